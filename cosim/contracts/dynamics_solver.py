@@ -1,0 +1,34 @@
+"""What computes the accelerations of a tree of joints."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from cosim.schedule import Block
+
+if TYPE_CHECKING:
+    from cosim.assembly import Assembly
+
+
+class DynamicsSolver(ABC):
+    """Fills the bodies' poses, velocities and accelerations and the joints' ``u_dot``.
+
+    The solver is asked once, when a system is assembled, for the blocks that do this. They read the
+    joints' slots (``X_FM``, ``H_FM``, ``HDotU_FM``, ``tau``) and the bodies' (``mass`` …, ``F_GB``).
+    """
+
+    @abstractmethod
+    def create_blocks(self, assembly: Assembly) -> list[Block]:
+        """The blocks of this solver for the joints of this model.
+
+        Parameters
+        ----------
+        assembly : Assembly
+            Gives parts and slots, allocates work slots, collects problems (`assembly.problem`).
+
+        Returns
+        -------
+        list of Block
+            With truthful `reads`, `writes` and `adds`: their order follows from these.
+        """

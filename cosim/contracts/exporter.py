@@ -1,0 +1,82 @@
+"""What writes an assembled system to a file that other tools can run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cosim.model import Model
+
+
+class Exporter(ABC):
+    """Writes a model in a form that runs outside of this process.
+
+    A plugin registers the class with the hook `cosim_register_exporters`; it is instantiated without
+    arguments. `Model.export_fmu` calls it.
+
+    Examples
+    --------
+    >>> class Listing(Exporter):
+    ...     '''Writes the names of the parts: an exporter that is as small as can be.'''
+    ...     def export(self, model, path, **options):
+    ...         path = Path(path)
+    ...         path.write_text("\\n".join(model.build().parts), "utf-8")
+    ...         return path
+    """
+
+    @abstractmethod
+    def export(
+        self,
+        model: Model,
+        path: str | PathLike[str],
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        expose: Sequence[str] | None = None,
+        step_size: float | None = None,
+        stop_time: float | None = None,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+    ) -> Path:
+        """Write the model and return the path of what was written.
+
+        Every selection is a list of paths or patterns (``energy.*``); None means the default.
+
+        Parameters
+        ----------
+        model : Model
+            Is built; a fault of it is a `ModelError`.
+        path : path-like
+            Where to write; an existing file is replaced, and only when everything went well.
+        inputs : sequence of str, optional
+            Inputs that are set from outside; by default all that nothing in the model is connected to.
+        outputs : sequence of str, optional
+            By default the declared outputs of all components and the values of all measures.
+        parameters : sequence of str, optional
+            By default all.
+        expose : sequence of str, optional
+            What can be seen besides; by default the continuous and discrete states, the named signals
+            (``engine.z``) and what are not `outputs` of the declared outputs and measures.
+        step_size : float, optional
+            Proposed communication step, s, > 0.
+        stop_time : float, optional
+            Proposed end, s; by default that of the model's own simulation settings.
+        integrator : str, optional
+            Id of the integrator; by default that of the model's own simulation settings.
+        accuracy : float, optional
+            Of the integrator, where whoever runs it gives no tolerance.
+
+        Returns
+        -------
+        pathlib.Path
+
+        Raises
+        ------
+        ModelError
+            All faults together: of the model, and names that match nothing.
+        """

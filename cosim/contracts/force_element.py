@@ -1,0 +1,25 @@
+"""What acts between two bodies."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from cosim.component import Component
+from cosim.declarations import body
+
+
+class ForceElement(Component):
+    """Base of force elements: they add spatial forces to bodies.
+
+    A subclass has a kernel function that asks for ``X_GB1``, ``V_GB1``, ``X_GB2`` … (body 1 and body 2:
+    pose, velocity about the body's origin, in Ground) and adds to ``F_GB1`` and ``F_GB2``, the
+    spatial forces about the bodies' origins in Ground, rotation first.
+
+    What it stores and loses shows in the energy balance under these names: a cache slot
+    ``potential_energy`` (J) and an auxiliary state ``dissipated_energy`` (J).
+    """
+
+    plain_methods: ClassVar[tuple[str, ...]] = ("force",)
+
+    body1 = body(description="the body that carries frame 1")
+    body2 = body(description="the body that carries frame 2")

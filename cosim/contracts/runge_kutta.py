@@ -1,0 +1,221 @@
+"""Explicit Runge–Kutta methods: everything but the tableau."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cosim.contracts import runge_kutta_step as kernels
+from cosim.contracts.butcher_tableau import ButcherTableau
+from cosim.contracts.integrator import Integrator, StepCode, StepStatistics, Vector
+from cosim.errors import ContractError, SimulationError
+from cosim.native import compile_function, is_plain
+
+if TYPE_CHECKING:
+    State = Any
+    System = Any
+
+__all__ = ["ButcherTableau", "ExplicitRungeKutta"]
+
+
+class ExplicitRungeKutta(Integrator):
+    """Base of explicit Runge–Kutta methods: a subclass gives its `tableau` and a docstring.
+
+    The step is compiled once for all methods. The derivative at the end of a step serves as the first
+    stage of the next one, and the first stage is kept when a step is rejected. The error of a step is
+    its largest component relative to the tolerance; a proportional-integral controller sets the step:
+    at most 5 times longer, at least 0.1 times as long after a rejection, and no growth below 1.2.
+    A step that a target or a `limit` made short does not change the length that is remembered.
+
+    Parameters
+    ----------
+    **options
+        As `Integrator`.
+
+    Examples
+    --------
+    >>> class Ralston(ExplicitRungeKutta):
+    ...     '''Ralston's second-order method.'''
+    ...     tableau = ButcherTableau(order=2, a=[[], [2 / 3]], b=[1 / 4, 3 / 4], c=[0, 2 / 3])
+    >>> Ralston(fixed_step=0.01).order
+    2
+    """
+
+    tableau: ClassVar[ButcherTableau]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        tableau = getattr(cls, "tableau", None)
+        if tableau is None:
+            return
+        if not isinstance(tableau, ButcherTableau):
+            raise ContractError(f"{cls.__name__}: tableau is {tableau!r}, must be a cosim.ButcherTableau(...)")
+        cls.order = tableau.order
+        cls.has_error_estimate = tableau.error is not None
+
+    def __init__(self, **options: Any) -> None:
+        if getattr(self, "tableau", None) is None:
+            raise ContractError(f"{type(self).__name__}: no tableau; write tableau = cosim.ButcherTableau(...)")
+        super().__init__(**options)
+        self._settings = np.array(
+            [self.accuracy, self.minimum_step, self.maximum_step, self.fixed_step or 0.0], dtype=float
+        )
+        self._coefficients = self.tableau.coefficients
+        self._counts = np.zeros(3)
+        self._system: Any = None
+        self._ny = 0
+        self._work = _new_work(0, 0)
+        self._step: Any = None
+        self._redo: Any = None
+        self._dense: Any = None
+
+    def memory_size(self, ny: int) -> int:
+        """Two numbers: the next step and the error of the last one."""
+        return 2
+
+    def initialize(self, system: System, state: State) -> None:
+        """Choose the first step and write the memory; the State is realized to Acceleration."""
+        self._prepare(system)
+        memory = state.integrator_memory
+        if memory is None or memory.shape != (2,):
+            state.integrator_memory = memory = np.zeros(2)
+        self._work[0] = math.nan
+        memory[0] = self._first_step(system, state)
+        memory[1] = 0.0
+
+    def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
+        """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
+        if self._system is not system:
+            self._prepare(system)
+        t = state.time
+        if not t < t_stop:
+            if t == t_stop:
+                return StepCode.DONE
+            raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
+        memory = state.integrator_memory
+        if t_stop == math.inf and memory[0] == math.inf and min(limit, self.maximum_step) == math.inf:
+            raise ValueError("this system has no states that limit the step: give a finite t_stop or maximum_step")
+        y, p, d, k, h, c = system.arrays(state)
+        first, last = system.derivative_range
+        with _numbers_as_compiled():
+            code = self._step(
+                *(system.table, system.ints, first, last, t, y, p, d, k, h, c),
+                *(self._coefficients, self._settings, memory, self._work, t_stop, limit),
+            )
+        if code == kernels.DONE:
+            state._advance(float(self._work[1]))
+        return StepCode(code)
+
+    def restart(self, system: System, state: State) -> None:
+        """Go on after a jump: the length of the step is kept, the memory of its error is not.
+
+        If the step turns out to be too long for what comes, error control rejects it; a new choice
+        by trial would cost evaluations at every event.
+        """
+        self._work[0] = math.nan
+        state.integrator_memory[1] = 0.0
+
+    def redo(self, system: System, state: State, t_event: float) -> StepCode:
+        """The last step again, ending at `t_event`; see `Integrator.redo`."""
+        self._check_inside(t_event)
+        if not t_event > self.previous_time:
+            raise ValueError(f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s")
+        y, p, d, k, h, c = system.arrays(state)
+        first, last = system.derivative_range
+        with _numbers_as_compiled():
+            code = self._redo(
+                *(system.table, system.ints, first, last, t_event, y, p, d, k, h, c),
+                *(self._coefficients, self._work),
+            )
+        state._advance(float(self._work[1]))
+        return StepCode(code)
+
+    def interpolate(self, t: float, out: Vector) -> None:
+        """Dense output of the tableau, or the cubic Hermite polynomial; ValueError outside the last step."""
+        self._check_inside(t)
+        self._dense(t, self._coefficients, self._work, out, out)
+
+    @property
+    def previous_time(self) -> float:
+        """Where the last step began, s; NaN when there is none."""
+        return float(self._work[0])
+
+    @property
+    def statistics(self) -> StepStatistics:
+        """Steps, rejections and evaluations since the integrator was made."""
+        return StepStatistics(*(int(n) for n in self._counts + self._work[5:8]))
+
+    @property
+    def failed_block(self) -> int:
+        """Index of the block that stopped the last step with BLOCK_FAILED."""
+        return int(self._work[2])
+
+    @property
+    def failed_time(self) -> float:
+        """Time of the evaluation, or end of the attempt, that failed last, s."""
+        return float(self._work[3])
+
+    @property
+    def worst_state(self) -> int:
+        """Index in y of the state with the largest error in the last attempt (-1: no error estimate)."""
+        if self.tableau.error is None or self._ny == 0:
+            return -1
+        n, work = self._ny, self._work[kernels.HEADER :]
+        size = np.maximum(work[2 * n : 3 * n], np.abs(work[:n]))
+        error = np.abs(self.tableau.error @ work[4 * n :][: self.tableau.stages * n].reshape(-1, n)) / size
+        return int(np.argmax(np.where(np.isnan(error), np.inf, error)))
+
+    def _prepare(self, system: System) -> None:
+        """Compile, and make room for this system."""
+        ny = int(system.ny)
+        if self.scale.size not in (1, ny):
+            raise ValueError(f"{type(self).__name__}: scale has {self.scale.size} entries, the system {ny} states")
+        self._counts += self._work[5:8]
+        self._system, self._ny = system, ny
+        self._work = _new_work(ny, self.tableau.stages)
+        self._work[kernels.HEADER + 2 * ny : kernels.HEADER + 3 * ny] = self.scale
+        self._step = compile_function(kernels.explicit_runge_kutta_step, kernels.STEP_SIGNATURE)
+        self._redo = compile_function(kernels.redo_explicit_runge_kutta_step, kernels.REDO_SIGNATURE)
+        self._dense = compile_function(kernels.dense_output, kernels.DENSE_SIGNATURE)
+
+    def _first_step(self, system: System, state: State) -> float:
+        if self.fixed_step is not None:
+            return self.fixed_step
+        longest = self.maximum_step
+        if self.initial_step is not None:
+            return self.initial_step
+        if self._ny == 0:
+            return longest
+        y, p, d, k, h, c = system.arrays(state)
+        first, last = system.derivative_range
+        choose = compile_function(kernels.choose_first_step, kernels.FIRST_STEP_SIGNATURE)
+        with _numbers_as_compiled():
+            status = choose(
+                *(system.table, system.ints, first, last, state.time, y, p, d, k, h, c),
+                *(self._coefficients, self._settings, self._work),
+            )
+        if status != 0:
+            raise SimulationError(state.time, StepCode.BLOCK_FAILED.sentence)
+        return float(min(max(self._work[1], self.minimum_step), longest))
+
+    def _check_inside(self, t: float) -> None:
+        if not self._work[0] <= t <= self._work[1]:
+            raise ValueError(
+                f"t = {t} s is not inside the last step, {self._work[0]} to {self._work[1]} s"
+                if self._work[0] == self._work[0]
+                else f"there is no last step that could hold t = {t} s"
+            )
+
+
+def _new_work(ny: int, stages: int) -> Vector:
+    work = np.zeros(kernels.HEADER + (5 + stages) * ny)
+    work[0] = work[1] = math.nan
+    return work
+
+
+def _numbers_as_compiled() -> AbstractContextManager[Any]:
+    """In plain Python, overflow and 0/0 give inf and NaN silently, as in compiled code."""
+    return np.errstate(all="ignore") if is_plain() else nullcontext()

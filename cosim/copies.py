@@ -1,0 +1,52 @@
+"""Block functions that move numbers: copies into the cache, scaling, zeroing."""
+
+
+def zero(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """Row: offset, size."""
+    for i in range(count):
+        r = first + 2 * i
+        for j in range(ints[r + 1]):
+            c[ints[r] + j] = 0.0
+
+
+def copy_y(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """Row: offset in y, offset in c, size."""
+    for i in range(count):
+        r = first + 3 * i
+        for j in range(ints[r + 2]):
+            c[ints[r + 1] + j] = y[ints[r] + j]
+
+
+def copy_p(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """Row: offset in p, offset in c, size."""
+    for i in range(count):
+        r = first + 3 * i
+        for j in range(ints[r + 2]):
+            c[ints[r + 1] + j] = p[ints[r] + j]
+
+
+def copy_d(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """Row: offset in d, offset in c, size."""
+    for i in range(count):
+        r = first + 3 * i
+        for j in range(ints[r + 2]):
+            c[ints[r + 1] + j] = d[ints[r] + j]
+
+
+def copy_k(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """Row: offset in k, offset in c, size."""
+    for i in range(count):
+        r = first + 3 * i
+        for j in range(ints[r + 2]):
+            c[ints[r + 1] + j] = float(k[ints[r] + j])
+
+
+def convert(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """Change of unit. Row: source value and derivative, target value and derivative, factor in p, offset in p."""
+    for i in range(count):
+        r = first + 6 * i
+        c[ints[r + 2]] = c[ints[r]] * p[ints[r + 4]] + p[ints[r + 5]]
+        c[ints[r + 3]] = c[ints[r + 1]] * p[ints[r + 4]]
+
+
+COPIES = {"y": copy_y, "p": copy_p, "d": copy_d, "k": copy_k}

@@ -1,0 +1,202 @@
+"""What a component declares, at class level: these become the layout of the State.
+
+Each function returns a `Declaration`; the name is that of the class attribute.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cosim.stage import Stage
+
+Shape = int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One declared quantity of a component.
+
+    Attributes
+    ----------
+    kind : str
+        "parameter", "position", "speed", "auxiliary", "discrete", "integer", "cache", "input",
+        "output", "attachment", "collect", "history", "signal" or "option".
+    shape : tuple of int
+    units : tuple of str
+        One unit, or one for each element.
+    start : object
+        Default of a parameter (None: it has to be given), start value of a state or an input.
+    """
+
+    kind: str
+    name: str = ""
+    shape: tuple[int, ...] = ()
+    units: tuple[str, ...] = ("1",)
+    start: Any = None
+    minimum: float | None = None
+    maximum: float | None = None
+    convert: Callable[[Any], Any] | None = None
+    description: str = ""
+    invalidates: Stage = Stage.TIME
+    accumulates: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Number of scalars."""
+        return math.prod(self.shape)
+
+    def unit(self, index: int = 0) -> str:
+        """The unit of one element."""
+        return self.units[index] if len(self.units) > 1 else self.units[0]
+
+    def named(self, name: str) -> Declaration:
+        """The same declaration under a name."""
+        return replace(self, name=name)
+
+
+def _shape(shape: Shape) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _units(unit: str | Sequence[str]) -> tuple[str, ...]:
+    return (unit,) if isinstance(unit, str) else tuple(unit)
+
+
+def parameter(
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    default: Any = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    convert: Callable[[Any], Any] | None = None,
+    description: str = "",
+) -> Any:
+    """An Instance-stage parameter: real numbers that may differ between States.
+
+    Parameters
+    ----------
+    unit : str or list of str
+        Modelica unit expression, one for all elements or one for each.
+    shape : int or tuple of int
+        ``()`` for a scalar.
+    default : array_like, optional
+        Used when none is given; without it the parameter has to be given.
+    minimum, maximum : float, optional
+        Bounds of every element.
+    convert : callable, optional
+        Turns what people type into an array of this shape; raises ``ValueError`` with a sentence.
+    """
+    return Declaration(
+        "parameter", "", _shape(shape), _units(unit), default, minimum, maximum, convert, description
+    )
+
+
+def position(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:
+    """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
+    return Declaration("position", "", _shape(shape), _units(unit), start, description=description)
+
+
+def speed(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:
+    """A generalized speed: part of u; its derivative is ``<name>_dot``."""
+    return Declaration("speed", "", _shape(shape), _units(unit), start, description=description)
+
+
+def auxiliary_state(
+    unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = ""
+) -> Any:
+    """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``."""
+    return Declaration("auxiliary", "", _shape(shape), _units(unit), start, description=description)
+
+
+def discrete(
+    dtype: type = float,
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    start: Any = 0,
+    invalidates: Stage = Stage.TIME,
+    description: str = "",
+) -> Any:
+    """A discrete variable, changed by event handlers only; its next value is ``<name>_next``.
+
+    Parameters
+    ----------
+    dtype : type
+        ``float`` or ``int`` (a bool is an int).
+    invalidates : Stage
+        A change drops the State below this stage.
+    """
+    kind = "discrete" if dtype is float else "integer"
+    return Declaration(
+        kind, "", _shape(shape), _units(unit), start, description=description, invalidates=invalidates
+    )
+
+
+def cache_slot(
+    unit: str | Sequence[str] = "1", shape: Shape = (), accumulates: bool = False, description: str = ""
+) -> Any:
+    """An intermediate result: written by one kernel function, read by later ones.
+
+    With `accumulates` kernel functions only add to it, and it is zeroed before they do.
+    """
+    return Declaration(
+        "cache", "", _shape(shape), _units(unit), accumulates=accumulates, description=description
+    )
+
+
+def output(unit: str | Sequence[str] = "1", shape: Shape = (), description: str = "") -> Any:
+    """An output port: a cache slot that other components, FMUs and results see by default."""
+    return Declaration("output", "", _shape(shape), _units(unit), description=description)
+
+
+def input(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:  # noqa: A001
+    """An input port: connected to a signal, or else an input of the whole system.
+
+    Its derivative, NaN where nobody knows it, is ``<name>_dot``.
+    """
+    return Declaration("input", "", _shape(shape), _units(unit), start, description=description)
+
+
+def body(each: bool = False, description: str = "") -> Any:
+    """An attachment to a body, which offers ``X_GB``, ``V_GB``, ``F_GB``, ``mass`` … with its suffix.
+
+    With `each` the kernel functions that use it run once for every body of the model.
+    """
+    return Declaration("attachment", description=description, options={"provides": "body", "each": each})
+
+
+def coordinate(description: str = "") -> Any:
+    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix."""
+    return Declaration("attachment", description=description, options={"provides": "coordinate", "each": False})
+
+
+def source(unit: str | None = None, description: str = "") -> Any:
+    """An attachment to a scalar signal: ``<name>`` is its value, ``<name>_dot`` its derivative (or NaN)."""
+    return Declaration("attachment", description=description, options={"provides": "source", "unit": unit})
+
+
+def collect(slot: str, description: str = "") -> Any:
+    """Every scalar slot of that name in the model: the kernel function runs once for each."""
+    return Declaration("collect", description=description, options={"slot": slot})
+
+
+def history(of: str, keep: str, description: str = "") -> Any:
+    """The past of a source, kept for as long as the parameter `keep` says.
+
+    The kernel functions see ``<name>``, the array of all histories, and ``<name>_ring``, the five
+    integers (start, capacity, first, count, full) that say where this one lies in it.
+    """
+    return Declaration("history", description=description, options={"of": of, "keep": keep})
+
+
+def signal(description: str = "") -> Any:
+    """A flag in the State that event handlers and users raise; see `cosim.on`."""
+    return Declaration("signal", description=description, start=0)
+
+
+def option(default: Any, choices: Sequence[Any] | None = None, description: str = "") -> Any:
+    """A constant of the topology (bool, int or str): changing it means building the system again."""
+    return Declaration("option", start=default, description=description, options={"choices": choices})

@@ -1,0 +1,165 @@
+"""Errors: the data stands in attributes, the text is built from it.
+
+Every message says where (full path), what was given, what would be valid and what to do next.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cosim.stage import Stage
+
+
+class CosimError(Exception):
+    """Base of every error that cosim raises on purpose."""
+
+
+class ContractError(CosimError, TypeError):
+    """A class does not fulfil the contract that it claims (found when the class is made)."""
+
+
+class PluginError(CosimError):
+    """A plugin could not be loaded or did what a plugin must not do.
+
+    Attributes
+    ----------
+    plugin, distribution, version : str
+        Who is at fault.
+    reason : str
+    """
+
+    def __init__(self, plugin: str, distribution: str, version: str, reason: str) -> None:
+        self.plugin, self.distribution, self.version, self.reason = plugin, distribution, version, reason
+        super().__init__(f"plugin '{plugin}' ({distribution} {version}): {reason}")
+
+
+class UnitError(CosimError, ValueError):
+    """A physical unit cannot be read, or two units do not measure the same thing."""
+
+
+class LookUpError(CosimError, LookupError):
+    """A name is not known.
+
+    Attributes
+    ----------
+    what : str
+        What was looked up ("component", "signal" ...).
+    name : str
+    known : list of str
+        What exists.
+    nearest : str or None
+    """
+
+    def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.what, self.name, self.known, self.hint = what, name, sorted(known), hint
+        self.nearest = nearest(name, self.known)
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        text = f"no {self.what} '{self.name}'."
+        if self.nearest is not None:
+            text += f" Nearest: {self.nearest}."
+        elif self.known:
+            shown = ", ".join(self.known[:12]) + (" …" if len(self.known) > 12 else "")
+            text += f" There are: {shown}."
+        return f"{text} {self.hint}".rstrip()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault of a model: where it stands and what is wrong with it."""
+
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}" if self.where else self.text
+
+
+class ModelError(CosimError, ValueError):
+    """A model is wrong; all its faults are reported together.
+
+    Attributes
+    ----------
+    problems : list of Problem
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+    @classmethod
+    def of(cls, where: str, text: str) -> ModelError:
+        """An error with a single problem."""
+        return cls([Problem(where, text)])
+
+
+class StageError(CosimError):
+    """Something was read from a State before it was computed.
+
+    Attributes
+    ----------
+    what : str
+    needed, current : Stage
+    invalidated_by : str
+        The last write that lowered the stage, empty when nothing has been realized yet.
+    """
+
+    def __init__(self, what: str, needed: Stage, current: Stage, invalidated_by: str = "") -> None:
+        self.what, self.needed, self.current, self.invalidated_by = what, needed, current, invalidated_by
+        why = f", last invalidated by {invalidated_by}" if invalidated_by else ""
+        super().__init__(
+            f"{what} needs stage {needed.name}, but the State is at {current.name}{why}: "
+            f"call state.realize(Stage.{needed.name}) first."
+        )
+
+
+class StateError(CosimError, ValueError):
+    """Bytes that are no State of this system, or a value that a State cannot take."""
+
+
+class SimulationError(CosimError):
+    """A simulation could not go on; the State is the last good one.
+
+    Attributes
+    ----------
+    time : float
+        Where the simulation stopped, s.
+    reason : str
+    """
+
+    def __init__(self, time: float, reason: str) -> None:
+        self.time, self.reason = time, reason
+        super().__init__(f"at t = {time:.9g} s: {reason}")
+
+
+class FmuError(CosimError):
+    """An FMU cannot be read, loaded or stepped.
+
+    Attributes
+    ----------
+    fmu : str
+        Path or name of the FMU.
+    function : str
+        The fmi function that failed, empty when it was not a call.
+    """
+
+    def __init__(self, fmu: str, text: str, function: str = "") -> None:
+        self.fmu, self.function = fmu, function
+        super().__init__(f"{fmu}: {function + ': ' if function else ''}{text}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The most similar of the known names, or None when none is similar.
+
+    Examples
+    --------
+    >>> nearest("mechanics.linear_bushin", ["mechanics.linear_bushing", "measures.delay"])
+    'mechanics.linear_bushing'
+    """
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None

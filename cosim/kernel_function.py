@@ -1,0 +1,202 @@
+"""Kernel functions: pure functions whose argument names are the declaration."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosim.cause import EventCause
+from cosim.errors import ContractError
+from cosim.stage import Stage
+
+KINDS = ("unrestricted", "discrete", "publish")
+DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
+
+
+@dataclass(eq=False)
+class KernelFunction:
+    """A function of a component that becomes blocks of the schedule.
+
+    Attributes
+    ----------
+    function : function
+        As the author wrote it; call it with plain arrays to test it.
+    role : str
+        "kernel", "witness", "update" or "handler".
+    stage : Stage or None
+        Asked for by the author; otherwise it follows from the names.
+    when, unless : str
+        Name of an option that has to be true (false) for the function to be used.
+    direction : str
+        Of a witness: "rising", "falling" or "both".
+    """
+
+    function: types.FunctionType
+    role: str = "kernel"
+    stage: Stage | None = None
+    when: str = ""
+    unless: str = ""
+    direction: str = "both"
+    name: str = ""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.function(*arguments)
+
+    @property
+    def arguments(self) -> list[str]:
+        """Argument names, without ``self``."""
+        return [a for a in inspect.signature(self.function).parameters if a != "self"]
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
+        return next(iter(inspect.signature(self.function).parameters), "") == "self"
+
+    def applies_to(self, options: dict[str, Any]) -> bool:
+        """Whether the options of an instance switch this function on."""
+        return (not self.when or bool(options[self.when])) and not (self.unless and options[self.unless])
+
+
+@dataclass(eq=False)
+class Handler:
+    """An event handler of a component.
+
+    Attributes
+    ----------
+    function : KernelFunction
+    cause : EventCause
+    does : str
+        "unrestricted", "discrete" or "publish".
+    witness : KernelFunction or None
+        For TRIGGERED.
+    signal : Declaration or None
+        For SIGNALED.
+    period, offset : float or str
+        For SCHEDULED: numbers, or names of parameters. Times are ``offset + i * period``.
+    times : tuple of float
+        For SCHEDULED: a list instead of a period.
+    """
+
+    function: KernelFunction
+    cause: EventCause
+    does: str
+    witness: KernelFunction | None = None
+    signal: Any = None
+    period: float | str = 0.0
+    offset: float | str = 0.0
+    times: tuple[float, ...] = ()
+    name: str = field(default="")
+
+
+def kernel(
+    function: Callable[..., Any] | None = None, *, stage: Stage | None = None, when: str = "", unless: str = ""
+) -> Any:
+    """Mark a function in a component's class body as a kernel function.
+
+    Parameters
+    ----------
+    stage : Stage, optional
+        At the earliest here, for results that nothing else needs (``Stage.REPORT``).
+    when, unless : str, optional
+        Name of an option of the component that has to be true (false).
+    """
+    if function is None:
+        return lambda f: KernelFunction(f, stage=stage, when=when, unless=unless)
+    return KernelFunction(_plain(function))
+
+
+def update(function: Callable[..., Any]) -> Any:
+    """Mark an auto-update: it runs when a step begins, with everything realized.
+
+    Besides the usual names it may ask for ``side``: 0.0 for the values before the events of the
+    instant, 1.0 for those after. It may write to histories. Calling it again for the same time and
+    side has no further effect.
+    """
+    return KernelFunction(_plain(function), role="update")
+
+
+def witness(function: Callable[..., Any] | None = None, *, direction: str = "both") -> Any:
+    """Mark a kernel function that returns a number whose change of sign is an event.
+
+    Parameters
+    ----------
+    direction : str
+        "rising" (negative to not negative), "falling" (positive to not positive) or "both".
+    """
+    if direction not in DIRECTIONS:
+        raise ContractError(f"witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}")
+    if function is None:
+        return lambda f: KernelFunction(f, role="witness", direction=direction)
+    return KernelFunction(_plain(function), role="witness", direction=direction)
+
+
+def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
+    """Declare an event handler: for a cause, a witness of this class, or a signal of this class.
+
+    Parameters
+    ----------
+    trigger : EventCause, witness or signal
+    does : str
+        "unrestricted" (may change anything but time), "discrete" (discrete variables only) or
+        "publish" (changes nothing).
+    """
+    _check_kind(does)
+
+    def decorate(function: Any) -> Handler:
+        wrapped = _handler_function(function)
+        if isinstance(trigger, EventCause):
+            if trigger in (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.SIGNALED, EventCause.INVALID):
+                raise ContractError(
+                    f"{wrapped.function.__qualname__}: {trigger.name} needs what triggers it: "
+                    "cosim.on(a_witness, …), cosim.on(a_signal, …), cosim.every(period, …) or cosim.at(times, …)"
+                )
+            return Handler(wrapped, trigger, does)
+        if isinstance(trigger, KernelFunction) and trigger.role == "witness":
+            return Handler(wrapped, EventCause.TRIGGERED, does, witness=trigger)
+        if getattr(trigger, "kind", "") == "signal":
+            return Handler(wrapped, EventCause.SIGNALED, does, signal=trigger)
+        raise ContractError(
+            f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness or a signal of the "
+            f"same class, not {trigger!r}"
+        )
+
+    return decorate
+
+
+def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Callable[[Any], Handler]:
+    """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
+
+    `period` and `offset` may be names of parameters.
+    """
+    _check_kind(does)
+    if not isinstance(period, str) and not period > 0.0:
+        raise ContractError(f"cosim.every: period {period} s, needs more than 0 (for every step: EventCause.TIME_ADVANCED)")
+    return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, period=period, offset=offset)
+
+
+def at(times: Sequence[float], *, does: str) -> Callable[[Any], Handler]:
+    """Declare events at a list of times (s)."""
+    _check_kind(does)
+    ordered = tuple(sorted(float(t) for t in times))
+    return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
+
+
+def _handler_function(function: Any) -> KernelFunction:
+    if isinstance(function, KernelFunction):
+        function.role = "handler"
+        return function
+    return KernelFunction(_plain(function), role="handler")
+
+
+def _check_kind(does: str) -> None:
+    if does not in KINDS:
+        raise ContractError(f"a handler does one of {', '.join(KINDS)}, not '{does}'")
+
+
+def _plain(function: Any) -> types.FunctionType:
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"a kernel function is a plain function, not {function!r}")
+    return function

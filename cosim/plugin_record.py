@@ -1,0 +1,109 @@
+"""What is known about a plugin and about each thing that it registered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cosim.errors import PluginError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered class and its owner.
+
+    Attributes
+    ----------
+    id : str
+        ``<plugin>.<snake_case>``.
+    cls : type
+    plugin, distribution, version : str
+        Who registered it.
+    kind : str
+        The kind under which it is looked up: "component", "integrator" ...
+    group : str
+        The hook's own word: "force_elements", "joints", "integrators" ...
+    """
+
+    id: str
+    cls: type[Any]
+    plugin: str
+    distribution: str
+    version: str
+    kind: str
+    group: str
+
+    @property
+    def target(self) -> str:
+        """Where the class is: ``module:qualified.name``."""
+        return f"{self.cls.__module__}:{self.cls.__qualname__}"
+
+    @property
+    def owner(self) -> str:
+        """The owner in words, for messages."""
+        return f"plugin '{self.plugin}' ({self.distribution} {self.version})"
+
+    def to_dict(self) -> dict[str, str]:
+        """A row of a manifest, from which `Registry.from_manifest` makes the entry again."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "group": self.group,
+            "target": self.target,
+            "plugin": self.plugin,
+            "distribution": self.distribution,
+            "version": self.version,
+        }
+
+
+@dataclass(frozen=True)
+class PluginRecord:
+    """One plugin that was found, whether it could be loaded or not.
+
+    Attributes
+    ----------
+    name : str
+        Name of its entry point.
+    distribution, version : str
+    value : str
+        What the entry point names: a module.
+    status : str
+        "loaded", "failed", or "skipped" when the environment asked not to load it.
+    contract : str or None
+        Contract version that the plugin declares, None when it declares none or was not loaded.
+    entries : tuple of Entry
+    error : PluginError or None
+        Why it failed; its ``__cause__`` is the plugin's own exception.
+    reason : str
+        Why it failed or was skipped, in words.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    value: str
+    status: Literal["loaded", "failed", "skipped"]
+    contract: str | None = None
+    entries: tuple[Entry, ...] = ()
+    error: PluginError | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        verb = {"loaded": "is loaded", "failed": "did not load", "skipped": "was not loaded"}[self.status]
+        return f"plugin '{self.name}' ({self.distribution} {self.version}) {verb}: {self.reason}".rstrip(": ")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the classes, as it is printed by ``cosim plugins --json``."""
+        registers: dict[str, list[str]] = {}
+        for entry in self.entries:
+            registers.setdefault(entry.group, []).append(entry.id)
+        return {
+            "name": self.name,
+            "distribution": self.distribution,
+            "version": self.version,
+            "value": self.value,
+            "status": self.status,
+            "contract": self.contract,
+            "registers": {group: sorted(ids) for group, ids in sorted(registers.items())},
+            "reason": self.reason,
+        }

@@ -1,0 +1,316 @@
+"""System: an immutable description, made of a layout and a schedule."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim import native, state_bytes, walker
+from cosim.assembly import Assembly
+from cosim.component import Component
+from cosim.errors import LookUpError, SimulationError, StageError, StateError
+from cosim.layout import HISTORY_WIDTH
+from cosim.schedule import Block, Slot
+from cosim.signals import NOT_READABLE, Signal, main_output
+from cosim.stage import Stage
+from cosim.state import State
+from cosim.values import read_numbers
+from cosim.variable import Variable
+
+if TYPE_CHECKING:
+    from cosim.model import Model
+
+HISTORY_ARRAYS = "h"
+INVALIDATES = {"parameter": Stage.INSTANCE, "position": Stage.POSITION, "speed": Stage.VELOCITY}
+
+
+class System:
+    """An assembled model: what the States of it look like and how they are computed.
+
+    Made by `Model.build`. Nothing of it changes afterwards; only States do.
+
+    Attributes
+    ----------
+    parts : mapping of str to Component
+    nq, nu, nz, ny : int
+        Lengths of q, u, z and of y = [q | u | z].
+    table : ndarray of int64, shape (blocks, 3)
+        For the walker: address, start in `ints`, rows.
+    ints : ndarray of int64
+        Offsets of all rows.
+    derivative_range : (int, int)
+        The blocks of one evaluation of the derivatives, stages Time … Acceleration.
+    variables : dict of str to Variable
+    inputs : list of str
+        Paths of the inputs that nothing in the model is connected to.
+    digest : str
+        Hexadecimal; equal for systems whose States are interchangeable.
+    """
+
+    def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
+        self._assembly = assembly
+        self.model = model
+        self.parts: Mapping[str, Component] = dict(assembly._parts)
+        layout = assembly.layout
+        self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
+        self.ny = self.nq + self.nu + self.nz
+        self.history_width = HISTORY_WIDTH
+        self.rings = [s for (part, name), s in layout.slots.items() if name.endswith("_ring") and s.array == "k"]
+        self._failures: list[BaseException] = []
+        self._schedule(assembly)
+        self.inputs = list(assembly.free_inputs)
+        self._region_stage = assembly.graph.stage_of_region()
+        self.variables = {v.path: v for v in self._list_variables()}
+        self.digest = self._digest()
+        self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
+
+    # schedule
+
+    def _schedule(self, assembly: Assembly) -> None:
+        ordered = assembly.graph.order()
+        blocks: list[Block] = []
+        self._stage_range: dict[Stage, tuple[int, int]] = {}
+        for stage in Stage:
+            first = len(blocks)
+            blocks += ordered[stage]
+            self._stage_range[stage] = (first, len(blocks))
+        self.update_range = (len(blocks), len(blocks) + len(assembly.updates))
+        blocks += assembly.updates
+        self.handler_blocks = {}
+        for key, block in assembly.handlers.items():
+            self.handler_blocks[key] = len(blocks)
+            blocks.append(block)
+        self.blocks = blocks
+        rows, table = [], np.zeros((max(1, len(blocks)), 3), dtype=np.int64)
+        start = 0
+        for i, block in enumerate(blocks):
+            address = (
+                native.python_block_address(block.function, self._failures)
+                if block.is_python
+                else native.block_address(block.function)  # type: ignore[arg-type]
+            )
+            table[i] = address, start, block.rows.shape[0]
+            rows.append(block.rows.reshape(-1))
+            start += block.rows.size
+        self.table: NDArray[np.int64] = table
+        self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
+        self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
+
+    def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
+        """Indices of the blocks of the stages `first` … `last`."""
+        return self._stage_range[first][0], self._stage_range[last][1]
+
+    def realize(self, state: State, stage: Stage) -> None:
+        """Walk the schedule up to a stage.
+
+        Raises
+        ------
+        SimulationError
+            A kernel function raised; names the component.
+        """
+        if stage > Stage.REPORT:
+            raise StageError(f"realize({stage.name})", Stage.REPORT, state.stage)
+        if state.stage >= stage:
+            return
+        first, last = self.block_range(state.stage.next, stage)
+        failed = self.walk(state, first, last)
+        if failed:
+            raise self.failure(state, failed - 1)
+        state.stage = stage
+
+    def walk(self, state: State, first: int, last: int) -> int:
+        """Call blocks for a State; 0, or 1 + the index of the one that raised."""
+        with np.errstate(all="ignore"):
+            return int(
+                self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state))
+            )
+
+    def failure(self, state: State, index: int) -> SimulationError:
+        """Call a block that raised again, row by row, to say which component it was."""
+        block = self.blocks[index]
+        width = block.rows.shape[1] if block.rows.ndim == 2 else 0
+        function = (
+            block.function if block.is_python else native.compile_function(block.function, walker.BLOCK_SIGNATURE)  # type: ignore[arg-type]
+        )
+        start = int(self.table[index, 1])
+        one_each = len(block.owners) == block.rows.shape[0]
+        for i in range(block.rows.shape[0] if one_each else 1):
+            owner = block.owners[i] if block.owners else ""
+            count = 1 if one_each else block.rows.shape[0]
+            try:
+                with np.errstate(all="ignore"):
+                    function(state.time, *self.arrays(state), self.ints, start + i * width, count)
+            except Exception as error:
+                where = f"{owner}: {block.label}" if owner else block.label
+                result = SimulationError(state.time, f"{where}: {type(error).__name__}: {error}")
+                result.__cause__ = error
+                return result
+        return SimulationError(state.time, f"{block.label}: failed and does not fail again")
+
+    # States
+
+    def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
+        """(y, p, d, k, h, c) of a State, as compiled code takes them."""
+        a = state._arrays
+        return a["y"], a["p"], a["d"], a["k"], a["h"], a["c"]
+
+    def start_arrays(self) -> dict[str, Any]:
+        """Fresh arrays with the start values."""
+        assembly, sizes = self._assembly, self._assembly.layout.sizes
+        arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
+        for (part, name), slot in assembly.layout.slots.items():
+            if slot.array == "y" and name in self.parts[part].values.numbers:
+                arrays["y"][slot.offset : slot.offset + slot.size] = self.parts[part].values.numbers[name]
+        for name, kind in (("p", np.float64), ("d", np.float64), ("k", np.int64)):
+            arrays[name] = np.array(assembly.start[name] or [0], dtype=kind)
+        return arrays
+
+    def new_cache(self) -> NDArray[np.float64]:
+        """An empty cache."""
+        cache = np.zeros(self._assembly.layout.sizes["c"])
+        cache[self._assembly.nan.offset] = np.nan
+        return cache
+
+    def default_state(self) -> State:
+        """A State with all start values, at time 0, realized to Model."""
+        state = State(self)
+        if self.model is not None:
+            for path, value in self.model.starts.items():
+                self.write(state, path, value)
+        return state
+
+    def state_from_bytes(self, data: bytes) -> State:
+        """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
+        return state_bytes.unpack(self, data)
+
+    def set_side(self, state: State, side: float) -> None:
+        """Which side of the instant an auto-update records: 0 before, 1 after its events."""
+        state._arrays["c"][self._assembly.side.offset] = side
+
+    # variables
+
+    def signal(self, path: str) -> Signal:
+        """What a path stands for; `LookUpError` with the nearest name."""
+        return self._assembly.signal(path)
+
+    def stage_of(self, slot: Slot) -> Stage:
+        """The stage at which a slot can be read."""
+        if slot.array == "c":
+            return self._region_stage.get(self._assembly.layout.region_of(slot.offset), Stage.MODEL)
+        return Stage.EMPTY
+
+    def read(self, state: State, path: str) -> Any:
+        """Value of a signal in a State."""
+        signal = self.signal(path)
+        state.require(self.stage_of(signal.slot), path)
+        slot = signal.slot
+        values = state._arrays[slot.array][slot.offset : slot.offset + slot.size]
+        shape = signal.declaration.shape
+        if slot.size == 1 and (shape == () or signal.slot.size != signal.declaration.size or "[" in path):
+            return values[0].item()
+        return values.reshape(shape).copy() if values.size == signal.declaration.size else values.copy()
+
+    def write(self, state: State, path: str, value: Any) -> None:
+        """Write a variable of a State after the checks of its declaration."""
+        signal = self.signal(path)
+        declaration, slot = signal.declaration, signal.slot
+        full = f"{signal.part}.{signal.name}"
+        if declaration.kind == "input":
+            if full not in self.inputs:
+                raise StateError(f"{path}: this input is connected inside the model and cannot be set")
+            base = self._assembly.free_inputs[full]
+            slot = base.part(slot.offset - self._assembly.layout.slots[signal.part, signal.name].offset, slot.size)
+        elif slot.array == "c" or declaration.kind == "option":
+            raise StateError(f"{path}: it is computed and cannot be set")
+        if slot.size == declaration.size:
+            numbers = read_numbers(declaration, value)
+        else:
+            current = state._arrays[slot.array][slot.offset : slot.offset + slot.size].copy()
+            current[:] = read_numbers(_element(declaration, path), value)
+            numbers = current
+        state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
+        stage = INVALIDATES.get(declaration.kind)
+        if stage is None:
+            stage = Stage.DYNAMICS if declaration.kind == "auxiliary" else declaration.invalidates
+        state.invalidate(stage, f"{path} = …")
+
+    def _list_variables(self) -> list[Variable]:
+        found = []
+        slots = self._assembly.layout.slots
+        for name, part in self.parts.items():
+            for declaration in part.declarations.values():
+                if declaration.kind in NOT_READABLE or not declaration.size:
+                    continue
+                slot = slots[name, declaration.name]
+                kind = declaration.kind
+                if kind in ("cache", "output") and main_output_of(part) == declaration.name:
+                    kind = "measure" if declaration.name == "value" else "output"
+                start = part.values.numbers.get(declaration.name)
+                found.append(
+                    Variable(
+                        f"{name}.{declaration.name}" if kind != "measure" else name,
+                        kind,
+                        slot,
+                        declaration.shape,
+                        declaration.units,
+                        self.stage_of(slot),
+                        () if start is None else tuple(start.tolist()),
+                        declaration.minimum,
+                        declaration.maximum,
+                        declaration.description,
+                    )
+                )
+            for alias, (slot_name, element, unit) in part.signals.items():
+                slot = slots[name, slot_name].part(element)
+                text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
+                found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), self.stage_of(slot), description=text))
+        return found
+
+    @property
+    def outputs(self) -> list[str]:
+        """Paths of declared outputs and measures."""
+        return [v.path for v in self.variables.values() if v.kind in ("output", "measure")]
+
+    def direct_feedthrough(self, path: str) -> set[str]:
+        """The inputs of the system that a signal depends on at the same instant."""
+        slot = self.signal(path).slot
+        if slot.array != "c":
+            return set()
+        slots, graph = self._assembly.layout.slots, self._assembly.graph
+        found = set()
+        for name in self.inputs:
+            part, _, port = name.partition(".")
+            if graph.reaches(slots[part, port], slot):
+                found.add(name)
+        return found
+
+    def _digest(self) -> str:
+        text = [f"{v.path} {v.kind} {v.slot} {v.shape}" for v in self.variables.values()]
+        text += [f"{n} {type(p).__module__}.{type(p).__qualname__} {sorted(p.values.options.items())}" for n, p in self.parts.items()]
+        text += [f"{b.label} {b.stage} {b.owners}" for b in self.blocks]
+        text += [str(sorted(self._assembly.layout.sizes.items())), str(self.ints.tolist())]
+        return hashlib.sha256("\n".join(text).encode()).hexdigest()[:32]
+
+    def export_fmu(self, path: Any, **options: Any) -> Any:
+        """Write this system as an FMU; see `Model.export_fmu`."""
+        if self.model is None:
+            raise LookUpError("model", "of this system", [], "Build the system from a cosim.Model to export it.")
+        return self.model.export_fmu(path, **options)
+
+
+def main_output_of(part: Component) -> str:
+    """The declared name that a part's bare name means, empty when there is none."""
+    try:
+        return main_output(part)
+    except Exception:
+        return ""
+
+
+def _element(declaration: Any, path: str) -> Any:
+    from dataclasses import replace
+
+    return replace(declaration, name=path, shape=(), units=(declaration.units[0],), convert=None)

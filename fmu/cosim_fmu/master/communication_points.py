@@ -1,0 +1,68 @@
+"""The communication points of a co-simulation with a fixed step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import cosim
+
+
+@dataclass(frozen=True)
+class CommunicationPoints:
+    """The points ``start + i * step``, the last one clipped to `until`.
+
+    Every point is computed from the integer `i`, never as a sum of steps, so that it carries one
+    rounding error and not `i` of them. A last step that would be shorter than a billionth of `step`
+    is rounding and is not made.
+
+    Parameters
+    ----------
+    start : float
+        s.
+    until : float
+        s, at least `start`.
+    step : float
+        s, greater than 0.
+
+    Raises
+    ------
+    ModelError
+        When these numbers make no sense, or more steps than can be counted exactly.
+
+    Examples
+    --------
+    >>> points = CommunicationPoints(0.0, 1.0, 0.3)
+    >>> points.count, [points.time(i) for i in range(points.count + 1)]
+    (4, [0.0, 0.3, 0.6, 0.8999999999999999, 1.0])
+    """
+
+    start: float
+    until: float
+    step: float
+
+    def __post_init__(self) -> None:
+        problems = []
+        if not (math.isfinite(self.step) and self.step > 0.0):
+            problems.append(cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0"))
+        if not math.isfinite(self.start):
+            problems.append(cosim.Problem("start", f"is {self.start!r} s, needs a finite number"))
+        if not (math.isfinite(self.until) and self.until >= self.start):
+            text = f"is {self.until!r} s, needs a finite number, at least the start ({self.start:g} s)"
+            problems.append(cosim.Problem("until", text))
+        if not problems and not (self.until - self.start) / self.step < 2.0**53:
+            problems.append(cosim.Problem("step", f"is {self.step!r} s: too small for {self.until:g} s"))
+        if problems:
+            raise cosim.ModelError(problems)
+
+    @cached_property
+    def count(self) -> int:
+        """Number of steps."""
+        exact = (self.until - self.start) / self.step
+        nearest = round(exact)
+        return nearest if abs(exact - nearest) <= 1e-9 + 1e-15 * exact else math.ceil(exact)
+
+    def time(self, index: int) -> float:
+        """The communication point `index`, s; index `count` is exactly `until`."""
+        return self.start + index * self.step if index < self.count else self.until

@@ -1,0 +1,193 @@
+"""The file of an FMU: looked at without loading anything, unpacked into a private folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from xml.parsers import expat
+
+import cosim
+
+LARGEST_ARCHIVE = 4 * 2**30
+LARGEST_DESCRIPTION = 256 * 2**20
+MOST_MEMBERS = 100_000
+BINARY_SUFFIXES = (".so", ".dll", ".dylib")
+
+
+class FmuArchive:
+    """An FMU as a file that is not trusted.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    FmuError
+        When it is no FMU: no such file, no ZIP archive, no model description, an XML document type or
+        entities in it, members that would leave the folder they are unpacked into, or too large.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            raise self._error("is a folder, needs the .fmu file itself (a ZIP archive with modelDescription.xml)")
+        if not self.path.is_file():
+            raise self._error("no such file")
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                self._members = archive.infolist()
+                self._check_members()
+                self.description = self._read_description(archive)
+        except zipfile.BadZipFile as error:
+            raise self._error(f"is no FMU: not a ZIP archive, or a damaged one ({error})") from None
+        except (OSError, NotImplementedError, RuntimeError, zlib.error) as error:
+            raise self._error(f"cannot be read: {error}") from error
+        try:
+            facts = _look_at(self.description)
+        except ValueError as error:
+            raise self._error(f"modelDescription.xml cannot be read: {error}") from None
+        self._root, self._interfaces = facts.root, facts.interfaces
+
+    def _error(self, text: str) -> cosim.FmuError:
+        return cosim.FmuError(str(self.path), text)
+
+    @property
+    def version(self) -> str:
+        """The FMI version that it declares, "" when it declares none."""
+        return self._root.get("fmiVersion", "")
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """Names of the interface elements that it has: "CoSimulation", "ModelExchange", …"""
+        return tuple(self._interfaces)
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """Folders in ``binaries/`` that hold a library: "linux64", "win64" …"""
+        parts = [PurePosixPath(member.filename).parts for member in self._members]
+        found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
+        return tuple(sorted(found))
+
+    def check_co_simulation(self, platform: str, suffix: str) -> None:
+        """Refuse what cannot be stepped here.
+
+        Parameters
+        ----------
+        platform : str
+            Name of the folder in ``binaries/``, "linux64".
+        suffix : str
+            Of the library: ".so".
+
+        Raises
+        ------
+        FmuError
+            Another FMI version than 2.0, no Co-Simulation interface, no library for this platform.
+        """
+        if self.version != "2.0":
+            given = f"FMI {self.version}" if self.version else "no FMI version"
+            raise self._error(f"declares {given}, which is not supported: needs FMI 2.0 Co-Simulation. "
+                              "Export it again from its tool as FMI 2.0 Co-Simulation.")
+        if "CoSimulation" not in self._interfaces:
+            has = "ModelExchange" if "ModelExchange" in self._interfaces else "no interface"
+            raise self._error(f"offers {has} only, needs Co-Simulation (an FMU that brings its own solver). "
+                              "Export it again from its tool as FMI 2.0 Co-Simulation.")
+        identifier = self._interfaces["CoSimulation"]
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]{0,200}", identifier) or ".." in identifier:
+            raise self._error(f"modelIdentifier {identifier!r} is not a C identifier: refused")
+        library = f"binaries/{platform}/{identifier}{suffix}"
+        if library not in {member.filename for member in self._members}:
+            has = ", ".join(self.platforms) or "none"
+            raise self._error(f"has no binary for this platform ({library} is missing). Platforms it has: {has}.")
+
+    def unpack(self) -> Path:
+        """Unpack everything into a new folder that only this user can enter; the caller removes it.
+
+        Raises
+        ------
+        FmuError
+            Damaged members or a full disk; nothing stays behind.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="cosim-fmu-"))
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                for member in self._members:
+                    archive.extract(member, folder)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)):
+                raise self._error(f"cannot be unpacked: {error}") from error
+            raise
+        return folder
+
+    def _check_members(self) -> None:
+        if len(self._members) > MOST_MEMBERS:
+            raise self._error(f"has {len(self._members)} members, at most {MOST_MEMBERS} are unpacked")
+        total = sum(member.file_size for member in self._members)
+        if total > LARGEST_ARCHIVE:
+            raise self._error(f"unpacks to {total / 2**30:.1f} GiB, at most {LARGEST_ARCHIVE / 2**30:.0f} are unpacked")
+        for member in self._members:
+            name = member.filename
+            parts = PurePosixPath(name.replace("\\", "/")).parts
+            leaves = name.startswith(("/", "\\")) or ".." in parts or bool(parts and ":" in parts[0])
+            if leaves or "\0" in member.orig_filename:
+                raise self._error(f"member {name!r} would leave the folder that it is unpacked into: refused")
+            if stat.S_ISLNK(member.external_attr >> 16):
+                raise self._error(f"member {name!r} is a symbolic link: refused")
+            if member.flag_bits & 0x1:
+                raise self._error(f"member {name!r} is encrypted: refused")
+
+    def _read_description(self, archive: zipfile.ZipFile) -> bytes:
+        try:
+            member = archive.getinfo("modelDescription.xml")
+        except KeyError:
+            raise self._error("is no FMU: the archive has no modelDescription.xml") from None
+        if member.file_size > LARGEST_DESCRIPTION:
+            raise self._error(f"modelDescription.xml has {member.file_size / 2**20:.0f} MiB, "
+                              f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read")
+        return archive.read(member)
+
+
+class _Document:
+    """The few facts that are needed before a real reader may see the document."""
+
+    def __init__(self) -> None:
+        self.root: dict[str, str] = {}
+        self.interfaces: dict[str, str] = {}
+        self.refused = ""
+        self._depth = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth == 0:
+            self.root = dict(attributes) if tag == "fmiModelDescription" else {}
+            self.refused = "" if tag == "fmiModelDescription" else f"its root is <{tag}>, not <fmiModelDescription>"
+        elif self._depth == 1 and tag in ("CoSimulation", "ModelExchange", "ScheduledExecution", "Implementation"):
+            self.interfaces[tag] = attributes.get("modelIdentifier", "")
+        self._depth += 1
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+
+    def document_type(self, *declaration: object) -> None:
+        raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
+
+
+def _look_at(document: bytes) -> _Document:
+    """Read the facts; ``ValueError`` with a sentence when this is no model description."""
+    facts = _Document()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = facts.start
+    parser.EndElementHandler = facts.end
+    parser.StartDoctypeDeclHandler = facts.document_type
+    try:
+        parser.Parse(document, True)
+    except expat.ExpatError as error:
+        raise ValueError(f"it is not well-formed XML: {error}") from None
+    if facts.refused:
+        raise ValueError(facts.refused)
+    return facts

@@ -1,0 +1,85 @@
+"""The library of an FMU, loaded with fmpy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import cosim
+
+NEEDED = (
+    "fmi2Instantiate",
+    "fmi2FreeInstance",
+    "fmi2SetupExperiment",
+    "fmi2EnterInitializationMode",
+    "fmi2ExitInitializationMode",
+    "fmi2DoStep",
+)
+
+
+class _Missing:
+    """Stands for a function that the library does not export; calling it says so."""
+
+    def __init__(self, fmu: str, name: str) -> None:
+        self.fmu, self.name = fmu, name
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise cosim.FmuError(self.fmu, "the library does not export this function", self.name)
+
+
+class _Tolerant:
+    """A loaded library in which every function can be looked up, whether it is there or not."""
+
+    def __init__(self, library: Any, fmu: str) -> None:
+        self._library, self._fmu = library, fmu
+        self._handle = library._handle
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(self._library, name)
+        except AttributeError:
+            return _Missing(self._fmu, name)
+
+
+def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
+    """Load the library; nothing is instantiated yet.
+
+    Parameters
+    ----------
+    fmu : str
+        Name for messages.
+    folder : Path
+        Where the FMU was unpacked.
+
+    Returns
+    -------
+    fmpy.fmi2.FMU2Slave
+        Optional functions that the library lacks raise `FmuError` when they are called.
+
+    Raises
+    ------
+    FmuError
+        When it cannot be loaded, or lacks a function without which no co-simulation is possible.
+    """
+    from fmpy.fmi2 import FMU2Slave
+
+    class FMU2SlaveTolerant(FMU2Slave):  # type: ignore[misc]  # fmpy tells the version from the name
+        def _loadFunctions(self) -> None:
+            self.dll = _Tolerant(self.dll, fmu)
+            super()._loadFunctions()
+
+    directory = os.getcwd()
+    try:
+        slave = FMU2SlaveTolerant(
+            guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=instance
+        )
+    except Exception as error:  # fmpy raises plain Exception, ctypes OSError
+        raise cosim.FmuError(fmu, f"the library cannot be loaded: {error}") from error
+    finally:
+        os.chdir(directory)  # fmpy changes into the library's folder and stays there when loading fails
+    missing = [name for name in NEEDED if isinstance(slave._functions[name], _Missing)]
+    if missing:
+        slave.freeLibrary()
+        raise cosim.FmuError(fmu, f"the library does not export {', '.join(missing)}: no FMI 2.0 Co-Simulation FMU")
+    return slave

@@ -1,0 +1,57 @@
+"""Log messages of FMUs, kept for the errors that they explain."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import deque
+from typing import Any
+from weakref import WeakValueDictionary
+
+STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+
+_numbers = itertools.count(1)
+_logs: WeakValueDictionary[int, FmuLog] = WeakValueDictionary()
+
+
+class FmuLog:
+    """The last messages of one instance.
+
+    The logger callback of FMI 2.0 carries a pointer of the environment; here it is the `number` of the log.
+    Its text is formatted by a native helper of fmpy that knows one callback for the whole process, so all
+    instances share `callback`, and messages of instances that are not ours go where fmpy prints them.
+
+    Attributes
+    ----------
+    number : int
+        At least 1, unique in the process.
+    messages : deque of tuple of (int, str)
+        Status and text of the last hundred messages.
+    """
+
+    def __init__(self) -> None:
+        self.number = next(_numbers)
+        self.messages: deque[tuple[int, str]] = deque(maxlen=100)
+        _logs[self.number] = self
+
+    def text(self, count: int = 5) -> str:
+        """The last messages of at least a warning, or the last of any kind, one after the other."""
+        serious = [m for status, m in self.messages if status not in (0, 5)]
+        chosen = (serious or [m for _, m in self.messages])[-count:]
+        return " | ".join(dict.fromkeys(chosen))
+
+
+@functools.cache
+def callback() -> Any:
+    """The one logger callback; kept for ever, since the native helper keeps its address."""
+    from fmpy.fmi1 import printLogMessage
+    from fmpy.fmi2 import fmi2CallbackLoggerTYPE
+
+    def receive(environment: int | None, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+        log = _logs.get(environment or 0)
+        if log is not None:
+            log.messages.append((status, (message or b"").decode("utf-8", "replace").strip()))
+        elif not environment:
+            printLogMessage(environment, instance, status, category, message)
+
+    return fmi2CallbackLoggerTYPE(receive)

@@ -1,0 +1,325 @@
+"""An FMU for FMI 2.0 Co-Simulation as a participant."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import cosim
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_fmu.master import fmu_log
+from cosim_fmu.master.fmu_archive import FmuArchive
+from cosim_fmu.master.fmu_interface import FmuInterface, read_interface
+from cosim_fmu.master.fmu_library import load_slave
+from cosim_fmu.master.fmu_state import FmuState
+from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.variable_access import VariableAccess
+
+DISCARD, ERROR, FATAL, PENDING = 2, 3, 4, 5
+LAST_SUCCESSFUL_TIME, TERMINATED = 2, 3
+
+
+class FmuParticipant(cosim.Participant):
+    """A Co-Simulation FMU (FMI 2.0), bound with fmpy.
+
+    The file is not trusted: `describe` looks at it without loading anything, `initialize` unpacks it into
+    a private folder, loads its library from there and leaves the instance in initialization mode, in
+    which inputs and outputs are made consistent; `exit_initialization`, or else the first `step`, ends
+    that mode. `close` terminates and frees the instance, unloads the library and removes the folder.
+
+    After a call that failed, the instance is freed without being terminated; after one that reported
+    *fatal* nothing of it is called any more. Both as FMI 2.0.4 says (section 2.1.3, figure 11).
+
+    Parameters
+    ----------
+    path : str or Path
+        The .fmu file.
+    name : str, optional
+        Name of the instance; the file's name when not given.
+
+    Raises
+    ------
+    FmuError
+        From any method but `close`: where, which function, what the FMU logged about it.
+
+    Examples
+    --------
+    >>> FmuParticipant("missing.fmu").describe()
+    Traceback (most recent call last):
+        ...
+    cosim.errors.FmuError: missing.fmu: no such file
+    """
+
+    def __init__(self, path: str | Path, name: str | None = None) -> None:
+        self.path = Path(path)
+        self.name = name if name is not None else self.path.stem
+        self._interface: FmuInterface | None = None
+        self._archive: FmuArchive | None = None
+        self._slave: Any = None
+        self._mode = "new"  # new, instantiated, initializing, stepping, failed, fatal, closed
+        self._log = fmu_log.FmuLog()
+        self._accesses: dict[tuple[str, ...], VariableAccess] = {}
+        self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
+        self._usual_size = 0.0
+        self._remove_folder: Any = None
+
+    @property
+    def messages(self) -> list[str]:
+        """What the FMU has logged, the last hundred messages."""
+        return [text for _, text in self._log.messages]
+
+    def describe(self) -> cosim.ParticipantDescription:
+        """Look at the file; nothing of it is unpacked or loaded."""
+        return self._read_interface().description
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
+        if self._mode != "new":
+            raise self._error(f"initialize was called before; the participant is {self._mode}: make a new one")
+        interface = self._read_interface()
+        self._check_starts(interface, values)
+        try:
+            self._instantiate(interface)
+            self._call("fmi2SetupExperiment", lambda: self._slave.setupExperiment(tolerance, start, stop))
+            if values:
+                self.set(list(values), list(values.values()))
+            self._call("fmi2EnterInitializationMode", self._slave.enterInitializationMode)
+            self._mode = "initializing"
+        except BaseException:
+            self.close()
+            raise
+
+    def exit_initialization(self) -> None:
+        """End initialization mode; after it, outputs are those of the initialized model."""
+        if self._mode == "initializing":
+            self._call("fmi2ExitInitializationMode", self._slave.exitInitializationMode)
+            self._mode = "stepping"
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables of any of the four types."""
+        access = self._access(tuple(names))
+        try:
+            access.write(values)
+        except ValueError as error:
+            raise self._error(str(error)) from None
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables: an array when all are real, else a list."""
+        access = self._access(tuple(names))
+        try:
+            return access.read()
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def step(self, time: float, size: float) -> float:
+        """Call fmi2DoStep; a discarded step gives the time that the FMU says it has reached.
+
+        Raises
+        ------
+        StopRequested
+            When the FMU discards the step because it wants the simulation to end.
+        """
+        if self._mode == "initializing":
+            self.exit_initialization()
+        if self._mode != "stepping":
+            raise self._error(f"cannot step: the instance is {self._mode}")
+        try:
+            self._slave.fmi2DoStep(self._slave.component, time, self._size(size), 1)
+        except Exception as error:
+            if getattr(error, "status", None) != DISCARD:
+                raise self._failure(error) from error
+            return self._reached(time, size)
+        return time + size
+
+    def save(self) -> FmuState:
+        """The whole state of the instance, in its own memory."""
+        self._need_ability("can_restore", "save its state", "canGetAndSetFMUstate")
+        handle = self._call("fmi2GetFMUstate", self._slave.getFMUstate)
+        return self._token(handle)
+
+    def restore(self, token: FmuState) -> None:
+        """Go back to a state that this instance saved."""
+        if not isinstance(token, FmuState) or token.owner is not self:
+            raise self._error("this state was not saved by this instance")
+        self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
+        self._call("fmi2SetFMUstate", lambda: self._slave.setFMUstate(token.handle))
+        self._mode = "initializing" if token.initializing else "stepping"
+
+    def serialize(self, token: FmuState) -> bytes:
+        """A saved state as bytes of the FMU's own format, after one byte for the mode."""
+        self._need_ability("can_serialize", "serialize its state", "canSerializeFMUstate")
+        data: bytes = self._call("fmi2SerializeFMUstate", lambda: self._slave.serializeFMUstate(token.handle))
+        return (b"\1" if token.initializing else b"\0") + data
+
+    def deserialize(self, data: bytes) -> FmuState:
+        """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
+        self._need_ability("can_serialize", "deserialize a state", "canSerializeFMUstate")
+        if len(data) < 2 or data[:1] not in (b"\0", b"\1"):
+            raise self._error("these bytes are no serialized state of an FMU")
+        handle = self._call("fmi2DeSerializeFMUstate", lambda: self._slave.deSerializeFMUstate(data[1:]))
+        token = self._token(handle)
+        token.initializing = data[:1] == b"\1"
+        return token
+
+    def close(self) -> None:
+        """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
+        slave, mode = self._slave, self._mode
+        self._slave, self._mode = None, "closed"
+        self._accesses.clear()
+        try:
+            if slave is not None and mode != "fatal":
+                self._release(slave, mode)
+        finally:
+            if self._remove_folder is not None:
+                self._remove_folder()
+
+    def _release(self, slave: Any, mode: str) -> None:
+        try:
+            if slave.component is not None:
+                for token in list(self._states):
+                    token.free()
+                if mode == "stepping":
+                    with suppress(Exception):
+                        slave.terminate()
+                with suppress(Exception):
+                    slave.fmi2FreeInstance(slave.component)
+        finally:
+            slave.component = None
+            with suppress(Exception):
+                slave.freeLibrary()
+
+    def _read_interface(self) -> FmuInterface:
+        if self._interface is None:
+            from fmpy import platform, sharedLibraryExtension
+
+            archive = FmuArchive(self.path)
+            archive.check_co_simulation(platform, sharedLibraryExtension)
+            self._interface, self._archive = read_interface(archive), archive
+        return self._interface
+
+    def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
+        for name in values:
+            if name not in interface.references:
+                raise cosim.LookUpError(f"variable of {self.path}", name, interface.references)
+            if name not in interface.description.extra["settable"]:
+                causality = interface.description.variables[name].causality
+                raise self._error(f"{name} takes no start value: its causality is {causality}")
+
+    def _instantiate(self, interface: FmuInterface) -> None:
+        from ctypes import byref
+
+        from fmpy import calloc, free
+        from fmpy.fmi2 import (
+            fmi2CallbackAllocateMemoryTYPE,
+            fmi2CallbackFreeMemoryTYPE,
+            fmi2CallbackFunctions,
+            fmi2StepFinishedTYPE,
+        )
+        from fmpy.logging import addLoggerProxy
+
+        assert self._archive is not None
+        folder = self._archive.unpack()
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, True)
+        slave = load_slave(str(self.path), folder, interface.identifier, interface.guid, self.name)
+        self._slave, self._mode = slave, "instantiated"
+        callbacks = fmi2CallbackFunctions()
+        callbacks.logger = fmu_log.callback()
+        callbacks.allocateMemory = fmi2CallbackAllocateMemoryTYPE(calloc)
+        callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(free)
+        callbacks.stepFinished = fmi2StepFinishedTYPE()
+        callbacks.componentEnvironment = self._log.number
+        addLoggerProxy(byref(callbacks))
+        try:
+            slave.instantiate(callbacks=callbacks)
+        except Exception as error:
+            if isinstance(error, cosim.FmuError):
+                raise
+            raise self._error("the FMU refused to be instantiated", "fmi2Instantiate") from error
+        serious = [c for c in interface.log_categories if c.startswith("logStatus") and c != "logStatusPending"]
+        if serious:
+            with suppress(Exception):
+                slave.setDebugLogging(True, serious)
+
+    def _size(self, size: float) -> float:
+        """An FMU that cannot vary its step gets the very same number each time, not one an ulp away."""
+        assert self._interface is not None
+        if self._interface.variable_step:
+            return size
+        if abs(size - self._usual_size) > 1e-9 * size:
+            self._usual_size = size
+        return self._usual_size
+
+    def _reached(self, time: float, size: float) -> float:
+        """After a discarded step: how far the FMU came."""
+        stopped, reached = False, time
+        with suppress(Exception):
+            stopped = self._slave.getBooleanStatus(TERMINATED)
+        with suppress(Exception):
+            reached = float(self._slave.getRealStatus(LAST_SUCCESSFUL_TIME))
+        reached = reached if time <= reached <= time + size else time
+        if stopped:
+            raise StopRequested(reached, self._log.text(1) or "the FMU asked to stop")
+        if reached == time:
+            self._mode = "failed"
+            raise self._error(f"the step from t = {time:.9g} s by {size:g} s was discarded", "fmi2DoStep")
+        return reached
+
+    def _access(self, names: tuple[str, ...]) -> VariableAccess:
+        access = self._accesses.get(names)
+        if access is None:
+            if self._slave is None:
+                raise self._error(f"has no instance: it is {self._mode}")
+            assert self._interface is not None
+            variables = self._interface.description.variables
+            for name in names:
+                if name not in variables:
+                    raise cosim.LookUpError(f"variable of {self.path}", name, variables)
+            types = {name: variables[name].type for name in names}
+            access = VariableAccess(self._slave, names, types, self._interface.references)
+            self._accesses[names] = access
+        return access
+
+    def _token(self, handle: Any) -> FmuState:
+        token = FmuState(handle, self._mode == "initializing", self, self._slave)
+        self._states.add(token)
+        return token
+
+    def _need_ability(self, ability: str, what: str, attribute: str) -> None:
+        if self._slave is None:
+            raise self._error(f"has no instance: it is {self._mode}")
+        if not getattr(self.describe(), ability):
+            raise self._error(f"cannot {what}: its model description does not declare {attribute}")
+
+    def _call(self, function: str, action: Any) -> Any:
+        try:
+            return action()
+        except Exception as error:
+            raise self._failure(error, function) from error
+
+    def _failure(self, error: Exception, function: str = "") -> cosim.FmuError:
+        """What a failed call means for the instance, and the error to raise."""
+        if isinstance(error, cosim.FmuError):
+            return self._error("the library does not export this function", error.function)
+        status = getattr(error, "status", None)
+        if status is None:
+            self._mode = "failed"
+            return self._error(f"{type(error).__name__}: {error}", function)
+        self._mode = "fatal" if status == FATAL else "failed"
+        what = "returned pending, but asynchronous steps are not supported" if status == PENDING else (
+            f"failed with status {fmu_log.STATUS[status] if 0 <= status < 6 else status}"
+        )
+        return self._error(what, getattr(error, "function", function))
+
+    def _error(self, text: str, function: str = "") -> cosim.FmuError:
+        said = self._log.text()
+        return cosim.FmuError(str(self.path), text + (f". It logged: {said}" if said else ""), function)

@@ -1,0 +1,76 @@
+"""Inertias in kernel functions: plain functions on tuples and views.
+
+A *rotational inertia* is six reals, Ixx Iyy Izz Ixy Ixz Iyz. A *spatial inertia* is ten: mass, mass times the
+position of the centre of mass, then the rotational inertia about the same point (Ixx Iyy Izz Ixy Ixz Iyz).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Six = tuple[float, float, float, float, float, float]
+Three = tuple[float, float, float]
+
+
+def turned_inertia(R: Any, I: Any) -> Six:
+    """R I R^T: a rotational inertia, kg.m2, in the axes that R (nine reals by rows) leads to."""
+    a = (R[0] * I[0] + R[1] * I[3] + R[2] * I[4], R[0] * I[3] + R[1] * I[1] + R[2] * I[5], R[0] * I[4] + R[1] * I[5] + R[2] * I[2])
+    b = (R[3] * I[0] + R[4] * I[3] + R[5] * I[4], R[3] * I[3] + R[4] * I[1] + R[5] * I[5], R[3] * I[4] + R[4] * I[5] + R[5] * I[2])
+    e = (R[6] * I[0] + R[7] * I[3] + R[8] * I[4], R[6] * I[3] + R[7] * I[1] + R[8] * I[5], R[6] * I[4] + R[7] * I[5] + R[8] * I[2])
+    return (
+        a[0] * R[0] + a[1] * R[1] + a[2] * R[2],
+        b[0] * R[3] + b[1] * R[4] + b[2] * R[5],
+        e[0] * R[6] + e[1] * R[7] + e[2] * R[8],
+        a[0] * R[3] + a[1] * R[4] + a[2] * R[5],
+        a[0] * R[6] + a[1] * R[7] + a[2] * R[8],
+        b[0] * R[6] + b[1] * R[7] + b[2] * R[8],
+    )
+
+
+def times(I: Any, w: Any) -> Three:
+    """I w, for a rotational inertia."""
+    return (
+        I[0] * w[0] + I[3] * w[1] + I[4] * w[2],
+        I[3] * w[0] + I[1] * w[1] + I[5] * w[2],
+        I[4] * w[0] + I[5] * w[1] + I[2] * w[2],
+    )
+
+
+def put_inertia(slot: Any, mass: float, center: Any, I: Any) -> None:
+    """Write a spatial inertia about the point that `center` is measured from; I is about the centre of mass."""
+    x = mass * center[0]
+    y = mass * center[1]
+    z = mass * center[2]
+    slot[0] = mass
+    slot[1] = x
+    slot[2] = y
+    slot[3] = z
+    slot[4] = I[0] + y * center[1] + z * center[2]
+    slot[5] = I[1] + x * center[0] + z * center[2]
+    slot[6] = I[2] + x * center[0] + y * center[1]
+    slot[7] = I[3] - x * center[1]
+    slot[8] = I[4] - x * center[2]
+    slot[9] = I[5] - y * center[2]
+
+
+def momentum_of(inertia: Any, V: Any) -> Six:
+    """Spatial inertia times a spatial velocity: (angular momentum, momentum) about the same point."""
+    return (
+        inertia[4] * V[0] + inertia[7] * V[1] + inertia[8] * V[2] + inertia[2] * V[5] - inertia[3] * V[4],
+        inertia[7] * V[0] + inertia[5] * V[1] + inertia[9] * V[2] + inertia[3] * V[3] - inertia[1] * V[5],
+        inertia[8] * V[0] + inertia[9] * V[1] + inertia[6] * V[2] + inertia[1] * V[4] - inertia[2] * V[3],
+        inertia[0] * V[3] + V[1] * inertia[3] - V[2] * inertia[2],
+        inertia[0] * V[4] + V[2] * inertia[1] - V[0] * inertia[3],
+        inertia[0] * V[5] + V[0] * inertia[2] - V[1] * inertia[1],
+    )
+
+
+def dot6(a: Any, b: Any) -> float:
+    """Power of a spatial force on a spatial velocity, or what that is for other pairs."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+
+
+def add(slot: Any, other: Any, count: int) -> None:
+    """Add `count` numbers to a slot."""
+    for i in range(count):
+        slot[i] += other[i]

@@ -1,0 +1,1 @@
+"""Integrators: explicit Runge–Kutta methods with and without error control."""

@@ -1,0 +1,23 @@
+"""What every multibody model has, whether it is typed in Python or in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cosim
+
+
+def furnish(model: cosim.Model, gravity: Any) -> None:
+    """Add ``ground``, ``gravity`` and ``energy`` to a model."""
+    model.add("mechanics.ground", "ground")
+    model.add("mechanics.gravity", "gravity", gravity=gravity)
+    model.add("mechanics.energy", "energy")
+
+
+def mechanics_id(kind: str) -> str:
+    """The whole id: one without a dot belongs to this plugin.
+
+    >>> mechanics_id("pin"), mechanics_id("acme.helix")
+    ('mechanics.pin', 'acme.helix')
+    """
+    return kind if "." in kind else f"mechanics.{kind}"

@@ -1,0 +1,209 @@
+"""Linear bushing: six springs and dampers between two frames."""
+
+from __future__ import annotations
+
+import math
+
+import cosim
+from cosim_mechanics.spatial import (
+    POSE_UNITS,
+    SINGULAR_COSINE,
+    add_force_at,
+    add_torque,
+    angle_rates_123,
+    angles_123,
+    angular,
+    compose,
+    compose_inverse,
+    cross,
+    linear,
+    minus,
+    moment_123,
+    plus,
+    point_velocity,
+    pose_parameter,
+    position,
+    put6,
+    put12,
+    rotate,
+    rotate_inverse,
+    scaled,
+)
+
+COORDINATE = ["rad"] * 3 + ["m"] * 3
+VELOCITY = ["rad/s"] * 3 + ["m/s"] * 3
+FORCE = ["N.m"] * 3 + ["N"] * 3
+
+
+class LinearBushing(cosim.ForceElement):
+    """A massless, compliant element with linear stiffness and damping between a frame F fixed on body 1 and a
+    frame M fixed on body 2, as a rubber mount.
+
+    Law: with the six coordinates q = (qx, qy, qz, px, py, pz), the body-fixed x-y-z Euler angles of M in F and
+    the position p_FM of M's origin in F, each coordinate has a spring and a damper of its own,
+
+        f_i = -(k_i q_i + c_i qdot_i).
+
+    Frames and signs
+    ----------------
+    f is what would act on the coordinates of a joint from F to M: positive values push M, on body 2, toward
+    larger q. f[3:6] is a vector in F: the force on M's origin. f[0:3] act about the three axes of the angle
+    sequence, which are not orthogonal, so they are no vector; as a moment m they do the same work,
+    m . w_FM = f[0:3] . qdot[0:3]. The forces on the two bodies are equal and opposite about any common point.
+    The translational springs are aligned with F, so exchanging the bodies gives another element.
+
+    Limits
+    ------
+    Meant for small displacements, and physically right for large ones. The angles do not wrap: qx and qz jump
+    at +-pi, and the forces with them. Where the middle angle qy is near +-pi/2, the rates of the other two angles,
+    and the moments, grow like 1/cos(qy): stay away from there unless all rotational stiffness and damping is
+    zero. At that very angle (cos(qy) at most four machine epsilons) the angles are no longer unique, qz is then set
+    to zero, and a moment stops the computation with an error. For motion of many revolutions use a joint and
+    act on its coordinates.
+
+    Parameters
+    ----------
+    body1, body2 : body
+        Any two bodies; either may be Ground.
+    frame_on_body1 : pose, default identity
+        X_B1F, the pose of F on body 1: three numbers (a position, m), a dict with position and angles, or
+        twelve reals.
+    frame_on_body2 : pose, default identity
+        X_B2M, the pose of M on body 2.
+    stiffness : array_like, shape (6,), ["N.m/rad"]*3 + ["N/m"]*3, >= 0, rotation first
+    damping : array_like, shape (6,), ["N.m.s/rad"]*3 + ["N.s/m"]*3, >= 0, rotation first
+    dissipated_energy : float, J, default 0
+        Start value of the dissipated energy.
+
+    Returns
+    -------
+    Readable once the State is realized to the stage: at POSITION ``X_GF``, ``X_GM``, ``X_FM`` (12 reals each: rotation
+    by rows, then position, m), ``q`` (6, rad and m), ``potential_energy`` (J); at VELOCITY ``V_GF``, ``V_GM`` (6,
+    of the frame's origin, in Ground), ``V_FM`` (6, of M's origin in F, expressed in F), ``qdot`` (6); at DYNAMICS
+    ``f`` (6, N.m and N), ``F_GM`` (6, spatial force on body 2 about M's origin, in Ground), ``F_GF`` (6, on body 1
+    about F's origin, in Ground), ``power_dissipation`` (W). ``dissipated_energy`` (J) is a state and
+    readable at any time.
+
+    Raises
+    ------
+    ModelError
+        A negative stiffness or damping, a wrong shape, a frame that is no pose.
+    SimulationError
+        The middle angle is +-pi/2 to rounding and there is a moment.
+
+    Stage
+    -----
+    Parameters belong to INSTANCE and may differ between States.
+
+    Energy
+    ------
+    Stored: sum k_i q_i^2 / 2. Dissipated at the rate sum c_i qdot_i^2 >= 0, integrated in the auxiliary state
+    `dissipated_energy`, so that with bushings alone kinetic + potential + dissipated energy is constant.
+
+    References
+    ----------
+    Simbody 3.7, ``Force::LinearBushing``: the same law, coordinates and signs.
+
+    Examples
+    --------
+    >>> mount = LinearBushing(body1="ground", body2="engine", frame_on_body1=(0.3, 0, 0),
+    ...                       stiffness=[0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"], damping=[0, 0, 0, 300, 300, 600])
+    >>> mount.stiffness.tolist()
+    [0.0, 0.0, 0.0, 120000.0, 120000.0, 240000.0]
+
+    The kernel functions are pure and can be called with plain arrays:
+
+    >>> import numpy as np
+    >>> q, qdot, f = np.array([0, 0, 0, 0.001, 0, 0]), np.zeros(6), np.zeros(6)
+    >>> LinearBushing.coordinate_forces(q, qdot, mount.stiffness, mount.damping, f, np.zeros(1), np.zeros(1))
+    >>> float(f[3])
+    -120.0
+    """
+
+    frame_on_body1 = pose_parameter("X_B1F, pose of frame F on body 1")
+    frame_on_body2 = pose_parameter("X_B2M, pose of frame M on body 2")
+    stiffness = cosim.parameter(
+        unit=["N.m/rad"] * 3 + ["N/m"] * 3,
+        shape=6,
+        minimum=0.0,
+        description="rotation first, then translation. For translation alone write [0, 0, 0, kx, ky, kz].",
+    )
+    damping = cosim.parameter(
+        unit=["N.m.s/rad"] * 3 + ["N.s/m"] * 3,
+        shape=6,
+        minimum=0.0,
+        description="rotation first, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
+    )
+    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+
+    X_GF = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of F in Ground")
+    X_GM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in Ground")
+    X_FM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
+    q = cosim.cache_slot(unit=COORDINATE, shape=6, description="angles of M in F (x-y-z), then p_FM in F")
+    potential_energy = cosim.cache_slot(unit="J", description="energy stored in the springs")
+    V_GF = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of F in Ground, of F's origin")
+    V_GM = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of M in Ground, of M's origin")
+    V_FM = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of M in F, of M's origin, in F")
+    qdot = cosim.cache_slot(unit=VELOCITY, shape=6, description="derivatives of q")
+    f = cosim.cache_slot(unit=FORCE, shape=6, description="forces on the six coordinates")
+    F_GM = cosim.cache_slot(unit=FORCE, shape=6, description="spatial force on body 2 about M's origin, in Ground")
+    F_GF = cosim.cache_slot(unit=FORCE, shape=6, description="spatial force on body 1 about F's origin, in Ground")
+    power_dissipation = cosim.cache_slot(unit="W", description="power lost in the dampers")
+
+    @cosim.kernel
+    def pose(X_GB1, X_GB2, frame_on_body1, frame_on_body2, X_GF, X_GM, X_FM, q):
+        put12(X_GF, compose(X_GB1, frame_on_body1))
+        put12(X_GM, compose(X_GB2, frame_on_body2))
+        X = compose_inverse(X_GF, X_GM)
+        put12(X_FM, X)
+        put6(q, angles_123(X), position(X))
+
+    @cosim.kernel
+    def energy(q, stiffness, potential_energy):
+        e = 0.0
+        for i in range(6):
+            e += 0.5 * stiffness[i] * q[i] * q[i]
+        potential_energy[0] = e
+
+    @cosim.kernel
+    def velocity(X_GB1, V_GB1, X_GB2, V_GB2, X_GF, X_GM, q, V_GF, V_GM, V_FM, qdot):
+        p_GM = position(X_GM)
+        v_GM = point_velocity(V_GB2, X_GB2, p_GM)
+        put6(V_GF, angular(V_GB1), point_velocity(V_GB1, X_GB1, position(X_GF)))
+        put6(V_GM, angular(V_GB2), v_GM)
+        # The velocity of M in F is measured against the point of body 1 that coincides with M's origin.
+        w_FM = rotate_inverse(X_GF, minus(angular(V_GB2), angular(V_GB1)))
+        v_FM = rotate_inverse(X_GF, minus(v_GM, point_velocity(V_GB1, X_GB1, p_GM)))
+        put6(V_FM, w_FM, v_FM)
+        put6(qdot, angle_rates_123(q, w_FM), v_FM)
+
+    @cosim.kernel
+    def coordinate_forces(q, qdot, stiffness, damping, f, power_dissipation, dissipated_energy_dot):
+        power = 0.0
+        for i in range(6):
+            f[i] = -(stiffness[i] * q[i] + damping[i] * qdot[i])
+            power += damping[i] * qdot[i] * qdot[i]
+        power_dissipation[0] = power
+        dissipated_energy_dot[0] = power
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, X_GF, X_GM, q, f, F_GM, F_GF, F_GB1, F_GB2):
+        m_F = (0.0, 0.0, 0.0)
+        # Without moments the element has no singular angle.
+        if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0:
+            if abs(math.cos(q[1])) <= SINGULAR_COSINE:
+                raise ValueError(
+                    "the middle rotation angle of the bushing is +-90 degrees, where its moments are not defined: turn "
+                    "its frames so that the y rotation stays small, or use a joint for large rotations"
+                )
+            m_F = moment_123(q, f)
+        m_G = rotate(X_GF, m_F)
+        f_G = rotate(X_GF, linear(f))
+        p_GM = position(X_GM)
+        p_FM_G = minus(p_GM, position(X_GF))
+        put6(F_GM, m_G, f_G)
+        put6(F_GF, scaled(-1.0, plus(m_G, cross(p_FM_G, f_G))), scaled(-1.0, f_G))
+        add_torque(F_GB2, m_G)
+        add_force_at(F_GB2, X_GB2, p_GM, f_G)
+        add_torque(F_GB1, scaled(-1.0, m_G))
+        add_force_at(F_GB1, X_GB1, p_GM, scaled(-1.0, f_G))

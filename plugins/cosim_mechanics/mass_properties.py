@@ -1,0 +1,100 @@
+"""Mass and inertia as people type them, checked. Not for kernel functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+
+#: How far principal moments may miss the triangle inequality, relative to the largest: rounding of typed numbers.
+ROUNDING = 1e-9
+
+VALID = "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric 3x3 matrix"
+
+
+def positive_mass(value: Any) -> float:
+    """A mass in kg; `ValueError` when it is not more than zero.
+
+    >>> positive_mass("500 g")
+    0.5
+    """
+    mass = _number(value, "kg")
+    if not mass > 0.0:
+        raise ValueError(
+            f"mass is {mass:g} kg, needs more than 0: attach forces and frames to an existing body instead of "
+            "adding a body without mass"
+        )
+    return mass
+
+
+def central_inertia(value: Any) -> NDArray[np.float64]:
+    """The six elements of a central inertia matrix, kg.m2, from any of the forms that are accepted.
+
+    Parameters
+    ----------
+    value : array_like
+        Three principal moments, six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric 3x3 matrix, about the
+        centre of mass, in the axes of the body.
+
+    Returns
+    -------
+    ndarray, shape (6,)
+
+    Raises
+    ------
+    ValueError
+        For another form, or when no body can have these moments.
+
+    Examples
+    --------
+    >>> central_inertia((1, 2, 3)).tolist()
+    [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]
+    >>> central_inertia((1, 1, 5))
+    Traceback (most recent call last):
+    ...
+    ValueError: inertia has principal moments 1, 1, 5 kg.m2: no body has them, since 5 is more than 1 + 1. ...
+    """
+    matrix = _matrix(value)
+    a, b, c = (float(moment) for moment in np.linalg.eigvalsh(matrix))
+    slack = ROUNDING * max(abs(a), abs(c))
+    shown = f"inertia has principal moments {a:.6g}, {b:.6g}, {c:.6g} kg.m2: no body has them, since "
+    advice = "Moments are about the centre of mass, in the axes of the body."
+    if a < -slack:
+        raise ValueError(f"{shown}{a:.6g} is negative. {advice}")
+    if c > a + b + slack:
+        raise ValueError(f"{shown}{c:.6g} is more than {a:.6g} + {b:.6g}. {advice}")
+    return np.array([matrix[0, 0], matrix[1, 1], matrix[2, 2], matrix[0, 1], matrix[0, 2], matrix[1, 2]])
+
+
+def _matrix(value: Any) -> NDArray[np.float64]:
+    try:
+        given = np.array(_numbers(value), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, cosim.CosimError):
+            raise
+        raise ValueError(f"inertia is {value!r}, needs {VALID}, in kg.m2") from error
+    if not np.all(np.isfinite(given)):
+        raise ValueError("inertia is not finite")
+    if given.shape == (3,):
+        return np.diag(given)
+    if given.shape == (6,):
+        xx, yy, zz, xy, xz, yz = given
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if given.shape != (3, 3):
+        raise ValueError(f"inertia has shape {given.shape}, needs {VALID}, in kg.m2")
+    if np.abs(given - given.T).max() > ROUNDING * np.abs(given).max():
+        raise ValueError("inertia is a matrix that is not symmetric: element (i, j) and element (j, i) are the same")
+    return 0.5 * (given + given.T)
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_numbers(item) for item in value]
+    return _number(value, "kg.m2")
+
+
+def _number(value: Any, unit: str) -> float:
+    return float(cosim.parse_quantity(value, unit)) if isinstance(value, str) else float(value)

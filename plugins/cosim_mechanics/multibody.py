@@ -1,0 +1,75 @@
+"""A model that knows bodies and joints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cosim
+from cosim_mechanics.furnish import furnish, mechanics_id
+
+
+class Multibody(cosim.Model):
+    """A model with Ground, gravity and an energy balance, and words for bodies, joints and measures.
+
+    Every method only calls `add`; the parts that it makes itself are ``ground`` (mechanics.ground),
+    ``gravity`` (mechanics.gravity) and ``energy`` (mechanics.energy).
+
+    Parameters
+    ----------
+    name : str
+    gravity : array_like, shape (3,), m/s2, default (0, 0, -9.81)
+        Acceleration of a freely falling body, in Ground.
+
+    Examples
+    --------
+    >>> model = Multibody("pendulum")
+    >>> bob = model.body("bob", mass=1.0, inertia=(0, 0, 0), center_of_mass=(0, -1, 0))
+    >>> hinge = model.joint("pin", child=bob)
+    >>> hinge.name
+    'bob_joint'
+    """
+
+    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        super().__init__(name)
+        furnish(self, gravity)
+
+    def body(self, name: str, **values: Any) -> cosim.Component:
+        """Add a rigid body.
+
+        Parameters
+        ----------
+        name : str
+        **values
+            `mass` (kg), `inertia` (kg.m2, about the centre of mass), `center_of_mass` (m): see
+            `cosim_mechanics.RigidBody`.
+
+        Returns
+        -------
+        RigidBody
+        """
+        return self.add("mechanics.rigid_body", name, **values)
+
+    def joint(self, kind: str, child: Any, parent: Any = "ground", name: str | None = None, **values: Any) -> cosim.Component:
+        """Add the joint that moves a body.
+
+        Parameters
+        ----------
+        kind : str
+            ``"free"``, ``"pin"``, ``"slider"``, ``"weld"`` …, or the whole id of a joint (``"acme.helix"``).
+        child, parent : body or its name
+        name : str, optional
+            By default the name of the child and ``_joint``.
+        **values
+            `frame_on_parent`, `frame_on_child` (poses), start values `q` and `u`.
+
+        Returns
+        -------
+        Joint
+        """
+        if name is None:
+            name = f"{child if isinstance(child, str) else child.name}_joint"
+        return self.add(mechanics_id(kind), name, parent=parent, child=child, **values)
+
+    def measure(self, kind: str, name: str, **values: Any) -> cosim.Component:
+        """Add a measure by its id, as ``"mechanics.velocity"`` or ``"measures.delay"``."""
+        return self.add(kind, name, **values)

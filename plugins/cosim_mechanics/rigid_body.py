@@ -1,0 +1,96 @@
+"""A body with mass that keeps its shape."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_mechanics.mass_properties import central_inertia, positive_mass
+from cosim_mechanics.spatial import POSE_UNITS
+
+
+class RigidBody(cosim.Component):
+    """A rigid body: its mass properties, and where it is.
+
+    The body moves as its joint lets it; the equations of motion belong to the dynamics solver, which fills
+    the pose, the velocity and the acceleration.
+
+    Frames and signs
+    ----------------
+    B is the body's own frame; its origin need not be the centre of mass. `X_GB` is the pose of B in Ground G.
+    `V_GB` and `A_GB` are the angular velocity (acceleration) and the velocity (acceleration) of B's origin,
+    in G. `F_GB` is the sum of what force elements do to the body: the moment about B's origin and the force,
+    in G; joint reactions are not in it.
+
+    Limits
+    ------
+    The mass is positive. The moments of inertia may be zero (a point mass, a rod about its axis) when a joint
+    keeps the body from turning that way; the solver reports where they are needed.
+
+    Parameters
+    ----------
+    mass : float, kg, > 0
+    center_of_mass : array_like, shape (3,), m, default (0, 0, 0)
+        From B's origin, expressed in B.
+    inertia : array_like, kg.m2
+        About the centre of mass, in directions of B's axes: three principal moments (Ixx, Iyy, Izz), six numbers
+        (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or the 3x3 matrix. Ixy is the matrix element, minus the sum of m x y.
+
+    Raises
+    ------
+    ModelError
+        When the mass is not positive, or no body can have these moments: a negative principal moment, or one
+        larger than the sum of the other two.
+
+    Stage
+    -----
+    Pose at POSITION, velocity at VELOCITY, forces at DYNAMICS, acceleration at ACCELERATION.
+
+    Signals
+    -------
+    ``x y z`` (m), ``vx vy vz`` (m/s), ``ax ay az`` (m/s2) of B's origin, ``wx wy wz`` (rad/s), all in G.
+
+    Examples
+    --------
+    >>> engine = RigidBody(mass="120 kg", center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
+    >>> engine.inertia.tolist()
+    [4.5, 6.0, 5.2, 0.0, 0.0, 0.0]
+    """
+
+    mass = cosim.parameter(unit="kg", minimum=0.0, convert=positive_mass, description="mass, more than 0")
+    center_of_mass = cosim.parameter(
+        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="centre of mass in the body's frame"
+    )
+    inertia = cosim.parameter(
+        unit="kg.m2",
+        shape=6,
+        convert=central_inertia,
+        description="Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, in the body's axes",
+    )
+
+    X_GB = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of the body in Ground")
+    V_GB = cosim.cache_slot(
+        unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="velocity of the body's origin in Ground"
+    )
+    A_GB = cosim.cache_slot(
+        unit=["rad/s2"] * 3 + ["m/s2"] * 3, shape=6, description="acceleration of the body's origin in Ground"
+    )
+    F_GB = cosim.cache_slot(
+        unit=["N.m"] * 3 + ["N"] * 3,
+        shape=6,
+        accumulates=True,
+        description="force elements on the body, about its origin, in Ground",
+    )
+
+    signals = {
+        "x": ("X_GB", 9, "m"),
+        "y": ("X_GB", 10, "m"),
+        "z": ("X_GB", 11, "m"),
+        "wx": ("V_GB", 0, "rad/s"),
+        "wy": ("V_GB", 1, "rad/s"),
+        "wz": ("V_GB", 2, "rad/s"),
+        "vx": ("V_GB", 3, "m/s"),
+        "vy": ("V_GB", 4, "m/s"),
+        "vz": ("V_GB", 5, "m/s"),
+        "ax": ("A_GB", 3, "m/s2"),
+        "ay": ("A_GB", 4, "m/s2"),
+        "az": ("A_GB", 5, "m/s2"),
+    }

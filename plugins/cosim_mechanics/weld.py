@@ -1,0 +1,39 @@
+"""Weld joint: no degree of freedom."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_mechanics.spatial import IDENTITY, pose_parameter, put12
+
+
+class Weld(cosim.Joint):
+    """Fixes the child to the parent: M coincides with F.
+
+    Law: X_FM is the identity; there are no coordinates and no speeds.
+
+    Parameters
+    ----------
+    parent, child : body
+    frame_on_parent, frame_on_child : pose, default identity
+        X_PF and X_BM.
+
+    Stage
+    -----
+    INSTANCE: the pose never changes.
+
+    References
+    ----------
+    Simbody 3.7, ``MobilizedBody::Weld``.
+
+    Examples
+    --------
+    >>> Weld.nq, Weld.nu
+    (0, 0)
+    """
+
+    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
+    frame_on_child = pose_parameter("X_BM, pose of M on the child")
+
+    @cosim.kernel(stage=cosim.Stage.INSTANCE)
+    def across(X_FM):
+        put12(X_FM, IDENTITY)

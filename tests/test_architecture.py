@@ -1,0 +1,181 @@
+"""Who imports what, read from the source; and what a bare `import cosim` loads."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import cosim
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {
+    path.name: path for path in [ROOT / "cosim", *ROOT.glob("plugins/cosim_*"), *ROOT.glob("fmu/cosim_*")]
+}
+KERNEL = {"numpy", "pluggy"}
+PLUGIN = {"numpy", "scipy"}
+OWN_LIBRARIES = {"cosim_workbench": {"rich", "matplotlib", "pandas"}, "cosim_fmu": {"fmpy", "pythonfmu"}}
+TOUCH_NUMBA = {"cosim/native.py", "cosim/kernel_cache.py"}
+HEAVY = {
+    "numba",
+    "llvmlite",
+    "scipy",
+    "fmpy",
+    "pythonfmu",
+    "rich",
+    "matplotlib",
+    "pandas",
+    "pytest",
+    "hypothesis",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    file: str
+    line: int
+    module: str
+    names: tuple[str, ...]
+    inside: bool
+    """In a function, or for type checkers alone."""
+
+    @property
+    def top(self) -> str:
+        return self.module.partition(".")[0]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.module} {', '.join(self.names)}"
+
+
+def imports_of(source: str, file: str) -> Iterator[Import]:
+    def walk(node: ast.AST, inside: bool) -> Iterator[Import]:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, node.lineno, alias.name, (), inside)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: relative import"
+            yield Import(file, node.lineno, node.module or "", tuple(a.name for a in node.names), inside)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or (
+            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        ):
+            inside = True
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, inside)
+
+    return walk(ast.parse(source), False)
+
+
+def sources(package: str) -> dict[str, str]:
+    found = {str(p.relative_to(ROOT)): p.read_text("utf-8") for p in sorted(PACKAGES[package].rglob("*.py"))}
+    assert found, f"no sources of {package}"
+    return found
+
+
+def faults(package: str, files: dict[str, str]) -> list[str]:
+    """What the import rules forbid in the files of a package."""
+    wrong = []
+    for file, source in files.items():
+        for found in imports_of(source, file):
+            if not _allowed(package, file, found):
+                wrong.append(str(found))
+    return wrong
+
+
+def _allowed(package: str, file: str, found: Import) -> bool:
+    top = found.top
+    if top in sys.stdlib_module_names:
+        return True
+    if package == "cosim":
+        if file.startswith("cosim/testing/"):
+            return top in KERNEL | {"cosim", "pytest", "hypothesis"}
+        if top == "cosim":
+            return not found.module.startswith("cosim.testing")
+        return top in KERNEL or (top in {"numba", "llvmlite"} and found.inside and file in TOUCH_NUMBA)
+    if top == "cosim":
+        return found.module == "cosim"
+    if top == package:
+        sides = [f"{package}.export", f"{package}.master"]
+        here = next((side for side in sides if file.replace("/", ".").find(side) >= 0), None)
+        return here is None or not any(found.module.startswith(side) for side in sides if side != here)
+    if top == "cosim_mechanics":
+        public = f"{found.module}." if found.names != ("spatial",) else f"{found.module}.spatial."
+        return package == "cosim_dynamics" and public.startswith("cosim_mechanics.spatial.")
+    return top in PLUGIN or (found.inside and top in OWN_LIBRARIES.get(package, set()))
+
+
+def test_these_packages_exist() -> None:
+    parts = ("mechanics", "dynamics", "measures", "integrators", "workbench", "fmu")
+    assert set(PACKAGES) == {"cosim", *(f"cosim_{part}" for part in parts)}
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_import_directions(package: str) -> None:
+    assert faults(package, sources(package)) == []
+
+
+@pytest.mark.parametrize(
+    ("package", "file", "source"),
+    [
+        ("cosim", "cosim/x.py", "import scipy"),
+        ("cosim", "cosim/x.py", "import cosim_mechanics"),
+        ("cosim", "cosim/x.py", "def f():\n    import cosim_mechanics"),
+        ("cosim", "cosim/x.py", "def f():\n    import numba"),
+        ("cosim", "cosim/native.py", "import numba"),
+        ("cosim", "cosim/x.py", "from cosim.testing import ForceElementContract"),
+        ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim.errors import ModelError"),
+        ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_mechanics.spatial import dot"),
+        ("cosim_dynamics", "plugins/cosim_dynamics/x.py", "from cosim_mechanics.pin import Pin"),
+        ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
+        ("cosim_fmu", "fmu/cosim_fmu/master/x.py", "from cosim_fmu.export import slave"),
+        ("cosim_fmu", "fmu/cosim_fmu/x.py", "import fmpy"),
+    ],
+)
+def test_the_check_finds_what_is_forbidden(package: str, file: str, source: str) -> None:
+    assert len(faults(package, {file: source})) == 1
+
+
+def test_no_package_is_called_plugins_or_fmu() -> None:
+    assert not (ROOT / "plugins" / "__init__.py").exists()
+    assert not (ROOT / "fmu" / "__init__.py").exists()
+    wrong = [
+        str(found)
+        for folder in ("cosim", "plugins", "fmu", "tests", "examples", "benchmarks")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for found in imports_of(path.read_text("utf-8"), str(path.relative_to(ROOT)))
+        if found.top in {"plugins", "fmu"}
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", sorted(set(PACKAGES) - {"cosim"}))
+def test_plugins_use_only_what_cosim_exports(package: str) -> None:
+    exported = {*cosim.__all__, "__version__"}
+    wrong = []
+    for file, source in sources(package).items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and node.module == "cosim":
+                wrong += [f"{file}:{node.lineno}: {a.name}" for a in node.names if a.name not in exported]
+            elif (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "cosim"
+            ):
+                wrong += [f"{file}:{node.lineno}: {node.attr}"] if node.attr not in exported else []
+    assert wrong == []
+
+
+def test_everything_that_cosim_exports_is_there() -> None:
+    assert [name for name in cosim.__all__ if not hasattr(cosim, name)] == []
+
+
+@pytest.mark.parametrize("statement", ["import cosim", "import cosim.cli", "from cosim import *"])
+def test_importing_cosim_is_light(statement: str) -> None:
+    code = f"{statement}\nimport sys\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "cosim" in loaded
+    assert loaded & HEAVY == set()
+    assert {name for name in loaded if name.startswith("cosim_")} == set()

@@ -1,0 +1,340 @@
+"""Loading plugins: what is refused, what is said about it, and that nobody else is harmed."""
+
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, distributions
+from pathlib import Path
+
+import pytest
+
+from cosim.errors import LookUpError, PluginError
+from cosim.hookspecs import CONTRACT_VERSION
+from cosim.plugin_loader import KINDS, selection
+from cosim.registry import Registry, registry, use_registry
+
+GREETING = '''
+import cosim
+
+class Greet(cosim.Command):
+    """Say hello."""
+    name = "greet"
+    summary = "say hello"
+    def configure(self, parser): parser.add_argument("who")
+    def run(self, arguments): print("hello,", arguments.who); return 0
+'''
+SOUND = (
+    GREETING
+    + """
+@cosim.hookimpl
+def cosim_register_commands(register):
+    register("{name}.greet", Greet)
+"""
+)
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Make distributions in a folder of their own that is on the path."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    count = itertools.count()
+
+    def install(
+        name: str, source: str = SOUND, distribution: str = "", version: str = "1.5", value: str = ""
+    ) -> None:
+        distribution = distribution or f"acme-{name}"
+        module = f"plugin_{tmp_path.name}_{next(count)}"
+        (tmp_path / f"{module}.py").write_text(source.replace("{name}", name), "utf-8")
+        info = tmp_path / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", "utf-8"
+        )
+        (info / "entry_points.txt").write_text(f"[cosim]\n{name} = {value or module}\n", "utf-8")
+
+    return install
+
+
+def candidates(folder: Path) -> list[EntryPoint]:
+    return [point for found in distributions(path=[str(folder)]) for point in found.entry_points]
+
+
+def reason(folder: Path, name: str) -> str:
+    """Why the plugin of that name failed; all others must have loaded."""
+    found = Registry.discover(candidates(folder))
+    assert [record.name for record in found.failures] == [name]
+    (failed,) = found.failures
+    assert failed.error is not None and failed.entries == ()
+    assert (failed.error.plugin, failed.error.distribution, failed.error.version) == (
+        name,
+        f"acme-{name}",
+        "1.5",
+    )
+    return failed.reason
+
+
+def test_a_sound_plugin(install: Install, tmp_path: Path) -> None:
+    install("tyres")
+    found = Registry.discover(candidates(tmp_path))
+    (record,) = found.plugins
+    assert (record.name, record.distribution, record.version, record.status) == (
+        "tyres",
+        "acme-tyres",
+        "1.5",
+        "loaded",
+    )
+    (entry,) = found.entries("command")
+    assert found.get("command", "tyres.greet") is entry.cls
+    assert found.owner(entry.cls) is entry
+    assert (entry.id, entry.plugin, entry.distribution, entry.version) == (
+        "tyres.greet",
+        "tyres",
+        "acme-tyres",
+        "1.5",
+    )
+
+
+@pytest.mark.parametrize(
+    "code", ["import casadi_that_is_not_there", "1 / 0", "raise SystemExit(3)", "def broken(:"]
+)
+def test_a_plugin_that_cannot_be_imported(install: Install, tmp_path: Path, code: str) -> None:
+    install("tyres")
+    install("broken", code)
+    assert reason(tmp_path, "broken").startswith(
+        ("ModuleNotFound", "ZeroDivision", "SystemExit", "SyntaxError")
+    )
+    with pytest.raises(
+        LookUpError, match=r"plugin 'broken' \(acme-broken 1.5\) did not load: \w+: "
+    ) as caught:
+        Registry.discover(candidates(tmp_path)).get("command", "broken.greet")
+    assert caught.value.known == ["tyres.greet"]
+
+
+def test_a_module_that_is_not_there(install: Install, tmp_path: Path) -> None:
+    install("broken", value="nowhere_at_all.plugin")
+    assert "No module named 'nowhere_at_all'" in reason(tmp_path, "broken")
+
+
+def test_a_name_that_is_claimed_twice_is_refused_for_both(install: Install, tmp_path: Path) -> None:
+    install("tyres", distribution="acme-tyres")
+    install("tyres", distribution="zenith-tyres", version="0.3")
+    install("wheels")
+    found = Registry.discover(candidates(tmp_path))
+    assert [entry.id for entry in found.entries("command")] == ["wheels.greet"]
+    assert [record.distribution for record in found.failures] == ["acme-tyres", "zenith-tyres"]
+    for record in found.failures:
+        assert "acme-tyres 1.5" in record.reason and "zenith-tyres 0.3" in record.reason
+
+
+def test_a_misspelt_hook(install: Install, tmp_path: Path) -> None:
+    install("broken", "import cosim\n@cosim.hookimpl\ndef cosim_register_force_element(register): ...")
+    assert "Nearest: cosim_register_force_elements" in reason(tmp_path, "broken")
+
+
+def test_a_hook_without_its_mark(install: Install, tmp_path: Path) -> None:
+    install("broken", "def cosim_register_joints(register): ...")
+    assert "cosim_register_joints is not marked: write @cosim.hookimpl" in reason(tmp_path, "broken")
+
+
+def test_a_hook_with_a_wrong_argument(install: Install, tmp_path: Path) -> None:
+    install("broken", "import cosim\n@cosim.hookimpl\ndef cosim_register_joints(registry): ...")
+    assert "registry" in reason(tmp_path, "broken")
+
+
+@pytest.mark.parametrize(
+    ("registration", "said"),
+    [
+        ('register("broken.greet", object)', "does not derive from cosim.Command"),
+        ('register("broken.greet", Greet())', "is not a class"),
+        ('register("other.greet", Greet)', "must be 'broken.<snake_case>', such as 'broken.greet'"),
+        ('register("broken.Greet", Greet)', "must be 'broken.<snake_case>'"),
+        ('register("greet", Greet)', "must be 'broken.<snake_case>'"),
+        ("register(None, Greet)", "must be 'broken.<snake_case>'"),
+        ('register("broken.greet", cosim.Command)', "lacks configure, run, which Command demands"),
+        ('register("broken.greet", type("Mute", (Greet,), {"__doc__": None}))', "has no docstring"),
+        ("raise KeyError('inside')", "KeyError: 'inside'"),
+    ],
+)
+def test_what_register_refuses(install: Install, tmp_path: Path, registration: str, said: str) -> None:
+    install("tyres")
+    install(
+        "broken", GREETING + f"@cosim.hookimpl\ndef cosim_register_commands(register):\n    {registration}\n"
+    )
+    assert said in reason(tmp_path, "broken")
+
+
+def test_a_taken_id_names_both_owners(install: Install, tmp_path: Path) -> None:
+    twice = (
+        'register("broken.greet", Greet); register("broken.greet", type("Again", (Greet,), {"__doc__": "x"}))'
+    )
+    install("broken", GREETING + f"@cosim.hookimpl\ndef cosim_register_commands(register):\n    {twice}\n")
+    said = reason(tmp_path, "broken")
+    assert ":Greet of plugin 'broken' (acme-broken 1.5); " in said and ":Again of plugin 'broken'" in said
+
+
+def test_an_entry_point_whose_name_cannot_begin_an_id(install: Install, tmp_path: Path) -> None:
+    install("my-tyres")
+    assert "must be snake_case" in reason(tmp_path, "my-tyres")
+
+
+@pytest.mark.parametrize("declared", ["'1'", "'1.0'"])
+def test_contract_versions_that_fit(install: Install, tmp_path: Path, declared: str) -> None:
+    install("tyres", SOUND + f"\ncosim_contract = {declared}\n")
+    (record,) = Registry.discover(candidates(tmp_path)).plugins
+    assert record.status == "loaded"
+    assert record.contract == declared.strip("'")
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        (f"'{CONTRACT_VERSION[0]}.{CONTRACT_VERSION[1] + 1}'", "upgrade cosim-framework"),
+        ("'2'", "made for contract 2, this cosim has contract 1.0: upgrade cosim-framework"),
+        ("'10.0'", "upgrade cosim-framework"),
+        ("'0.9'", "look for a newer release of the plugin"),
+        ("1.0", "needs a text"),
+        ("'new'", "needs a text"),
+    ],
+)
+def test_contract_versions_that_do_not(install: Install, tmp_path: Path, declared: str, said: str) -> None:
+    install("broken", SOUND + f"\ncosim_contract = {declared}\n")
+    assert said in reason(tmp_path, "broken")
+
+
+def test_the_order_of_loading_changes_nothing(install: Install, tmp_path: Path) -> None:
+    for name in ("wheels", "tyres", "axles", "rims"):
+        install(name)
+    install("broken", "1 / 0")
+    install("rims", distribution="zenith-rims")
+    points = candidates(tmp_path)
+    seen = set()
+    for seed in range(10):
+        random.Random(seed).shuffle(points)
+        seen.add(json.dumps([record.to_dict() for record in Registry.discover(points).plugins]))
+    assert len(seen) == 1
+
+
+def test_only_some_plugins(install: Install, tmp_path: Path) -> None:
+    install("wheels")
+    install("tyres")
+    found = Registry.discover(candidates(tmp_path), only=["tyres"])
+    assert [(record.name, record.status) for record in found.plugins] == [
+        ("tyres", "loaded"),
+        ("wheels", "skipped"),
+    ]
+    assert found.failures == []
+    with pytest.raises(LookUpError, match="plugin 'wheels' .* was not loaded: COSIM_PLUGINS"):
+        found.get("command", "wheels.greet")
+
+
+def test_a_plugin_that_is_asked_for_and_not_installed(install: Install, tmp_path: Path) -> None:
+    install("tyres")
+    (failed,) = Registry.discover(candidates(tmp_path), only=["tyre"]).failures
+    assert "no installed distribution provides it. Nearest: tyres." in failed.reason
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({}, None),
+        ({"COSIM_PLUGINS": "a,b"}, {"a", "b"}),
+        ({"COSIM_DISABLE_PLUGIN_AUTOLOAD": "1"}, set()),
+        ({"COSIM_DISABLE_PLUGIN_AUTOLOAD": "0"}, None),
+        ({"COSIM_DISABLE_PLUGIN_AUTOLOAD": "1", "COSIM_PLUGINS": "a"}, {"a"}),
+    ],
+)
+def test_what_the_environment_selects(environment: dict[str, str], wanted: set[str] | None) -> None:
+    assert selection(environment) == wanted
+
+
+def test_look_ups_that_fail(install: Install, tmp_path: Path) -> None:
+    install("tyres")
+    found = Registry.discover(candidates(tmp_path))
+    with pytest.raises(LookUpError, match=r"no command 'tyres.gret'\. Nearest: tyres.greet\. .*`cosim plug"):
+        found.get("command", "tyres.gret")
+    with pytest.raises(LookUpError, match="'tyres.greet' is a command"):
+        found.get("integrator", "tyres.greet")
+    with pytest.raises(LookUpError, match="no kind of entry 'comand'. Nearest: command"):
+        found.get("comand", "tyres.greet")
+    with pytest.raises(LookUpError, match="no registered class"):
+        found.owner(int)
+
+
+def test_a_manifest_gives_the_same_entries_without_discovery(install: Install, tmp_path: Path) -> None:
+    install("tyres")
+    rows = [entry.to_dict() for entry in Registry.discover(candidates(tmp_path)).entries("command")]
+    again = Registry.from_manifest(json.loads(json.dumps(rows)))
+    assert [entry.to_dict() for entry in again.entries("command")] == rows
+    rows[0]["target"] = rows[0]["target"].replace("Greet", "Gone")
+    with pytest.raises(
+        PluginError, match=r"plugin 'tyres' \(acme-tyres 1.5\): tyres.greet: cannot load .*Gone"
+    ):
+        Registry.from_manifest(rows)
+
+
+def test_a_registry_in_use_is_seen_in_its_own_thread_alone() -> None:
+    chosen, seen = Registry([]), []
+    with use_registry(chosen):
+        thread = threading.Thread(target=lambda: seen.append(registry()))
+        thread.start()
+        thread.join()
+        assert registry() is chosen
+    assert registry() is registry() is seen[0]
+    assert registry() is not chosen
+
+
+def test_our_own_plugins_load() -> None:
+    """The six plugins of this distribution, each with something registered."""
+    ours = [record for record in registry().plugins if record.distribution == "cosim-framework"]
+    assert [record.name for record in ours] == [
+        "dynamics",
+        "fmu",
+        "integrators",
+        "measures",
+        "mechanics",
+        "workbench",
+    ]
+    assert [str(record) for record in ours if record.status != "loaded"] == []
+    assert [record.name for record in ours if not record.entries] == []
+
+
+@pytest.mark.parametrize("group", KINDS)
+def test_every_hook_has_a_base_class(group: str) -> None:
+    import cosim
+
+    assert isinstance(getattr(cosim, KINDS[group][1]), type)
+    assert getattr(cosim.registry, "__name__", "") == "registry", "the submodule must not hide the function"
+
+
+def listing(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "cosim", "plugins", *options],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False,
+    )  # fmt: skip
+
+
+def test_the_list_of_plugins(install: Install, tmp_path: Path) -> None:
+    """Also when a stranger's plugin claims the name of one of ours."""
+    install("tyres")
+    install("mechanics", distribution="foreign-mechanics")
+    install("broken", "import casadi_that_is_not_there")
+    shown = json.loads(listing(tmp_path, "--json").stdout)
+    rows = {(row["name"], row["distribution"]): row for row in shown["plugins"]}
+    assert rows["tyres", "acme-tyres"]["registers"] == {"commands": ["tyres.greet"]}
+    assert rows["broken", "acme-broken"]["status"] == "failed"
+    assert rows["mechanics", "cosim-framework"]["status"] == "failed"
+    assert "foreign-mechanics" in rows["mechanics", "cosim-framework"]["reason"]
+    plain = listing(tmp_path)
+    assert plain.returncode == 0
+    assert "FAILED: ModuleNotFoundError" in plain.stdout
+    assert "commands: tyres.greet" in plain.stdout
+    strict = listing(tmp_path, "--strict", "--traceback")
+    assert strict.returncode == 1
+    assert "Traceback" in strict.stdout
