@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(words)
+        status = _dispatch(words)
+        sys.stdout.flush()  # a reader that went away is noticed here at the latest
+        return status
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -46,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except SystemExit as stop:  # argparse: 0 after --help, 2 after bad arguments
-        return stop.code if isinstance(stop.code, int) else DONE if stop.code is None else BAD_INPUT
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+        return stop.code if isinstance(stop.code, int) else BAD_INPUT if stop.code else DONE
 
 
 def _dispatch(words: list[str]) -> int:
@@ -126,8 +130,8 @@ def _find(source: Registry, name: str) -> Entry:
     if claimants:
         listed = " and ".join(f"{entry.owner} as {entry.id}" for entry in claimants)
         raise LookUpError("single command", name, [], f"It comes from {listed}: type the id instead.")
-    failed = " ".join(f"{record}." for record in source.failures)
-    raise LookUpError("command", name, [*commands, "plugins"], f"{failed} See `cosim --help`.".strip())
+    failed = "".join(f"\n{record}." for record in source.failures)
+    raise LookUpError("command", name, [*commands, "plugins"], f"See `cosim --help`.{failed}")
 
 
 def _overview(source: Registry) -> str:

@@ -162,7 +162,7 @@ class State:
         else:
             self.versions[stage] += 1
 
-    def advanced(self, time: float) -> None:
+    def _advance(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
         self._time = time
         for stage in range(Stage.TIME, Stage.REPORT + 1):

@@ -13,6 +13,7 @@ from cosim import native, state_bytes, walker
 from cosim.assembly import Assembly
 from cosim.component import Component
 from cosim.errors import LookUpError, SimulationError, StageError, StateError
+from cosim.history_buffer import grow
 from cosim.layout import HISTORY_WIDTH
 from cosim.schedule import Block, Slot
 from cosim.signals import NOT_READABLE, Signal, main_output
@@ -24,7 +25,6 @@ from cosim.variable import Variable
 if TYPE_CHECKING:
     from cosim.model import Model
 
-HISTORY_ARRAYS = "h"
 INVALIDATES = {"parameter": Stage.INSTANCE, "position": Stage.POSITION, "speed": Stage.VELOCITY}
 
 
@@ -187,9 +187,27 @@ class System:
         """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
         return state_bytes.unpack(self, data)
 
-    def set_side(self, state: State, side: float) -> None:
-        """Which side of the instant an auto-update records: 0 before, 1 after its events."""
-        state._arrays["c"][self._assembly.side.offset] = side
+    def append_histories(self, state: State, side: float) -> None:
+        """Run the auto-updates of a State that is realized to Acceleration; its stage drops below Time.
+
+        Parameters
+        ----------
+        side : float
+            0 for the values before the events of this instant, 1 for those after.
+        """
+        arrays = state._arrays
+        arrays["c"][self._assembly.side.offset] = side
+        rings = [ring.offset for ring in self.rings]
+        while True:
+            failed = self.walk(state, *self.update_range)
+            if failed:
+                raise self.failure(state, failed - 1)
+            full = [at for at in rings if arrays["k"][at + 4]]
+            if not full:
+                break
+            for at in full:
+                arrays["h"] = grow(arrays["h"], arrays["k"], at, rings)
+        state.invalidate(Stage.TIME, "a history was appended")
 
     # variables
 
@@ -237,6 +255,23 @@ class System:
         if stage is None:
             stage = Stage.DYNAMICS if declaration.kind == "auxiliary" else declaration.invalidates
         state.invalidate(stage, f"{path} = …")
+
+    def stage_of_cache(self, offset: int) -> Stage:
+        """The stage at which an offset of the cache is computed."""
+        return self.stage_of(Slot("c", offset, 1))
+
+    def stage_invalidated(self, slot: Slot) -> Stage:
+        """The stage that a write to a slot outside the cache invalidates."""
+        return Stage.INSTANCE if slot.array == "p" else self._assembly.base_stage(slot)
+
+    def paths_at(self, array: str, offsets: list[int]) -> list[str]:
+        """Paths of the variables that lie at these offsets of an array."""
+        found = [
+            v.path
+            for v in self.variables.values()
+            if v.slot.array == array and any(v.slot.offset <= i < v.slot.offset + v.slot.size for i in offsets)
+        ]
+        return found or [f"{array}[{i}]" for i in offsets]
 
     def _list_variables(self) -> list[Variable]:
         found = []

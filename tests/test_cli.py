@@ -62,6 +62,7 @@ Act.acts = {
     "interrupt": fails(KeyboardInterrupt()),
     "fault": fails(RuntimeError("out of the blue")),
     "missing": fails(FileNotFoundError(2, "No such file or directory", "m.toml")),
+    "exit": fails(SystemExit("enough")),
     "folder": lambda: len(Path("nowhere.toml").read_text()),
 }
 
@@ -95,6 +96,7 @@ def test_status_of_the_command(cli: Cli) -> None:
         ("model", 2, "m.toml:3: a: is wrong\nm.toml:4: b: is worse\n"),
         ("simulation", 1, "at t = 1.25 s: not finite\n"),
         ("interrupt", 130, "interrupted\n"),
+        ("exit", 2, "enough\n"),
         ("missing", 2, "m.toml: No such file or directory\n"),
         ("folder", 2, "nowhere.toml: No such file or directory\n"),
         (
@@ -187,9 +189,11 @@ def test_what_a_command_must_say(attributes: dict[str, str], said: str) -> None:
         type("Do", (Command,), attributes | methods)
 
 
-def test_a_reader_that_goes_away() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away(unbuffered: str) -> None:
     command = f"{sys.executable} -m cosim plugins | true"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=environment)
     assert done.stderr == ""
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Exporter(ABC):
-    """Writes a model in a form that runs outside of this process.
+    r"""Writes a model in a form that runs outside of this process.
 
     A plugin registers the class with the hook `cosim_register_exporters`; it is instantiated without
     arguments. `Model.export_fmu` calls it.
@@ -24,7 +24,7 @@ class Exporter(ABC):
     ...     '''Writes the names of the parts: an exporter that is as small as can be.'''
     ...     def export(self, model, path, **options):
     ...         path = Path(path)
-    ...         path.write_text("\\n".join(model.build().parts), "utf-8")
+    ...         path.write_text("\n".join(model.build().parts), "utf-8")
     ...         return path
     """
 

@@ -26,8 +26,8 @@ class Joint(Component):
     its coordinates and speeds and brings two kernel functions:
 
     - ``across(q, X_FM, H_FM)``, at stage POSITION: where M is in F, and the map from speeds to velocity;
-    - ``rates(q, u, q_dot, HDotU_FM)``, at stage VELOCITY: the derivatives of the coordinates, and the velocity
-      terms of the acceleration.
+    - ``rates(q, u, q_dot, HDotU_FM)``, at stage VELOCITY: the derivatives of the coordinates, and the
+      velocity terms of the acceleration.
 
     Everything else of the equations of motion follows from what they write.
 
@@ -77,10 +77,18 @@ class Joint(Component):
     parent = body(description="the body that carries frame F")
     child = body(description="the body that carries frame M; this joint moves it")
     frame_on_parent = parameter(
-        unit=POSE_UNITS, shape=12, default=IDENTITY, convert=_frame, description="X_PF, pose of F on the parent"
+        unit=POSE_UNITS,
+        shape=12,
+        default=IDENTITY,
+        convert=_frame,
+        description="X_PF, pose of F on the parent",
     )
     frame_on_child = parameter(
-        unit=POSE_UNITS, shape=12, default=IDENTITY, convert=_frame, description="X_BM, pose of M on the child"
+        unit=POSE_UNITS,
+        shape=12,
+        default=IDENTITY,
+        convert=_frame,
+        description="X_BM, pose of M on the child",
     )
     X_FM = cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
 
@@ -121,8 +129,8 @@ class Joint(Component):
         Returns
         -------
         list of nu s-vals
-            Each is zero: ``(H_FM^T wrench)_i - tau_i``. A joint with an inertia, a motor or friction of its own
-            overrides this.
+            Each is zero: ``(H_FM^T wrench)_i - tau_i``. A joint with an inertia, a motor or friction of its
+            own overrides this.
         """
         wrench = s.wrench(self)
         return [

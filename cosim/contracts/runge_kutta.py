@@ -159,6 +159,12 @@ class ExplicitRungeKutta(Integrator):
         return float(self._work[3])
 
     @property
+    def failed_state(self) -> Vector:
+        """The continuous state at the evaluation that failed last, shape (ny,)."""
+        at = kernels.HEADER + 3 * self._ny
+        return self._work[at : at + self._ny].copy()
+
+    @property
     def worst_state(self) -> int:
         """Index in y of the state with the largest error in the last attempt (-1: no error estimate)."""
         if self.tableau.error is None or self._ny == 0:

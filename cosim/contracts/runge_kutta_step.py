@@ -47,7 +47,7 @@ DENSE_SIGNATURE = "fFFFF>v"
 FIRST_STEP_SIGNATURE = "TIiifFFFIFFFFF>i"
 
 
-def combine(tableau, row, k, n, out):  # type: ignore[no-untyped-def]
+def combine(tableau, row, k, n, out):
     """``out`` = sum of the stages in `k`, weighted by one row of the tableau."""
     at = int(tableau[int(tableau[6]) + row])
     count = int(tableau[at])
@@ -80,7 +80,7 @@ def combine(tableau, row, k, n, out):  # type: ignore[no-untyped-def]
             out[m] += weight * one[m] + other * two[m]
 
 
-def take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work):  # type: ignore[no-untyped-def]
+def take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work):
     """All stages of a step from `t` to `t_end`; its start and first derivative are in `work`.
 
     Leaves the solution in `y` and the stages in `work`. Returns 0 or 1 + the index of a failed block.
@@ -112,7 +112,7 @@ def take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, w
     return 0
 
 
-def finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work):  # type: ignore[no-untyped-def]
+def finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work):
     """Evaluate the end of a step (unless its last stage did) and keep its derivative.
 
     Returns 0, 1 + the index of a failed block, or -1 when something is not finite.
@@ -136,7 +136,7 @@ def finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work
     return 0 if total == 0.0 else -1
 
 
-def relative_error(y, step, accuracy, tableau, work):  # type: ignore[no-untyped-def]
+def relative_error(y, step, accuracy, tableau, work):
     """Largest component of the estimated error over its tolerance (1 is just acceptable), or NaN.
 
     The tolerance of a component is accuracy * max(scale, |y|), |y| the larger one of both ends. The
@@ -161,16 +161,17 @@ def relative_error(y, step, accuracy, tableau, work):  # type: ignore[no-untyped
     return abs(step) * worst / accuracy
 
 
-def go_back(table, ints, first, last, t, y, p, d, k, h, c, work):  # type: ignore[no-untyped-def]
+def go_back(table, ints, first, last, t, y, p, d, k, h, c, work):
     """Make state and cache again what they were at the start of the step."""
     n = y.shape[0]
     for m in range(n):
+        work[HEADER + 3 * n + m] = y[m]
         y[m] = work[HEADER + m]
     work[7] += 1.0
     walk(table, ints, first, last, t, y, p, d, k, h, c)
 
 
-def explicit_runge_kutta_step(  # type: ignore[no-untyped-def]
+def explicit_runge_kutta_step(
     table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, memory, work, t_stop, limit
 ):
     """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
@@ -248,7 +249,7 @@ def explicit_runge_kutta_step(  # type: ignore[no-untyped-def]
     return DONE
 
 
-def next_step(ideal, step, error, previous_error, order, rejected):  # type: ignore[no-untyped-def]
+def next_step(ideal, step, error, previous_error, order, rejected):
     """Length of the next step after one that was accepted.
 
     A proportional-integral controller: it looks at the trend of the error too, and so rejects fewer
@@ -271,7 +272,7 @@ def next_step(ideal, step, error, previous_error, order, rejected):  # type: ign
     return factor * step
 
 
-def redo_explicit_runge_kutta_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work):  # type: ignore[no-untyped-def]
+def redo_explicit_runge_kutta_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work):
     """Take the last step again, ending exactly at `t_event`, without error control.
 
     Returns DONE or another code; then state and cache are those of the end of the step again.
@@ -298,7 +299,7 @@ def redo_explicit_runge_kutta_step(table, ints, first, last, t_event, y, p, d, k
     return code
 
 
-def dense_output(t, tableau, work, y, out):  # type: ignore[no-untyped-def]
+def dense_output(t, tableau, work, y, out):
     """``out`` = the solution at `t` inside the last step; `y` only lends its length."""
     n = y.shape[0]
     step = work[1] - work[0]
@@ -335,14 +336,14 @@ def dense_output(t, tableau, work, y, out):  # type: ignore[no-untyped-def]
         out[m] = start[m] + step * out[m]
 
 
-def larger(a, b):  # type: ignore[no-untyped-def]
+def larger(a, b):
     """The larger number; NaN when the second one is (``max`` is not the same everywhere then)."""
     if b > a or b != b:
         return b
     return a
 
 
-def choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, work):  # type: ignore[no-untyped-def]
+def choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, work):
     """Put a first step into ``work[1]``; state and cache are as before.
 
     From the size of the first derivative and, after a small explicit Euler step, of the second one.

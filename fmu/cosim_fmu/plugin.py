@@ -1,7 +1,6 @@
 """What this package registers."""
 
 import cosim
-
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
 
 

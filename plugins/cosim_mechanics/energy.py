@@ -22,14 +22,15 @@ def inertia_times(inertia: Reals, w: Reals) -> tuple[float, float, float]:
 class Energy(cosim.Component):
     """Kinetic, potential and dissipated energy of the whole model, and their sum.
 
-    Law: the kinetic energy is sum (m v^2 + w . I w) / 2 over the bodies, v the velocity of the centre of mass in
-    Ground. The potential energy is the sum of every ``potential_energy`` in the model, and the dissipated energy of
-    every ``dissipated_energy``. Where all forces report theirs, `total` is constant: its drift is the error of the
-    integration.
+    Law: the kinetic energy is sum (m v^2 + w . I w) / 2 over the bodies, v the velocity of the centre of
+    mass in Ground. The potential energy is the sum of every ``potential_energy`` in the model, and the
+    dissipated energy of every ``dissipated_energy``. Where all forces report theirs, `total` is constant:
+    its drift is the error of the integration.
 
     Limits
     ------
-    What inputs, motors or constraints with prescribed motion do to the model is work that is not counted here.
+    What inputs, motors or constraints with prescribed motion do to the model is work that is not counted
+    here.
 
     Stage
     -----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics.spatial import pose_from_quaternion, pose_parameter, put6, put12, quaternion_rates
+from cosim_mechanics.spatial import clear, pose_from_quaternion, pose_parameter, put12, quaternion_rates
 
 
 class Free(cosim.Joint):
@@ -46,14 +46,15 @@ class Free(cosim.Joint):
         description="quaternion (w, x, y, z) of M in F, then the position of M's origin in F",
     )
     u = cosim.speed(
-        unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="angular velocity of M in F, then that of its origin, in F"
+        unit=["rad/s"] * 3 + ["m/s"] * 3,
+        shape=6,
+        description="angular velocity of M in F, then that of its origin, in F",
     )
 
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, pose_from_quaternion(q, (q[4], q[5], q[6])))
-        for i in range(36):
-            H_FM[i] = 0.0
+        clear(H_FM, 36)
         for i in range(6):
             H_FM[7 * i] = 1.0
 
@@ -64,4 +65,4 @@ class Free(cosim.Joint):
             q_dot[i] = r[i]
         for i in range(3):
             q_dot[4 + i] = u[3 + i]
-        put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        clear(HDotU_FM, 6)

@@ -9,8 +9,9 @@ from cosim_mechanics.spatial import add_force_at, dot, scaled, station
 class Gravity(cosim.Component):
     """Uniform gravity acting on every body of the model that has a mass.
 
-    Law: each body gets the force m g at its centre of mass; the potential energy is -sum m g . p, with p the centre
-    of mass from Ground's origin, so it is zero when the common centre of mass is at the origin's height.
+    Law: each body gets the force m g at its centre of mass; the potential energy is -sum m g . p, with p
+    the centre of mass from Ground's origin, so it is zero when the common centre of mass is at the origin's
+    height.
 
     Parameters
     ----------
@@ -33,9 +34,14 @@ class Gravity(cosim.Component):
 
     body = cosim.body(each=True, description="every body that has a mass")
     gravity = cosim.parameter(
-        unit="m/s2", shape=3, default=(0.0, 0.0, -9.81), description="acceleration of a freely falling body, in Ground"
+        unit="m/s2",
+        shape=3,
+        default=(0.0, 0.0, -9.81),
+        description="acceleration of a freely falling body, in Ground",
     )
-    potential_energy = cosim.cache_slot(unit="J", accumulates=True, description="potential energy of all bodies")
+    potential_energy = cosim.cache_slot(
+        unit="J", accumulates=True, description="potential energy of all bodies"
+    )
 
     @cosim.kernel
     def energy(X_GB, mass, center_of_mass, gravity, potential_energy):

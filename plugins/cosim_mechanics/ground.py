@@ -30,7 +30,10 @@ class Ground(cosim.Component):
     V_GB = cosim.cache_slot(unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="zero")
     A_GB = cosim.cache_slot(unit=["rad/s2"] * 3 + ["m/s2"] * 3, shape=6, description="zero")
     F_GB = cosim.cache_slot(
-        unit=["N.m"] * 3 + ["N"] * 3, shape=6, accumulates=True, description="force elements on Ground, about its origin"
+        unit=["N.m"] * 3 + ["N"] * 3,
+        shape=6,
+        accumulates=True,
+        description="force elements on Ground, about its origin",
     )
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)

@@ -39,8 +39,8 @@ class LinearBushing(cosim.ForceElement):
     """A massless, compliant element with linear stiffness and damping between a frame F fixed on body 1 and a
     frame M fixed on body 2, as a rubber mount.
 
-    Law: with the six coordinates q = (qx, qy, qz, px, py, pz), the body-fixed x-y-z Euler angles of M in F and
-    the position p_FM of M's origin in F, each coordinate has a spring and a damper of its own,
+    Law: with the six coordinates q = (qx, qy, qz, px, py, pz), the body-fixed x-y-z Euler angles of M in F
+    and the position p_FM of M's origin in F, each coordinate has a spring and a damper of its own,
 
         f_i = -(k_i q_i + c_i qdot_i).
 
@@ -55,11 +55,11 @@ class LinearBushing(cosim.ForceElement):
     Limits
     ------
     Meant for small displacements, and physically right for large ones. The angles do not wrap: qx and qz jump
-    at +-pi, and the forces with them. Where the middle angle qy is near +-pi/2, the rates of the other two angles,
-    and the moments, grow like 1/cos(qy): stay away from there unless all rotational stiffness and damping is
-    zero. At that very angle (cos(qy) at most four machine epsilons) the angles are no longer unique, qz is then set
-    to zero, and a moment stops the computation with an error. For motion of many revolutions use a joint and
-    act on its coordinates.
+    at +-pi, and the forces with them. Where the middle angle qy is near +-pi/2, the rates of the other two
+    angles, and the moments, grow like 1/cos(qy): stay away from there unless all rotational stiffness and
+    damping is zero. At that very angle (cos(qy) at most four machine epsilons) the angles are no longer
+    unique, qz is then set to zero, and a moment stops the computation with an error. For motion of many
+    revolutions use a joint and act on its coordinates.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class LinearBushing(cosim.ForceElement):
 
     Returns
     -------
-    Readable once the State is realized to the stage: at POSITION ``X_GF``, ``X_GM``, ``X_FM`` (12 reals each: rotation
-    by rows, then position, m), ``q`` (6, rad and m), ``potential_energy`` (J); at VELOCITY ``V_GF``, ``V_GM`` (6,
-    of the frame's origin, in Ground), ``V_FM`` (6, of M's origin in F, expressed in F), ``qdot`` (6); at DYNAMICS
-    ``f`` (6, N.m and N), ``F_GM`` (6, spatial force on body 2 about M's origin, in Ground), ``F_GF`` (6, on body 1
-    about F's origin, in Ground), ``power_dissipation`` (W). ``dissipated_energy`` (J) is a state and
-    readable at any time.
+    Readable once the State is realized to the stage: at POSITION ``X_GF``, ``X_GM``, ``X_FM`` (12 reals
+    each: rotation by rows, then position, m), ``q`` (6, rad and m), ``potential_energy`` (J); at VELOCITY
+    ``V_GF``, ``V_GM`` (6, of the frame's origin, in Ground), ``V_FM`` (6, of M's origin in F, expressed in
+    F), ``qdot`` (6); at DYNAMICS ``f`` (6, N.m and N), ``F_GM`` (6, spatial force on body 2 about M's
+    origin, in Ground), ``F_GF`` (6, on body 1 about F's origin, in Ground), ``power_dissipation`` (W).
+    ``dissipated_energy`` (J) is a state and readable at any time.
 
     Raises
     ------
@@ -107,7 +107,8 @@ class LinearBushing(cosim.ForceElement):
     Examples
     --------
     >>> mount = LinearBushing(body1="ground", body2="engine", frame_on_body1=(0.3, 0, 0),
-    ...                       stiffness=[0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"], damping=[0, 0, 0, 300, 300, 600])
+    ...                       stiffness=[0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"], damping=[0, 0, 0,
+    300, 300, 600])
     >>> mount.stiffness.tolist()
     [0.0, 0.0, 0.0, 120000.0, 120000.0, 240000.0]
 
@@ -146,8 +147,12 @@ class LinearBushing(cosim.ForceElement):
     V_FM = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of M in F, of M's origin, in F")
     qdot = cosim.cache_slot(unit=VELOCITY, shape=6, description="derivatives of q")
     f = cosim.cache_slot(unit=FORCE, shape=6, description="forces on the six coordinates")
-    F_GM = cosim.cache_slot(unit=FORCE, shape=6, description="spatial force on body 2 about M's origin, in Ground")
-    F_GF = cosim.cache_slot(unit=FORCE, shape=6, description="spatial force on body 1 about F's origin, in Ground")
+    F_GM = cosim.cache_slot(
+        unit=FORCE, shape=6, description="spatial force on body 2 about M's origin, in Ground"
+    )
+    F_GF = cosim.cache_slot(
+        unit=FORCE, shape=6, description="spatial force on body 1 about F's origin, in Ground"
+    )
     power_dissipation = cosim.cache_slot(unit="W", description="power lost in the dampers")
 
     @cosim.kernel
@@ -193,8 +198,9 @@ class LinearBushing(cosim.ForceElement):
         if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0:
             if abs(math.cos(q[1])) <= SINGULAR_COSINE:
                 raise ValueError(
-                    "the middle rotation angle of the bushing is +-90 degrees, where its moments are not defined: turn "
-                    "its frames so that the y rotation stays small, or use a joint for large rotations"
+                    "the middle rotation angle of the bushing is +-90 degrees, where its moments are not
+                    defined: turn " "its frames so that the y rotation stays small, or use a joint for large
+                    rotations"
                 )
             m_F = moment_123(q, f)
         m_G = rotate(X_GF, m_F)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 import cosim
 
-#: How far principal moments may miss the triangle inequality, relative to the largest: rounding of typed numbers.
-ROUNDING = 1e-9
+#: How far principal moments may miss the triangle inequality, relative to the largest: rounding of typed
+#: numbers. NDING = 1e-9
 
-VALID = "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric 3x3 matrix"
+VALID = "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric
+3x3 matrix"
 
 
 def positive_mass(value: Any) -> float:
@@ -36,8 +37,8 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
     Parameters
     ----------
     value : array_like
-        Three principal moments, six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric 3x3 matrix, about the
-        centre of mass, in the axes of the body.
+        Three principal moments, six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric 3x3 matrix, about
+        the centre of mass, in the axes of the body.
 
     Returns
     -------
@@ -86,7 +87,9 @@ def _matrix(value: Any) -> NDArray[np.float64]:
     if given.shape != (3, 3):
         raise ValueError(f"inertia has shape {given.shape}, needs {VALID}, in kg.m2")
     if np.abs(given - given.T).max() > ROUNDING * np.abs(given).max():
-        raise ValueError("inertia is a matrix that is not symmetric: element (i, j) and element (j, i) are the same")
+        raise ValueError(
+            "inertia is a matrix that is not symmetric: element (i, j) and element (j, i) are the same"
+        )
     return 0.5 * (given + given.T)
 
 

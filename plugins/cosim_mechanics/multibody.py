@@ -9,7 +9,7 @@ from cosim_mechanics.furnish import furnish, mechanics_id
 
 
 class Multibody(cosim.Model):
-    """A model with Ground, gravity and an energy balance, and words for bodies, joints and measures.
+    """A model with Ground, gravity and an energy balance, and words for bodies and joints.
 
     Every method only calls `add`; the parts that it makes itself are ``ground`` (mechanics.ground),
     ``gravity`` (mechanics.gravity) and ``energy`` (mechanics.energy).
@@ -19,6 +19,8 @@ class Multibody(cosim.Model):
     name : str
     gravity : array_like, shape (3,), m/s2, default (0, 0, -9.81)
         Acceleration of a freely falling body, in Ground.
+    **settings
+        As of `cosim.Model`.
 
     Examples
     --------
@@ -29,8 +31,8 @@ class Multibody(cosim.Model):
     'bob_joint'
     """
 
-    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81), **settings: Any) -> None:
+        super().__init__(name, **settings)
         furnish(self, gravity)
 
     def body(self, name: str, **values: Any) -> cosim.Component:
@@ -49,7 +51,9 @@ class Multibody(cosim.Model):
         """
         return self.add("mechanics.rigid_body", name, **values)
 
-    def joint(self, kind: str, child: Any, parent: Any = "ground", name: str | None = None, **values: Any) -> cosim.Component:
+    def joint(
+        self, kind: str, child: Any, parent: Any = "ground", name: str | None = None, **values: Any
+    ) -> cosim.Component:
         """Add the joint that moves a body.
 
         Parameters
@@ -69,7 +73,3 @@ class Multibody(cosim.Model):
         if name is None:
             name = f"{child if isinstance(child, str) else child.name}_joint"
         return self.add(mechanics_id(kind), name, parent=parent, child=child, **values)
-
-    def measure(self, kind: str, name: str, **values: Any) -> cosim.Component:
-        """Add a measure by its id, as ``"mechanics.velocity"`` or ``"measures.delay"``."""
-        return self.add(kind, name, **values)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim_mechanics.spatial import pose_parameter, put6, put12
+from cosim_mechanics.spatial import clear, pose_parameter, put6, put12
 
 
 class Pin(cosim.Joint):
     """Lets the child turn about the common z axis of F and M.
 
-    Law: q is the angle from F's x axis to M's x axis, positive about +z; q_dot = u; V_FM = (0, 0, u; 0, 0, 0).
+    Law: q is the angle from F's x axis to M's x axis, positive about +z; q_dot = u; V_FM = (0, 0, u; 0, 0,
+    0).
 
     Limits
     ------
@@ -58,4 +59,4 @@ class Pin(cosim.Joint):
     @cosim.kernel
     def rates(u, q_dot, HDotU_FM):
         q_dot[0] = u[0]
-        put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        clear(HDotU_FM, 6)

@@ -20,14 +20,30 @@ def cosim_register_components(register: cosim.Register) -> None:
 
 @cosim.hookimpl
 def cosim_register_joints(register: cosim.Register) -> None:
+    from cosim_mechanics.ball import Ball
+    from cosim_mechanics.bushing import Bushing
+    from cosim_mechanics.cylinder import Cylinder
     from cosim_mechanics.free import Free
+    from cosim_mechanics.gimbal import Gimbal
     from cosim_mechanics.pin import Pin
+    from cosim_mechanics.planar import Planar
+    from cosim_mechanics.screw import Screw
     from cosim_mechanics.slider import Slider
+    from cosim_mechanics.translation import Translation
+    from cosim_mechanics.universal import Universal
     from cosim_mechanics.weld import Weld
 
+    register("mechanics.ball", Ball)
+    register("mechanics.bushing", Bushing)
+    register("mechanics.cylinder", Cylinder)
     register("mechanics.free", Free)
+    register("mechanics.gimbal", Gimbal)
     register("mechanics.pin", Pin)
+    register("mechanics.planar", Planar)
+    register("mechanics.screw", Screw)
     register("mechanics.slider", Slider)
+    register("mechanics.translation", Translation)
+    register("mechanics.universal", Universal)
     register("mechanics.weld", Weld)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import dot, point_velocity, station as located
+from cosim_mechanics.spatial import dot, point_velocity
+from cosim_mechanics.spatial import station as located
 
 
 class Position(cosim.Measure):
@@ -31,8 +32,12 @@ class Position(cosim.Measure):
     """
 
     of = cosim.body(description="the body that carries the station")
-    axis = cosim.parameter(shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers")
-    station = cosim.parameter(unit="m", shape=3, default=(0.0, 0.0, 0.0), description="the point, in the body's frame")
+    axis = cosim.parameter(
+        shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
+    )
+    station = cosim.parameter(
+        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="the point, in the body's frame"
+    )
     value = cosim.cache_slot(unit="m", description="position along the axis")
     value_dot = cosim.cache_slot(unit="m/s", description="velocity along the axis")
 

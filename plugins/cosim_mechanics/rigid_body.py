@@ -31,8 +31,9 @@ class RigidBody(cosim.Component):
     center_of_mass : array_like, shape (3,), m, default (0, 0, 0)
         From B's origin, expressed in B.
     inertia : array_like, kg.m2
-        About the centre of mass, in directions of B's axes: three principal moments (Ixx, Iyy, Izz), six numbers
-        (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or the 3x3 matrix. Ixy is the matrix element, minus the sum of m x y.
+        About the centre of mass, in directions of B's axes: three principal moments (Ixx, Iyy, Izz), six
+        numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or the 3x3 matrix. Ixy is the matrix element, minus the sum
+        of m x y.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics.spatial import pose_parameter, put6, put12
+from cosim_mechanics.spatial import clear, pose_parameter, put6, put12
 
 
 class Slider(cosim.Joint):
@@ -54,4 +54,4 @@ class Slider(cosim.Joint):
     @cosim.kernel
     def rates(u, q_dot, HDotU_FM):
         q_dot[0] = u[0]
-        put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        clear(HDotU_FM, 6)

@@ -10,8 +10,8 @@ from cosim_mechanics.spatial import angular, cross, dot, linear, plus, rotate
 class Velocity(cosim.Measure):
     """Velocity in Ground of a station of a body, along a fixed direction.
 
-    Law: value = e . (v_GB + w_GB x r), and its derivative e . (a_GB + alpha_GB x r + w_GB x (w_GB x r)), with r
-    from the body's origin to the station, in Ground.
+    Law: value = e . (v_GB + w_GB x r), and its derivative e . (a_GB + alpha_GB x r + w_GB x (w_GB x r)),
+    with r from the body's origin to the station, in Ground.
 
     Parameters
     ----------
@@ -32,8 +32,12 @@ class Velocity(cosim.Measure):
     """
 
     of = cosim.body(description="the body that carries the station")
-    axis = cosim.parameter(shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers")
-    station = cosim.parameter(unit="m", shape=3, default=(0.0, 0.0, 0.0), description="the point, in the body's frame")
+    axis = cosim.parameter(
+        shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
+    )
+    station = cosim.parameter(
+        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="the point, in the body's frame"
+    )
     value = cosim.cache_slot(unit="m/s", description="velocity along the axis")
     value_dot = cosim.cache_slot(unit="m/s2", description="acceleration along the axis")
 

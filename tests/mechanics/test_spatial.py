@@ -136,7 +136,10 @@ def test_a_quaternion_of_any_length_gives_a_rotation(q, p):
 
 def test_quaternion_turns_the_right_way():
     half = math.sqrt(0.5)
-    near(rotate(pose_from_quaternion((half, 0.0, 0.0, half), (0.0, 0.0, 0.0)), (1.0, 0.0, 0.0)), (0.0, 1.0, 0.0))
+    near(
+        rotate(pose_from_quaternion((half, 0.0, 0.0, half), (0.0, 0.0, 0.0)), (1.0, 0.0, 0.0)),
+        (0.0, 1.0, 0.0),
+    )
 
 
 def test_zero_quaternion_is_refused():
@@ -152,7 +155,9 @@ def test_quaternion_rates_turn_the_frame_and_keep_the_length(q, w):
     zero = (0.0, 0.0, 0.0)
     after = pose_from_quaternion(tuple(x + h * r for x, r in zip(q, rates, strict=True)), zero)
     before = pose_from_quaternion(tuple(x - h * r for x, r in zip(q, rates, strict=True)), zero)
-    skew = (matrix(after) - matrix(before))[:3, :3] / (2 * h) @ matrix(pose_from_quaternion(q, zero))[:3, :3].T
+    skew = (
+        (matrix(after) - matrix(before))[:3, :3] / (2 * h) @ matrix(pose_from_quaternion(q, zero))[:3, :3].T
+    )
     near((skew[2, 1], skew[0, 2], skew[1, 0]), w, 1e-4)
 
 
@@ -221,7 +226,9 @@ def test_a_wrong_unit_is_refused():
 
 
 def test_every_public_function_says_what_it_does():
-    functions = [value for name, value in vars(spatial).items() if callable(value) and not name.startswith("_")]
+    functions = [
+        value for name, value in vars(spatial).items() if callable(value) and not name.startswith("_")
+    ]
     documented = [f for f in functions if getattr(f, "__module__", "").startswith("cosim_mechanics")]
     assert len(documented) > 25
     assert all(f.__doc__ for f in documented)

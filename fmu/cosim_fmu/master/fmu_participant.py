@@ -82,8 +82,9 @@ class FmuParticipant(cosim.Participant):
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
-        if self._mode != "new":
-            raise self._error(f"initialize was called before; the participant is {self._mode}: make a new one")
+        if self._mode not in ("new", "closed"):
+            raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
+        self._log, self._usual_size = fmu_log.FmuLog(), 0.0
         interface = self._read_interface()
         self._check_starts(interface, values)
         try:

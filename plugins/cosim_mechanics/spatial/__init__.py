@@ -2,16 +2,22 @@
 
 Conventions, for every function here:
 
-- a *vector* is three reals; a *pose* ``X_AB`` of frame B in frame A is twelve, the rotation matrix ``R_AB`` row by
-  row, then ``p_AB`` from A's origin to B's, expressed in A, m; a *spatial vector* is six, angular part first;
-- a vector from B to A is expressed as its name says: ``w_FM`` in F (the measured-in frame), ``w_FM_G`` in Ground;
-- arguments may be tuples, lists or views of arrays; results are tuples. Nothing is allocated and nothing but the
-  first argument of ``add_*`` and ``put*`` is written, so the functions can be compiled into a kernel that calls them.
+- a *vector* is three reals; a *pose* ``X_AB`` of frame B in frame A is twelve, the rotation matrix ``R_AB``
+  row by row, then ``p_AB`` from A's origin to B's, expressed in A, m; a *spatial vector* is six, angular
+  part first;
+- a vector from B to A is expressed as its name says: ``w_FM`` in F (the measured-in frame), ``w_FM_G`` in
+  Ground;
+- arguments may be tuples, lists or views of arrays; results are tuples. Nothing is allocated and nothing
+  but the first argument of ``add_*`` and ``put*`` is written, so the functions can be compiled into a
+  kernel that calls them.
 
-`pose` and `pose_parameter` are the exception: they read what people type and belong outside of kernel functions.
+`pose` and `pose_parameter` are the exception: they read what people type and belong outside of kernel
+functions.
 """
 
 from cosim_mechanics.spatial._angles import SINGULAR_COSINE as SINGULAR_COSINE
+from cosim_mechanics.spatial._angles import angle_axes_123 as angle_axes_123
+from cosim_mechanics.spatial._angles import angle_axes_rate_123 as angle_axes_rate_123
 from cosim_mechanics.spatial._angles import angle_rates_123 as angle_rates_123
 from cosim_mechanics.spatial._angles import angles_123 as angles_123
 from cosim_mechanics.spatial._angles import angular_velocity_123 as angular_velocity_123
@@ -45,6 +51,7 @@ from cosim_mechanics.spatial._vectors import minus as minus
 from cosim_mechanics.spatial._vectors import norm as norm
 from cosim_mechanics.spatial._vectors import plus as plus
 from cosim_mechanics.spatial._vectors import scaled as scaled
+from cosim_mechanics.spatial._writers import clear as clear
 from cosim_mechanics.spatial._writers import put3 as put3
 from cosim_mechanics.spatial._writers import put6 as put6
 from cosim_mechanics.spatial._writers import put12 as put12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim_mechanics.spatial._types import Angles, Pose, Reals, Vector
+from cosim_mechanics.spatial._types import Angles, Pose, Reals, Rotation, Vector
 
 #: Below this cosine of the middle angle the other two angles cannot be told apart (four machine epsilons).
 SINGULAR_COSINE = 4 * 2.220446049250313e-16
@@ -124,3 +124,40 @@ def moment_123(angles: Reals, f: Reals) -> Vector:
     c0 = math.cos(angles[0])
     g = (f[2] - math.sin(angles[1]) * f[0]) / math.cos(angles[1])
     return (f[0], c0 * f[1] - s0 * g, s0 * f[1] + c0 * g)
+
+
+def angle_axes_123(angles: Reals) -> Rotation:
+    """The three axes, in F, about which the body-fixed x-y-z angles turn: w_FM = sum of axis_i rate_i.
+
+    Nine reals, one axis after the other.
+
+    >>> angle_axes_123((0.0, 0.0, 0.0))
+    (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -0.0, 1.0)
+    """
+    s0 = math.sin(angles[0])
+    c0 = math.cos(angles[0])
+    c1 = math.cos(angles[1])
+    return (1.0, 0.0, 0.0, 0.0, c0, s0, math.sin(angles[1]), -s0 * c1, c0 * c1)
+
+
+def angle_axes_rate_123(angles: Reals, rates: Reals) -> Vector:
+    """The part of the angular acceleration of M in F that comes from turning axes: sum of d(axis_i)/dt
+    rate_i.
+
+    Expressed in F, rad/s2; the derivative is taken in F.
+
+    >>> angle_axes_rate_123((0.0, 0.0, 0.0), (2.0, 3.0, 0.0))
+    (0.0, -0.0, 6.0)
+    """
+    s0 = math.sin(angles[0])
+    c0 = math.cos(angles[0])
+    s1 = math.sin(angles[1])
+    c1 = math.cos(angles[1])
+    r0 = rates[0]
+    r1 = rates[1]
+    r2 = rates[2]
+    return (
+        r2 * c1 * r1,
+        -r1 * s0 * r0 + r2 * (s0 * s1 * r1 - c0 * c1 * r0),
+        r1 * c0 * r0 - r2 * (s0 * c1 * r0 + c0 * s1 * r1),
+    )

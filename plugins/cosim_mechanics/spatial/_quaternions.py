@@ -26,7 +26,9 @@ def pose_from_quaternion(q: Reals, p_FM: Reals) -> Pose:
     z = q[3]
     square = w * w + x * x + y * y + z * z
     if square == 0.0:
-        raise ValueError("the quaternion is zero, which is no rotation: set it to (1, 0, 0, 0) or any other direction")
+        raise ValueError(
+            "the quaternion is zero, which is no rotation: set it to (1, 0, 0, 0) or any other direction"
+        )
     n = 2.0 / square
     return (
         1.0 - n * (y * y + z * z), n * (x * y - w * z), n * (x * z + w * y),

@@ -21,8 +21,9 @@ TOLERANCE = 1e-6
 ROUNDING = 1e-12
 
 VALID = (
-    "a pose is a position [x, y, z] (m), { position = [x, y, z], angles = [ax, ay, az] } with body-fixed x-y-z "
-    "angles (rad), the pair (position, angles), or twelve reals: the rotation matrix by rows, then the position"
+    "a pose is a position [x, y, z] (m), { position = [x, y, z], angles = [ax, ay, az] } with body-fixed
+    x-y-z " "angles (rad), the pair (position, angles), or twelve reals: the rotation matrix by rows, then
+    the position"
 )
 
 
@@ -37,8 +38,8 @@ def pose(value: Any) -> NDArray[np.float64]:
         - a pair (position, angles);
         - twelve reals: the rotation matrix R_AB by rows, then the position p_AB.
 
-        Positions are in m, angles in rad; any number may be a string with a unit (``"-300 mm"``, ``"30 deg"``).
-        Angles are body-fixed x-y-z: first about x, then about the new y, then about the new z.
+        Positions are in m, angles in rad; any number may be a string with a unit (``"-300 mm"``, ``"30
+        deg"``). Angles are body-fixed x-y-z: first about x, then about the new y, then about the new z.
 
     Returns
     -------

@@ -22,3 +22,9 @@ def put12(slot: Slot, X: Reals) -> None:
     """Write a pose into a slot."""
     for i in range(12):
         slot[i] = X[i]
+
+
+def clear(slot: Slot, count: int) -> None:
+    """Write zeros into the first elements of a slot."""
+    for i in range(count):
+        slot[i] = 0.0

@@ -6,7 +6,6 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-import pytest
 
 from cosim.native import block_address, compile_function, is_plain
 from cosim.walker import WALK_SIGNATURE, walk
@@ -70,13 +69,3 @@ def run(integrator: Any, system: BlockSystem, state: BlockState, until: float, l
         assert code == 0, (code, state.time)
         times.append(state.time)
     return times
-
-
-@pytest.fixture(scope="session")
-def make_system() -> Any:
-    return BlockSystem
-
-
-@pytest.fixture(scope="session")
-def advance() -> Any:
-    return run

@@ -1,0 +1,31 @@
+"""Counts of what a simulator did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Statistics:
+    """Since the last `initialize` or `reset_statistics`.
+
+    Attributes
+    ----------
+    steps : int
+        Initialization is not one; a step of length zero is.
+    publishes, discrete_updates, unrestricted_updates : int
+        Effective dispatches: one may serve many handlers; one in which all did nothing, or one failed,
+        does not count.
+    events : int
+        Handlers that were called.
+    rejections, evaluations : int
+        Of the integrator.
+    """
+
+    steps: int = 0
+    publishes: int = 0
+    discrete_updates: int = 0
+    unrestricted_updates: int = 0
+    events: int = 0
+    rejections: int = 0
+    evaluations: int = 0

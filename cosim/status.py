@@ -1,0 +1,114 @@
+"""What event handlers and simulations answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class Severity(IntEnum):
+    """How an event handler ended; the worst one of several wins."""
+
+    DID_NOTHING = 0
+    SUCCEEDED = 1
+    REACHED_TERMINATION = 2
+    FAILED = 3
+
+
+@dataclass(frozen=True)
+class EventStatus:
+    """Answer of an event handler or monitor; answering nothing means succeeded.
+
+    Attributes
+    ----------
+    severity : Severity
+    message : str
+    source : str
+        Path of who answered, filled in by the simulator.
+    """
+
+    severity: Severity = Severity.SUCCEEDED
+    message: str = ""
+    source: str = ""
+
+    @classmethod
+    def did_nothing(cls) -> EventStatus:
+        """The handler changed nothing; what it may have written is dropped."""
+        return cls(Severity.DID_NOTHING)
+
+    @classmethod
+    def succeeded(cls) -> EventStatus:
+        """The handler did what it is for."""
+        return cls(Severity.SUCCEEDED)
+
+    @classmethod
+    def reached_termination(cls, message: str = "") -> EventStatus:
+        """The simulation is to stop here; events of this instant are still handled."""
+        return cls(Severity.REACHED_TERMINATION, message)
+
+    @classmethod
+    def failed(cls, message: str = "") -> EventStatus:
+        """The simulation cannot go on."""
+        return cls(Severity.FAILED, message)
+
+
+def worst(statuses: Iterable[EventStatus]) -> EventStatus:
+    """The most severe of several, the earlier one among equals.
+
+    Examples
+    --------
+    >>> worst([EventStatus.succeeded(), EventStatus.failed("no"), EventStatus.failed("later")]).message
+    'no'
+    """
+    result = EventStatus.did_nothing()
+    for status in statuses:
+        if status.severity > result.severity:
+            result = status
+    return result
+
+
+class Reason(Enum):
+    """Why a call to the simulator came back."""
+
+    REACHED_BOUNDARY_TIME = "reached the boundary time"
+    REACHED_TERMINATION = "a handler asked to stop"
+    EVENT_HANDLER_FAILED = "an event handler failed"
+    INTERRUPTED = "interrupted by the user"
+
+
+@dataclass(frozen=True)
+class SimulatorStatus:
+    """What came of `initialize`, `advance_to`, `step` …
+
+    Attributes
+    ----------
+    reason : Reason
+    boundary_time : float
+        Where the call was to go, s.
+    return_time : float
+        Where it got, s.
+    source : str
+        Path of the handler that decided it.
+    message : str
+    """
+
+    reason: Reason
+    boundary_time: float
+    return_time: float
+    source: str = ""
+    message: str = ""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the boundary time was reached."""
+        return self.reason is Reason.REACHED_BOUNDARY_TIME
+
+    def format_message(self) -> str:
+        """A sentence for people."""
+        text = f"{self.reason.value} at t = {self.return_time:.9g} s"
+        if self.return_time != self.boundary_time:
+            text += f" (wanted {self.boundary_time:.9g} s)"
+        if self.source:
+            text += f", {self.source}"
+        return f"{text}: {self.message}" if self.message else text

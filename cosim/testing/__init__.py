@@ -1,0 +1,1 @@
+"""The contract kit: checks that plugin authors run on their own components."""

@@ -1,0 +1,39 @@
+"""Archives that have the same bytes whenever they have the same content."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def read_archive(path: Path) -> dict[str, bytes]:
+    """All files of a zip archive by name."""
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+
+
+def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write a zip archive: names sorted, one date, one set of permissions.
+
+    The file appears under its name when it is complete; one that was there before stays until then.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name}.", dir=path.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", compresslevel=6) as archive:
+            for entry in sorted(files):
+                info = zipfile.ZipInfo(entry, EPOCH)
+                info.create_system, info.external_attr = 3, 0o644 << 16
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, files[entry])
+        part.chmod(0o644)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,216 @@
+"""The Python packages that an exported FMU carries, and those that it expects."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cosim
+from cosim_fmu.export.slave import is_left_out, package_digest, source_files
+
+OURS = ("cosim", "cosim_fmu")
+IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception"}
+
+
+@dataclass(frozen=True)
+class Package:
+    """A top-level package or module that goes into the FMU.
+
+    Attributes
+    ----------
+    name : str
+    source : Path
+        Folder, or file of a single module.
+    distribution, version : str
+        Who ships it; empty for a module that no distribution has.
+    """
+
+    name: str
+    source: Path
+    distribution: str
+    version: str
+
+    def row(self) -> dict[str, str]:
+        """What the manifest says about it."""
+        return {
+            "name": self.name,
+            "distribution": self.distribution,
+            "version": self.version,
+            "digest": package_digest(self.source),
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """Its files, by their names in the folder ``resources``."""
+        if self.source.is_file():
+            return {self.source.name: self.source.read_bytes()}
+        found = {}
+        for path in sorted(self.source.rglob("*")):
+            relative = path.relative_to(self.source.parent)
+            if path.is_file() and not is_left_out(relative):
+                found[relative.as_posix()] = path.read_bytes()
+        return found
+
+
+@dataclass
+class Bundle:
+    """What a model needs in another process.
+
+    Parameters
+    ----------
+    used : sequence of Entry
+        The registered classes that the model uses.
+    known : sequence of Entry
+        All registered classes: they tell which package belongs to which plugin.
+
+    Attributes
+    ----------
+    packages : dict of str to Package
+        To be carried: ours, those of the plugins in use, and modules that no distribution has.
+    requires : dict of str to str
+        To be installed where the FMU runs: import name and distribution.
+
+    Raises
+    ------
+    ModelError
+        For every class in use whose source cannot be carried.
+    """
+
+    used: Iterable[cosim.Entry]
+    known: Iterable[cosim.Entry]
+    packages: dict[str, Package] = field(default_factory=dict)
+    requires: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._problems: list[cosim.Problem] = []
+        self._shipped_by: Mapping[str, list[str]] = importlib.metadata.packages_distributions()
+        known = list(self.known)
+        self._owners = {_top(e.cls.__module__): (e.distribution, e.version) for e in known}
+        self._plugins = {e.distribution for e in known if e.distribution}
+        framework = self._owners.get("cosim_fmu", ("cosim-framework", cosim.__version__))
+        self._owners |= dict.fromkeys(OURS, framework)
+        for name in OURS:
+            self._add(name, f"package {name}")
+        for entry in self.used:
+            for cls in entry.cls.__mro__:
+                if cls is not object and not self._is_standard(_top(cls.__module__)):
+                    self._add(_top(cls.__module__), entry.id, must_be_carried=cls is entry.cls)
+        if self._problems:
+            raise cosim.ModelError(self._problems)
+
+    def manifest(self, model: str) -> dict[str, object]:
+        """What the FMU checks before it imports anything."""
+        requires = [
+            {"name": name, "distribution": distribution, "version": _version(distribution)}
+            for name, distribution in sorted(self.requires.items())
+        ]
+        return {
+            "model": model,
+            "python": [3, 11],
+            "packages": [self.packages[name].row() for name in sorted(self.packages)],
+            "requires": requires,
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """All files of all packages, by their names in the folder ``resources``."""
+        return {name: data for package in self.packages.values() for name, data in package.files().items()}
+
+    def _add(self, name: str, needed_by: str, must_be_carried: bool = False) -> None:
+        """Carry a package, and all that it imports, or require it."""
+        if name in self.packages or name in self.requires:
+            return
+        distributions = self._shipped_by.get(name, [])
+        is_theirs = name not in self._owners and not self._plugins & set(distributions)
+        if distributions and is_theirs and not must_be_carried:
+            self.requires[name] = distributions[0]
+            return
+        source = _source_of(name)
+        if source is None:
+            if must_be_carried or name in self._owners:
+                text = (
+                    f"its module '{name}' has no source file that an FMU could carry. Define the class in a "
+                    "module of its own, in a folder with an __init__.py or beside the script."
+                )
+                self._problems.append(cosim.Problem(needed_by, text))
+            return
+        distribution, version = self._owners.get(name) or ("", "")
+        if not distribution and distributions:
+            distribution, version = distributions[0], _version(distributions[0])
+        self.packages[name] = Package(name, source, distribution, version)
+        for path in source_files(source):
+            for imported, is_needed in _imports(path.read_text("utf-8")):
+                if self._is_standard(imported) or imported == name:
+                    continue
+                if is_needed or imported in self._owners or not self._shipped_by.get(imported):
+                    self._add(imported, f"{name} ({path.name})")
+
+    @staticmethod
+    def _is_standard(name: str) -> bool:
+        return name in sys.stdlib_module_names
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _source_of(name: str) -> Path | None:
+    """Folder of a package or file of a module; None for what has no source file."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None:
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            spec = None
+        file = None if spec is None else spec.origin
+    if file is None or not file.endswith(".py") or not Path(file).is_file():
+        return None
+    path = Path(file).resolve()
+    return path.parent if path.name == "__init__.py" else path
+
+
+def _imports(source: str) -> Iterator[tuple[str, bool]]:
+    r"""Top-level names that a file imports, and whether the file cannot be imported without them.
+
+    Examples
+    --------
+    >>> list(_imports("import numpy.linalg\ndef f():\n    from fmpy import extract"))
+    [('numpy', True), ('fmpy', False)]
+    """
+
+    def walk(node: ast.AST, needed: bool) -> Iterator[tuple[str, bool]]:
+        if isinstance(node, ast.Import):
+            yield from ((_top(alias.name), needed) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield _top(node.module), needed
+        elif _is_optional(node):
+            needed = False
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, needed)
+
+    return walk(ast.parse(source), True)
+
+
+def _is_optional(node: ast.AST) -> bool:
+    """Whether a module is imported even where the imports inside this part of it fail."""
+    if isinstance(node, ast.Try):
+        return any(_catches_import_error(handler) for handler in node.handlers)
+    if isinstance(node, ast.If):
+        return "TYPE_CHECKING" in ast.unparse(node.test)
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    return any(isinstance(n, ast.Name) and n.id in IMPORT_ERRORS for n in ast.walk(handler.type))

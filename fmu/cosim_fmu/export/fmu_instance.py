@@ -1,0 +1,222 @@
+"""One running instance of an exported FMU: a system, its State and what steps it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.fmu_variable import FmuVariable
+
+MODEL = "model.json"
+INTERFACE = "interface.json"
+REGISTRY = "registry.json"
+MAGIC = b"COSIMFMU1\n"
+
+
+class FmuInstance:
+    """Holds the system that an FMU was made from and does what the FMI calls ask for.
+
+    Parameters
+    ----------
+    resources : Path
+        Folder with the model, the interface and the registry, as `PythonFmuExporter` wrote them.
+
+    Notes
+    -----
+    Inputs are held over a step. Outputs can be read at any time: what they need is computed when they are
+    read. A saved state is that of the whole instance, so an instance made in another process goes on from it
+    with the same bits.
+    """
+
+    def __init__(self, resources: Path) -> None:
+        self.interface = FmuInterface.from_json((resources / INTERFACE).read_text("utf-8"))
+        self.registry = cosim.Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
+        with cosim.use_registry(self.registry):
+            model = cosim.Model.from_dict(json.loads((resources / MODEL).read_text("utf-8")))
+            self.system = model.build()
+        self.state = self.system.default_state()
+        self.state.accuracy = self.interface.accuracy
+        self.simulator: cosim.Simulator | None = None
+        self.stop_time: float | None = None
+        self.finished = False
+        self._plans: dict[tuple[str, tuple[int, ...]], tuple[cosim.Stage, list[tuple[int, int]]]] = {}
+
+    # life
+
+    def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
+        if self.simulator is not None:
+            raise cosim.StateError("fmi2SetupExperiment comes before initialization; call fmi2Reset first")
+        if tolerance is not None:
+            if not 0.0 < tolerance < 1.0:
+                raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
+            self.state.accuracy = tolerance
+        self.state.set_time(start)
+        self.stop_time = stop
+
+    def enter_initialization(self) -> None:
+        """Nothing is computed yet: parameters, inputs and start values may still be set."""
+
+    def exit_initialization(self) -> None:
+        """Run the 0th step: the handlers of the cause Initialization, and the first step size."""
+        self.simulator, self.finished = None, False
+        simulator = self._make_simulator()
+        simulator.initialize()
+        self.simulator = simulator
+
+    def step(self, time: float, size: float) -> str:
+        """Advance from `time` by `size` (s); empty text, or why that is refused.
+
+        Raises
+        ------
+        SimulationError
+            The system could not go on; the State is the last good one.
+        """
+        refusal = self._refusal(time, size)
+        if refusal:
+            return refusal
+        assert self.simulator is not None
+        target = time + size
+        if target > self.state.time:
+            with cosim.use_registry(self.registry):
+                status = self.simulator.advance_to(target)
+            if not status.succeeded:
+                self.finished = True
+                return f"the system asked to stop at t = {self.state.time!r} s: {status.message}"
+        return ""
+
+    def _refusal(self, time: float, size: float) -> str:
+        if self.simulator is None:
+            return "initialize first: fmi2EnterInitializationMode, fmi2ExitInitializationMode"
+        if self.finished:
+            return (
+                f"the simulation ended at t = {self.state.time!r} s; call fmi2Reset or restore a saved state"
+            )
+        if not (math.isfinite(time) and math.isfinite(size)):
+            return "time and step size have to be finite"
+        if size <= 0.0:
+            return f"the step size is {size!r} s, needs more than 0"
+        slack = 1e-6 * size + 8.0 * math.ulp(max(abs(time), abs(self.state.time)))
+        if abs(time - self.state.time) > slack:
+            return (
+                f"the instance is at t = {self.state.time!r} s. Step on from there, or go back with a saved "
+                "state (fmi2SetFMUstate)"
+            )
+        if self.stop_time is not None and time + size > self.stop_time + slack:
+            return f"the step ends after the stop time {self.stop_time!r} s that fmi2SetupExperiment gave"
+        return ""
+
+    def terminate(self) -> None:
+        """Run the handlers of the cause Termination; values can still be read."""
+        if self.simulator is not None and not self.finished:
+            self.simulator.finish()
+            self.finished = True
+
+    def _make_simulator(self) -> cosim.Simulator:
+        with cosim.use_registry(self.registry):
+            return cosim.Simulator(
+                self.system, self.state, integrator=self.interface.integrator, accuracy=self.state.accuracy
+            )
+
+    # values
+
+    def get(self, kind: str, references: list[int]) -> list[Any]:
+        """Values of variables at the present time, of the FMI type `kind`."""
+        key = kind, tuple(references)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._plan(kind, references)
+        stage, places = plan
+        if self.state.stage < stage:
+            self.state.realize(stage)
+        arrays = self.system.arrays(self.state)
+        return [arrays[array][offset].item() for array, offset in places]
+
+    def _plan(self, kind: str, references: list[int]) -> tuple[cosim.Stage, list[tuple[int, int]]]:
+        variables = [self._variable(kind, reference) for reference in references]
+        stage = max((v.stage for v in variables), default=0)
+        return cosim.Stage(stage), [("ypdkhc".index(v.array), v.offset) for v in variables]
+
+    def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
+        """Set inputs, parameters or, before initialization, start values.
+
+        A value that is there already changes nothing, so nothing is computed again.
+
+        Returns
+        -------
+        dict of int to Exception
+            For each value reference that was refused, why; the others are set.
+        """
+        refused: dict[int, Exception] = {}
+        variables: dict[int, FmuVariable] = {}
+        for reference in references:
+            try:
+                variables[reference] = self._settable(kind, reference)
+            except cosim.CosimError as error:
+                refused[reference] = error
+        before = dict(zip(variables, self.get(kind, list(variables)), strict=True))
+        for reference, value in zip(references, values, strict=True):
+            if reference in variables and before[reference] != value:
+                try:
+                    self.state[variables[reference].path] = value
+                except (cosim.CosimError, ValueError) as error:
+                    refused[reference] = error
+        return refused
+
+    def _settable(self, kind: str, reference: int) -> FmuVariable:
+        variable = self._variable(kind, reference)
+        if not variable.is_settable:
+            raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
+        if variable.causality not in ("input", "parameter") and self.simulator is not None:
+            raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
+        return variable
+
+    def _variable(self, kind: str, reference: int) -> FmuVariable:
+        count = len(self.interface.variables)
+        if not 0 <= reference < count:
+            raise cosim.StateError(
+                f"no variable has the value reference {reference}; there are 0 … {count - 1}"
+            )
+        variable = self.interface.variables[reference]
+        if variable.type != kind:
+            raise cosim.StateError(f"{variable.name} is of type {variable.type}, not {kind}")
+        return variable
+
+    # the whole state
+
+    def save(self) -> bytes:
+        """Everything that later results depend on, as bytes that another process can take."""
+        header = {
+            "initialized": self.simulator is not None,
+            "finished": self.finished,
+            "stop_time": self.stop_time,
+        }
+        return MAGIC + json.dumps(header).encode() + b"\n" + self.state.to_bytes()
+
+    def restore(self, saved: bytes) -> None:
+        """Go back to what `save` returned, also in another instance of the same FMU.
+
+        Raises
+        ------
+        StateError
+            Not such bytes, damaged, or of another system.
+        """
+        if not saved.startswith(MAGIC):
+            raise cosim.StateError("these are not the bytes of a state of this FMU")
+        header, _, data = saved[len(MAGIC) :].partition(b"\n")
+        try:
+            row = json.loads(header)
+            initialized, finished, stop_time = (
+                bool(row["initialized"]),
+                bool(row["finished"]),
+                row["stop_time"],
+            )
+        except (ValueError, TypeError, KeyError) as error:
+            raise cosim.StateError("the bytes of this state are damaged (header)") from error
+        state = self.system.state_from_bytes(data)
+        self.state, self.finished, self.stop_time = state, finished, stop_time
+        self.simulator = self._make_simulator() if initialized else None

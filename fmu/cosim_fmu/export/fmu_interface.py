@@ -1,0 +1,57 @@
+"""Everything that an exported FMU shows to the outside."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cosim_fmu.export.fmu_variable import FmuVariable
+
+
+@dataclass(frozen=True)
+class FmuInterface:
+    """What the model description says, and how the FMU integrates.
+
+    The value reference of a variable is its place in `variables`, counted from 0; the index that the
+    model structure uses counts from 1.
+
+    Attributes
+    ----------
+    model_name : str
+        As the user called it.
+    identifier : str
+        The same as a C identifier: the name of the binaries.
+    description : str
+    variables : tuple of FmuVariable
+    integrator : str
+        Id of the integrator.
+    accuracy : float
+        Used unless the environment gives a tolerance.
+    step_size, stop_time : float or None
+        Of the default experiment, s.
+    """
+
+    model_name: str
+    identifier: str
+    description: str
+    variables: tuple[FmuVariable, ...]
+    integrator: str
+    accuracy: float
+    step_size: float | None = None
+    stop_time: float | None = None
+
+    def of(self, causality: str) -> list[FmuVariable]:
+        """The variables of one causality, in order."""
+        return [v for v in self.variables if v.causality == causality]
+
+    def to_json(self) -> str:
+        """As text; `from_json` reads it."""
+        return json.dumps(asdict(self), indent=1, sort_keys=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> FmuInterface:
+        """The interface that `to_json` wrote."""
+        row: dict[str, Any] = json.loads(text)
+        variables = tuple(FmuVariable.from_dict(v) for v in row.pop("variables"))
+        return cls(variables=variables, **row)

@@ -1,0 +1,192 @@
+"""The exporter behind `Model.export_fmu`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export import slave
+from cosim_fmu.export.archive import read_archive, write_archive
+from cosim_fmu.export.bundle import Bundle
+from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.model_description import finish_model_description
+from cosim_fmu.export.names import c_identifier
+from cosim_fmu.export.recording_registry import RecordingRegistry
+from cosim_fmu.export.select_variables import select_variables
+
+DESCRIPTION = "modelDescription.xml"
+CLASS_LINE = "\n\nSlave = create_slave_class()\n"
+
+
+class PythonFmuExporter(cosim.Exporter):
+    """Writes a model as an FMU for FMI 2.0 Co-Simulation that runs in a Python interpreter (pythonfmu).
+
+    The FMU holds the model as data, the packages of ours and of the plugins that it uses, and a list of
+    the classes in use: nothing is discovered where it runs. NumPy and what else those packages import
+    has to be installed there; numba may be missing, which makes it slower and changes no bit.
+
+    Every scalar is a variable with its unit. Parameters are tunable, inputs are held over a step, a saved
+    FMU state is the whole State. Elements of vectors count from 1 in the FMU (``strut.stiffness[4]``) and
+    from 0 in the selections given here, as everywhere in Python. The tolerance that an environment gives
+    takes the place of `accuracy`.
+
+    The same model gives the same bytes; the identifier (guid) is a digest of the content.
+
+    Limits, which are those of pythonfmu 0.7: on Linux a host that is no Python program needs
+    ``LD_PRELOAD=libpython3.X.so``; what is wrong in any call but fmi2DoStep cannot be answered by an error
+    status, so it is logged and the next fmi2DoStep answers "discard"; no directional derivatives.
+    Everything wrong is also reported to the Python logger ``cosim.fmu``.
+
+    References
+    ----------
+    Functional Mock-up Interface 2.0.4, chapters 2 and 4. pythonfmu 0.7.0.
+    """
+
+    def export(
+        self,
+        model: cosim.Model,
+        path: str | PathLike[str],
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        expose: Sequence[str] | None = None,
+        step_size: float | None = None,
+        stop_time: float | None = None,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+    ) -> Path:
+        """Write the FMU; see `cosim.Exporter.export`.
+
+        Examples
+        --------
+        ``model.export_fmu("engine_mount.fmu", outputs=["engine.z", "felt"], step_size=1e-3)``
+        """
+        target = Path(path)
+        registry = RecordingRegistry(cosim.registry())
+        with cosim.use_registry(registry):
+            data = _model_data(model)
+            rebuilt = cosim.Model.from_dict(data)
+            system = rebuilt.build()
+            variables = select_variables(
+                system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose
+            )
+            settings = _run_settings(
+                model, step_size=step_size, stop_time=stop_time, integrator=integrator, accuracy=accuracy
+            )
+            interface = FmuInterface(
+                model_name=model.name,
+                identifier=c_identifier(model.name),
+                description=str(model.settings.get("description", "")),
+                variables=variables,
+                **settings,
+            )
+            cosim.Simulator(system, integrator=interface.integrator, accuracy=interface.accuracy)
+        bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
+        resources = {
+            slave.MANIFEST: _json(bundle.manifest(model.name)),
+            MODEL: _json(data),
+            INTERFACE: interface.to_json(),
+            REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
+        }
+        files = {**bundle.files(), **{name: text.encode() for name, text in resources.items()}}
+        archive = _build(files, interface)
+        begun = archive.pop(DESCRIPTION)
+        tool = f"cosim-framework {cosim.__version__}"
+        unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
+        guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
+        archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
+        write_archive(target, archive)
+        return target
+
+
+def _model_data(model: cosim.Model) -> dict[str, Any]:
+    """The model as it comes back from JSON."""
+    data = model.to_dict()
+    try:
+        returned: dict[str, Any] = json.loads(_json(data))
+    except (TypeError, ValueError) as error:
+        raise cosim.ModelError.of(
+            model.name,
+            f"it cannot be written as JSON ({error}), which an FMU needs: give parts numbers, text, lists.",
+        ) from error
+    return returned
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
+
+
+def _run_settings(model: cosim.Model, **given: Any) -> dict[str, Any]:
+    """Integrator, accuracy and default experiment, from the arguments, else from the model."""
+    own = model.simulation
+    problems = []
+    for name in ("step_size", "stop_time", "accuracy"):
+        value = given[name]
+        if value is not None and not 0.0 < value < float("inf"):
+            problems.append(cosim.Problem(name, f"is {value!r}, needs a positive number"))
+    if problems:
+        raise cosim.ModelError(problems)
+    until, wanted = own.get("until"), own.get("accuracy")
+    return {
+        "integrator": given["integrator"] or own.get("integrator") or "integrators.runge_kutta_merson",
+        "accuracy": float(given["accuracy"] or wanted or 1e-6),
+        "step_size": given["step_size"],
+        "stop_time": given["stop_time"] if given["stop_time"] is not None else until,
+    }
+
+
+def _all_entries(registry: cosim.Registry) -> Iterator[cosim.Entry]:
+    for record in registry.plugins:
+        yield from record.entries
+
+
+def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str, bytes]:
+    """The archive that pythonfmu makes around our resources; building it instantiates the model once."""
+    from pythonfmu import FmuBuilder
+
+    script = Path(slave.__file__).read_bytes() + CLASS_LINE.encode()
+    name = f"cosim_slave_{_digest({**resources, '': script})[:8].hex()}"
+    with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
+        staging = Path(folder) / "resources"
+        for entry, content in {**resources, f"{name}.py": script}.items():
+            staged = staging / entry
+            staged.parent.mkdir(parents=True, exist_ok=True)
+            staged.write_bytes(content)
+        script_file = staging / f"{name}.py"
+        with _untouched_process(name):
+            built = FmuBuilder.build_FMU(
+                script_file,
+                dest=Path(folder) / f"{interface.identifier}.fmu",
+                project_files=[p for p in staging.iterdir() if p != script_file],
+            )
+        return read_archive(built)
+
+
+@contextmanager
+def _untouched_process(module: str) -> Iterator[None]:
+    """Clean up: pythonfmu leaves its script in ``sys.modules`` and the script's folder in ``sys.path``."""
+    before = list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        sys.modules.pop(module, None)
+
+
+def _digest(files: Mapping[str, bytes]) -> bytes:
+    digest = sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{len(files[name])}\0".encode())
+        digest.update(files[name])
+    return digest.digest()

@@ -1,0 +1,52 @@
+"""Which registered classes a model really uses."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class RecordingRegistry(cosim.Registry):
+    """A registry with the entries of another one, which remembers what was looked up in it.
+
+    A component class that no plugin registered is known by where it is defined, as long as another
+    process can import it from there.
+
+    Parameters
+    ----------
+    base : cosim.Registry
+
+    Attributes
+    ----------
+    used : dict of (str, str) to Entry
+        By kind and id.
+    """
+
+    def __init__(self, base: cosim.Registry) -> None:
+        super().__init__(base.plugins)
+        self.used: dict[tuple[str, str], cosim.Entry] = {}
+        self._unregistered: dict[str, cosim.Entry] = {}
+
+    def entry(self, kind: str, id: str) -> cosim.Entry:
+        """The entry, which is remembered."""
+        found = self._unregistered.get(id) if kind == "component" else None
+        found = found or super().entry(kind, id)
+        self.used[kind, id] = found
+        return found
+
+    def owner(self, cls: type) -> cosim.Entry:
+        """The entry of a class, made up for a component class that no plugin registered."""
+        try:
+            return super().owner(cls)
+        except cosim.LookUpError:
+            if not issubclass(cls, cosim.Component):
+                raise
+        name = f"{cls.__module__}:{cls.__qualname__}"
+        if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
+            text = (
+                "the class is defined in a script or in a function, where another process cannot import it: "
+                "define it in a module of its own."
+            )
+            raise cosim.ModelError.of(name, text)
+        entry = cosim.Entry(name, cls, "", "", "", "component", "components")
+        self._unregistered[name] = entry
+        return entry

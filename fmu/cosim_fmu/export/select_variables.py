@@ -1,0 +1,181 @@
+"""From the variables of a system to those of an FMU."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import cosim
+from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.names import element_name
+
+CONTINUOUS_STATES = ("position", "speed", "auxiliary")
+DISCRETE_STATES = ("discrete", "integer")
+ELEMENT = re.compile(r"^(?P<base>.+)\[(?P<index>\d+)\]$")
+
+
+def select_variables(
+    system: cosim.System,
+    *,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    parameters: Sequence[str] | None = None,
+    expose: Sequence[str] | None = None,
+) -> tuple[FmuVariable, ...]:
+    """Inputs, outputs, parameters and locals of the FMU, in this order.
+
+    Parameters
+    ----------
+    system : cosim.System
+    inputs, outputs, parameters, expose : sequence of str, optional
+        Paths (elements count from 0) or patterns; None for the defaults of `cosim.Exporter.export`.
+
+    Returns
+    -------
+    tuple of FmuVariable
+        Every scalar once; what is an output is not a local as well.
+
+    Raises
+    ------
+    ModelError
+        Every selection that matches nothing, with the nearest name.
+    """
+    chooser = _Chooser(system)
+    free = set(system.inputs)
+    kinds = {path: variable.kind for path, variable in chooser.variables.items()}
+    readable = [p for p, kind in kinds.items() if kind not in ("parameter", "signal") and p not in free]
+    tunable = [p for p, kind in kinds.items() if kind == "parameter"]
+    chosen_inputs = chooser.choose("inputs", inputs, list(system.inputs), list(system.inputs))
+    declared = [p for p in system.outputs if p in readable]
+    chosen_outputs = chooser.choose("outputs", outputs, readable, declared)
+    chosen_parameters = chooser.choose("parameters", parameters, tunable, tunable)
+    chosen_locals = chooser.choose("expose", expose, readable, chooser.shown_by_default(readable))
+    if chooser.problems:
+        raise cosim.ModelError(chooser.problems)
+    elements_of_inputs = {path: [e.name for e in chooser.elements(path)] for path in chosen_inputs}
+    start = system.default_state().realize(cosim.Stage.TIME)
+    found: dict[str, FmuVariable] = {}
+    for causality, paths in (
+        ("input", chosen_inputs),
+        ("output", chosen_outputs),
+        ("parameter", chosen_parameters),
+        ("local", chosen_locals),
+    ):
+        for path in paths:
+            feedthrough: tuple[str, ...] = ()
+            if causality == "output":
+                needs = system.direct_feedthrough(path)
+                feedthrough = tuple(n for p, names in elements_of_inputs.items() if p in needs for n in names)
+            for element in chooser.elements(path):
+                found.setdefault(element.name, _variable(system, start, element, causality, feedthrough))
+    return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class _Element:
+    """One scalar of a variable of the system."""
+
+    variable: cosim.Variable
+    name: str
+    path: str
+    index: int
+
+
+@dataclass
+class _Chooser:
+    """Matches paths and patterns against the variables of a system, and collects what matches nothing."""
+
+    system: cosim.System
+    problems: list[cosim.Problem] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.variables: dict[str, cosim.Variable] = dict(self.system.variables)
+
+    def choose(
+        self, what: str, wanted: Sequence[str] | None, candidates: list[str], default: Iterable[str]
+    ) -> list[str]:
+        """Paths in the order of the candidates for a pattern, in the order given otherwise."""
+        if wanted is None:
+            return list(default)
+        if isinstance(wanted, str):
+            wanted = [wanted]
+        chosen: dict[str, None] = {}
+        for text in wanted:
+            matches = [text] if text in candidates else fnmatch.filter(candidates, text)
+            if not matches and self._is_element(text, candidates):
+                matches = [text]
+            if not matches:
+                hint = "" if candidates else "This model has none."
+                error = cosim.LookUpError(what.removesuffix("s"), text, candidates, hint)
+                self.problems.append(cosim.Problem(what, str(error)))
+            chosen.update(dict.fromkeys(matches))
+        return list(chosen)
+
+    def _is_element(self, text: str, candidates: list[str]) -> bool:
+        """Whether it names one element of a candidate: ``engine.X_GB[11]``."""
+        match = ELEMENT.match(text)
+        if match is None or match["base"] not in candidates:
+            return False
+        return int(match["index"]) < self.variables[match["base"]].slot.size
+
+    def shown_by_default(self, readable: list[str]) -> list[str]:
+        """States, named signals, declared outputs and measures."""
+        named = {f"{name}.{alias}" for name, part in self.system.parts.items() for alias in part.signals}
+        kinds = (*CONTINUOUS_STATES, *DISCRETE_STATES, "output", "measure")
+        return [path for path in readable if self.variables[path].kind in kinds or path in named]
+
+    def elements(self, path: str) -> list[_Element]:
+        """The scalars that a path stands for."""
+        if path in self.variables:
+            variable, only = self.variables[path], None
+        else:
+            match = ELEMENT.match(path)
+            assert match is not None, path
+            variable, only = self.variables[match["base"]], int(match["index"])
+        indices = range(variable.slot.size) if only is None else [only]
+        return [
+            _Element(
+                variable,
+                element_name(variable.path, variable.shape, i),
+                f"{variable.path}[{i}]" if variable.shape else variable.path,
+                i,
+            )
+            for i in indices
+        ]
+
+
+def _variable(
+    system: cosim.System, start: cosim.State, element: _Element, causality: str, feedthrough: tuple[str, ...]
+) -> FmuVariable:
+    variable, index = element.variable, element.index
+    kind, slot = variable.kind, variable.slot
+    is_state = kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
+    variability = "discrete" if kind in DISCRETE_STATES else "continuous"
+    initial = "exact" if is_state else "calculated"
+    if causality == "parameter":
+        variability, initial = "tunable", "exact"
+    elif causality == "input":
+        initial = ""
+    value = None
+    if initial != "calculated":
+        arrays = dict(zip("ypdkhc", system.arrays(start), strict=True))
+        value = arrays[slot.array][slot.offset + index].item()
+    return FmuVariable(
+        name=element.name,
+        path=element.path,
+        array=slot.array,
+        offset=slot.offset + index,
+        stage=int(cosim.Stage(variable.stage)) if slot.array == "c" else int(cosim.Stage.EMPTY),
+        type="Integer" if kind == "integer" else "Real",
+        causality=causality,
+        variability=variability,
+        initial=initial,
+        unit=variable.unit(index),
+        start=value,
+        minimum=variable.minimum if causality in ("parameter", "input") else None,
+        maximum=variable.maximum if causality in ("parameter", "input") else None,
+        description=variable.description,
+        feedthrough=feedthrough,
+    )

@@ -1,0 +1,355 @@
+"""The script inside an exported FMU: it checks where it has come to, and answers pythonfmu's calls.
+
+Its text is copied into the FMU under a name of its own, since Python keeps one module of a name in a
+process; a last line there makes the class. So it uses nothing but the standard library before the checks
+are done. After them the packages of ours are those in the process already, when they are the same, or
+the installed ones, when they are identical, or else those in the FMU.
+
+pythonfmu 0.7 turns an exception that leaves any method into a fatal status and then frees its objects
+twice, which kills some hosts. So only the constructor lets one out, and only where there is no instance
+yet: everything else is logged, and the next step answers "discard".
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+MANIFEST = "manifest.json"
+FRAMEWORK = "cosim"
+STAMP = "__cosim_fmu__"
+
+_created: list[bool] = []
+
+
+class InstantiationError(Exception):
+    """Why an FMU cannot be instantiated here; its `repr` is the plain text, which is what pythonfmu logs."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def package_digest(source: Path) -> str:
+    """SHA-256 of the Python files of a package or of a module, with their relative paths."""
+    digest = sha256()
+    for path in source_files(source):
+        digest.update(path.relative_to(source.parent).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def source_files(source: Path) -> list[Path]:
+    """The Python files of a package or module, sorted, without caches and what is for tests alone."""
+    if source.is_file():
+        return [source]
+    found = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
+    return sorted(found, key=lambda path: path.relative_to(source).as_posix())
+
+
+def is_left_out(path: Path) -> bool:
+    """Whether a file of a package, relative to the folder that holds the package, stays out of an FMU."""
+    return "__pycache__" in path.parts or path.parts[:2] == (FRAMEWORK, "testing") or path.suffix == ".pyc"
+
+
+def create_instance(resources: Path, in_fmu: bool) -> Any:
+    """Check the process, load the packages and make the `FmuInstance` of the model in `resources`.
+
+    Parameters
+    ----------
+    resources : Path
+        The folder ``resources`` of the unpacked FMU.
+    in_fmu : bool
+        Whether pythonfmu's library called, which leaves `resources` in ``sys.path``; it is taken out.
+
+    Raises
+    ------
+    InstantiationError
+        All that is missing or does not fit, in one text.
+    """
+    manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
+    _check_process(manifest)
+    present = {row["name"] for row in manifest["packages"] if row["name"] in sys.modules}
+    for name in present:
+        _restore_path(name, resources)
+    with _search_path(resources, [r for r in manifest["packages"] if r["name"] not in present], in_fmu):
+        for row in manifest["packages"]:
+            module = importlib.import_module(row["name"])
+            if row["name"] not in present:
+                setattr(module, STAMP, (row["version"], row["digest"]))
+        return importlib.import_module("cosim_fmu.export.fmu_instance").FmuInstance(resources)
+
+
+def _check_process(manifest: dict[str, Any]) -> None:
+    """Everything about this process that does not fit, reported together."""
+    problems = []
+    needed = tuple(manifest["python"])
+    if sys.version_info[:2] < needed:
+        problems.append(
+            f"Python {_dotted(needed)} or newer is needed, this is {_dotted(sys.version_info[:3])}."
+        )
+    missing = [row for row in manifest["requires"] if not _can_import(row["name"])]
+    if missing:
+        shown = ", ".join(f"{row['distribution']} (exported with {row['version']})" for row in missing)
+        install = " ".join(row["distribution"] for row in missing)
+        problems.append(
+            f"Python packages are missing in {sys.prefix}: {shown}. Install them there: pip install {install}"
+        )
+    for row in manifest["packages"]:
+        problems += _conflict(row, manifest)
+    if problems:
+        what = f"The FMU '{manifest['model']}' cannot run in this process."
+        raise InstantiationError(" ".join([what, *problems]))
+
+
+def _dotted(version: Sequence[int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _can_import(name: str) -> bool:
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _conflict(row: dict[str, str], manifest: dict[str, Any]) -> list[str]:
+    """What is wrong with the package of this name that the process holds already."""
+    module = sys.modules.get(row["name"])
+    if module is None:
+        return []
+    version, digest = getattr(module, STAMP, None) or (_version(module, row, manifest), "")
+    if row["version"]:
+        same = version == row["version"]
+    else:
+        version = digest = digest or _digest_of(module)
+        same = digest == row["digest"]
+    if same:
+        return []
+    made_with = row["version"] or f"a version with the digest {row['digest'][:12]}"
+    here = (version if row["version"] else version[:12]) or "unknown"
+    return [
+        f"The FMU was made with {row['name']} {made_with}, but this process holds {row['name']} {here} "
+        f"already ({getattr(module, '__file__', None)}), and a process can hold only one. Run this FMU in a "
+        "process of its own, or export the FMUs again with one version."
+    ]
+
+
+def _version(module: Any, row: dict[str, str], manifest: dict[str, Any]) -> str:
+    """Version of a loaded package; the packages of the framework's distribution have the framework's."""
+    framework = next(r for r in manifest["packages"] if r["name"] == FRAMEWORK)
+    if row["distribution"] == framework["distribution"] and FRAMEWORK in sys.modules:
+        return str(getattr(sys.modules[FRAMEWORK], "__version__", ""))
+    try:
+        return importlib.metadata.version(row["distribution"])
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return str(getattr(module, "__version__", ""))
+
+
+def _source_of(name: str, file: str | None) -> Path | None:
+    """Folder of a package or file of a module."""
+    if file is None:
+        return None
+    path = Path(file)
+    return path.parent if path.name == "__init__.py" else path
+
+
+def _digest_of(module: Any) -> str:
+    source = _source_of(module.__name__, getattr(module, "__file__", None))
+    return package_digest(source) if source is not None and source.exists() else ""
+
+
+@contextmanager
+def _search_path(resources: Path, wanted: list[dict[str, str]], in_fmu: bool) -> Iterator[None]:
+    """Put `resources` first in ``sys.path``, or last where all that is wanted is installed, identical."""
+    before = list(sys.path)
+    folder = str(resources)
+    others = [entry for entry in before if entry != folder]
+    sys.path[:] = others
+    try:
+        installed = all(_is_installed(row) for row in wanted)
+        sys.path[:] = [*others, folder] if installed else [folder, *others]
+        importlib.invalidate_caches()
+        yield
+    finally:
+        sys.path[:] = others if in_fmu else before
+
+
+def _is_installed(row: dict[str, str]) -> bool:
+    """Whether the environment has this very package, so that it need not come from the FMU."""
+    spec = importlib.util.find_spec(row["name"]) if _can_import(row["name"]) else None
+    source = None if spec is None else _source_of(row["name"], spec.origin)
+    return source is not None and source.exists() and package_digest(source) == row["digest"]
+
+
+def _restore_path(name: str, resources: Path) -> None:
+    """Packages that came from an FMU which has been deleted since find their other modules in this one."""
+    for full, module in list(sys.modules.items()):
+        if full != name and not full.startswith(name + "."):
+            continue
+        folders = getattr(module, "__path__", None)
+        here = resources.joinpath(*full.split("."))
+        if not isinstance(folders, list) or any(Path(folder).is_dir() for folder in folders):
+            continue
+        if here.is_dir():
+            folders.append(str(here))
+
+
+def create_slave_class() -> type:
+    """The class that pythonfmu looks for."""
+    from pythonfmu import Fmi2Slave  # type: ignore[import-untyped,unused-ignore]
+    from pythonfmu.enums import Fmi2Status  # type: ignore[import-untyped,unused-ignore]
+    from pythonfmu.logmsg import LogMsg  # type: ignore[import-untyped,unused-ignore]
+
+    class Slave(Fmi2Slave):  # type: ignore[misc,unused-ignore]
+        """One instance of the FMU."""
+
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            self._faults: dict[str, str] = {}
+            self._instance: Any = None
+            try:
+                self._instance = create_instance(Path(given["resources"]), "logger" in given)
+            except BaseException as error:
+                # A reset constructs anew, and there pythonfmu would free what it has freed: log it instead.
+                if not _created:
+                    raise InstantiationError(_text(error)) from error
+                self._fault("fmi2Instantiate", error)
+            else:
+                _created[:] = [True]
+                self.modelName = self._instance.interface.identifier
+                self.description = self._instance.interface.description or None
+
+        # life
+
+        def setup_experiment(self, start: float, stop: float | None, tolerance: float | None) -> None:
+            self._call("fmi2SetupExperiment", lambda i: i.setup(start, stop, tolerance))
+
+        def enter_initialization_mode(self) -> None:
+            self._call("fmi2EnterInitializationMode", lambda i: i.enter_initialization())
+
+        def exit_initialization_mode(self) -> None:
+            self._call("fmi2ExitInitializationMode", lambda i: i.exit_initialization())
+
+        def do_step(self, current_time: float, step_size: float) -> bool:
+            if self._faults:
+                what = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
+                self._report(Fmi2Status.discard, f"fmi2DoStep refused, something went wrong before: {what}")
+                return False
+            try:
+                refusal = self._instance.step(current_time, step_size)
+            except BaseException as error:
+                refusal = _text(error)
+            if refusal:
+                self._report(Fmi2Status.discard, f"fmi2DoStep({current_time!r}, {step_size!r}): {refusal}")
+            return not refusal
+
+        def terminate(self) -> None:
+            if self._instance is not None:
+                self._call("fmi2Terminate", lambda i: i.terminate())
+
+        # values
+
+        def get_real(self, vrs: list[int]) -> list[float]:
+            return self._get("fmi2GetReal", "Real", vrs, float("nan"))
+
+        def get_integer(self, vrs: list[int]) -> list[int]:
+            return self._get("fmi2GetInteger", "Integer", vrs, 0)
+
+        def get_boolean(self, vrs: list[int]) -> list[bool]:
+            return self._get("fmi2GetBoolean", "Boolean", vrs, False)
+
+        def get_string(self, vrs: list[int]) -> list[str]:
+            return self._get("fmi2GetString", "String", vrs, "")
+
+        def set_real(self, vrs: list[int], values: list[float]) -> None:
+            self._set("fmi2SetReal", "Real", vrs, values)
+
+        def set_integer(self, vrs: list[int], values: list[int]) -> None:
+            self._set("fmi2SetInteger", "Integer", vrs, values)
+
+        def set_boolean(self, vrs: list[int], values: list[bool]) -> None:
+            self._set("fmi2SetBoolean", "Boolean", vrs, values)
+
+        def set_string(self, vrs: list[int], values: list[str]) -> None:
+            self._set("fmi2SetString", "String", vrs, values)
+
+        def _get(self, function: str, kind: str, vrs: list[int], instead: Any) -> list[Any]:
+            try:
+                return list(self._instance.get(kind, vrs))
+            except BaseException as error:
+                self._report(Fmi2Status.error, f"{function}: {_text(error)}")
+                return [instead] * len(vrs)
+
+        def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
+            try:
+                refused = self._instance.set(kind, vrs, values)
+            except BaseException as error:
+                refused = dict.fromkeys(vrs, error)
+            for vr in vrs:
+                if vr in refused:
+                    self._fault(f"{function}({vr})", refused[vr])
+                else:
+                    self._faults.pop(f"{function}({vr})", None)
+
+        # the whole state
+
+        def _get_fmu_state(self) -> bytes:
+            try:
+                saved: bytes = self._instance.save()
+            except BaseException as error:
+                self._report(Fmi2Status.error, f"fmi2GetFMUstate: {_text(error)}")
+                return b""
+            return saved
+
+        def _set_fmu_state(self, state: bytes) -> None:
+            if self._call("fmi2SetFMUstate", lambda i: i.restore(state)):
+                self._faults.clear()
+
+        @staticmethod
+        def _fmu_state_to_bytes(state: bytes) -> bytes:
+            return state
+
+        @staticmethod
+        def _fmu_state_from_bytes(state: bytes) -> bytes:
+            return state
+
+        # faults
+
+        def _call(self, function: str, call: Callable[[Any], Any]) -> bool:
+            """Make a call; whether it went well. A fault stays until the same call goes well."""
+            try:
+                call(self._instance)
+            except BaseException as error:
+                self._fault(function, error)
+                return False
+            self._faults.pop(function, None)
+            return True
+
+        def _fault(self, function: str, error: BaseException) -> None:
+            self._faults[function] = str(error) or type(error).__name__
+            self._report(Fmi2Status.error, f"{function}: {_text(error)}")
+
+        def _report(self, status: Any, text: str) -> None:
+            """To the host, which may not have logging on, and to Python's own logging."""
+            self.log_queue.append(LogMsg(status, f"logStatus{status.name.capitalize()}", text))
+            logging.getLogger("cosim.fmu").error("%s: %s", self.instance_name, text)
+
+    return Slave
+
+
+def _text(error: BaseException) -> str:
+    """What happened in a sentence, then where, unless the sentence says all."""
+    if isinstance(error, InstantiationError):
+        return str(error)
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return f"{str(error) or type(error).__name__}\n{trace}"

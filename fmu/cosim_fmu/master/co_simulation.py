@@ -1,0 +1,260 @@
+"""CoSimulation: participants, connections and a master algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import cosim
+
+from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.communication_points import CommunicationPoints
+from cosim_fmu.master.coupled_participants import CoupledParticipants
+from cosim_fmu.master.feedthrough import stepping_order
+from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.initial_exchange import make_consistent
+from cosim_fmu.master.initialization_mode import InitializationMode
+from cosim_fmu.master.recorder import Recorder
+from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.wiring import check_connections, check_copies, check_loops, check_starts
+from cosim_fmu.master.wiring_problem import WiringProblem, problem
+
+MOST_SECONDS_WITHOUT_PROGRESS = 0.05
+
+
+class CoSimulation:
+    """Several participants that run together and exchange values at fixed intervals.
+
+    Everything is checked when it is made, before any FMU is loaded. Values are exchanged at the
+    communication points ``start + i * step`` (`CommunicationPoints`); before the first step they are made
+    consistent (`make_consistent`), the participants leave their initialization mode, and they are
+    made consistent once more, since initialization may change outputs.
+
+    Parameters
+    ----------
+    participants : mapping of str to Participant, path, System or Model
+        A path is an FMU for FMI 2.0 Co-Simulation. Names have no dots.
+    connections : sequence of (str, str)
+        ``("plant.felt", "controller.speed")``: output, input. Physical units are converted; a
+        variable without a unit goes with any.
+    algorithm : str, class or MasterAlgorithm
+        Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
+    step : float or str
+        Communication step, s; text with a unit: "0.1 ms".
+    starts : mapping of str to object, optional
+        Start values of parameters and inputs: ``{"plant.mass": 2.0}``.
+    start : float
+        Time at the start, s.
+    tolerance : float, optional
+        For the participants' own integrators; they take their own when it is not given.
+
+    Attributes
+    ----------
+    order : list of str
+        In which the participants are stepped.
+    descriptions : dict of str to ParticipantDescription
+    result : Result or None
+        Of the last `simulate`, also when it failed or was interrupted.
+
+    Raises
+    ------
+    ModelError
+        Listing every fault; a `FmuError` when a single FMU is the only one.
+
+    Examples
+    --------
+    >>> loop = CoSimulation({"plant": "missing.fmu"}, [], "jacobi", step="0.1 ms")
+    Traceback (most recent call last):
+        ...
+    cosim.errors.FmuError: missing.fmu: no such file
+    """
+
+    def __init__(
+        self,
+        participants: Mapping[str, Any],
+        connections: Sequence[tuple[str, str]] = (),
+        algorithm: str | type[cosim.MasterAlgorithm] | cosim.MasterAlgorithm = "gauss_seidel",
+        step: float | str = 1e-3,
+        *,
+        starts: Mapping[str, Any] | None = None,
+        start: float = 0.0,
+        tolerance: float | None = None,
+    ) -> None:
+        problems: list[WiringProblem] = []
+        self.start, self.tolerance = start, tolerance
+        self.step = _seconds(step, problems)
+        self.participants = _participants(participants, problems)
+        self.descriptions = _describe(self.participants, problems)
+        unknown = [name for name in participants if name not in self.descriptions]
+        self.links, faults = check_connections(self.descriptions, unknown, connections)
+        self._values, more = check_starts(self.descriptions, unknown, starts or {})
+        problems += [*faults, *more, *check_copies(self.descriptions)]
+        self.algorithm = _algorithm(algorithm, problems)
+        self.order = list(self.descriptions)
+        if self.algorithm is not None and self.algorithm.exchanges_within_step:
+            problems += check_loops(self.descriptions, self.links)
+            self.order = stepping_order(self.order, self.descriptions, self.links)
+        if problems:
+            if len(problems) == 1 and problems[0].cause is not None:
+                raise problems[0].cause
+            raise cosim.ModelError(problems)
+        self.result: cosim.Result | None = None
+
+    def simulate(
+        self,
+        until: float,
+        progress: Callable[[float], Any] | None = None,
+        record: Sequence[str] | None = None,
+    ) -> cosim.Result:
+        """Instantiate, run to `until` and close everything, whatever happens.
+
+        Parameters
+        ----------
+        until : float
+            s. The last step is shortened to end there.
+        progress : callable, optional
+            Called with the time (s) at most twenty times a second and at the end; a true answer ends the run.
+        record : sequence of str, optional
+            What to record (`Recorder`).
+
+        Returns
+        -------
+        Result
+            Its statistics are `CoSimulationStatistics`; its message tells why it ended early, if it did.
+
+        Raises
+        ------
+        CoSimulationError
+            A participant failed; the error's `result` has what was recorded before.
+        """
+        points = CommunicationPoints(self.start, until, self.step)
+        recorder = Recorder(self.descriptions, self.links, record)
+        reads = recorder.reads(self.links)
+        statistics = CoSimulationStatistics()
+        coupled = CoupledParticipants(self.participants, self.links, self.order, reads, statistics)
+        recorder.bind(reads, coupled.input_names)
+        message, begun = "interrupted", perf_counter()
+        failure: CoSimulationError | None = None
+        try:
+            with ExitStack() as stack:
+                self._initialize(coupled, until, stack)
+                recorder.record(self.start, coupled.board, coupled.held)
+                message = self._run(coupled, points, recorder, progress)
+                statistics.wall_time = perf_counter() - begun
+        except Exception as error:
+            message, failure = str(error), error if isinstance(error, CoSimulationError) else None
+            raise
+        finally:
+            statistics.wall_time = statistics.wall_time or perf_counter() - begun
+            self.result = recorder.result(events=coupled.events, statistics=statistics, message=message)
+            if failure is not None:
+                failure.result = self.result
+        return self.result
+
+    def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack) -> None:
+        coupled.time = self.start
+        for name, participant in self.participants.items():
+            stack.callback(participant.close)
+            values = self._values[name]
+            coupled.guarded(name, lambda p=participant, v=values: p.initialize(self.start, until, v, self.tolerance))
+        make_consistent(coupled, self.descriptions)
+        waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
+        for name, participant in waiting.items():
+            coupled.guarded(name, participant.exit_initialization)
+        if waiting:
+            make_consistent(coupled, self.descriptions)
+        for name in self.order:
+            coupled.read_outputs(name)
+        for name in self.order:
+            coupled.set_inputs(name)
+
+    def _run(
+        self,
+        coupled: CoupledParticipants,
+        points: CommunicationPoints,
+        recorder: Recorder,
+        progress: Callable[[float], Any] | None,
+    ) -> str:
+        """All steps; returns why it ended before the last one, else ""."""
+        assert self.algorithm is not None
+        shown = perf_counter()
+        for i in range(points.count):
+            time, following = points.time(i), points.time(i + 1)
+            self.algorithm.step(coupled, time, following - time)
+            coupled.statistics.steps += 1
+            coupled.time = following
+            recorder.record(following, coupled.board, coupled.held)
+            if coupled.stop_reason:
+                return coupled.stop_reason
+            if progress is not None:
+                now = perf_counter()
+                if now - shown >= MOST_SECONDS_WITHOUT_PROGRESS or i + 1 == points.count:
+                    shown = now
+                    if progress(following) and i + 1 < points.count:
+                        return f"stopped at {following:.9g} s by the caller"
+        return ""
+
+
+def _seconds(step: float | str, problems: list[WiringProblem]) -> float:
+    try:
+        return cosim.parse_quantity(step, "s") if isinstance(step, str) else float(step)
+    except (cosim.UnitError, TypeError, ValueError) as error:
+        problems.append(problem(("master", "step"), f"{error}"))
+        return 1.0
+
+
+def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> dict[str, cosim.Participant]:
+    made: dict[str, cosim.Participant] = {}
+    for name, what in given.items():
+        key = ("participants", name)
+        if not name or "." in name:
+            problems.append(problem(key, "the name of a participant is not empty and has no dots"))
+        elif isinstance(what, cosim.Participant):
+            if any(what is other for other in made.values()):
+                problems.append(problem(key, "is the same object as another participant: make one for each name"))
+            made[name] = what
+        elif isinstance(what, (str, Path)):
+            made[name] = FmuParticipant(what, name)
+        elif isinstance(what, (cosim.System, cosim.Model)):
+            try:
+                made[name] = SystemParticipant(what)
+            except cosim.ModelError as error:
+                problems += [problem((*key, fault.where), fault.text) for fault in error.problems]
+        else:
+            text = f"is a {type(what).__name__}, needs the path of an FMU, a cosim.System, a Model or a Participant"
+            problems.append(problem(key, text))
+    return made
+
+
+def _describe(
+    participants: Mapping[str, cosim.Participant], problems: list[WiringProblem]
+) -> dict[str, cosim.ParticipantDescription]:
+    found = {}
+    for name, participant in participants.items():
+        try:
+            found[name] = participant.describe()
+        except cosim.FmuError as error:
+            problems.append(problem(("participants", name), str(error), error))
+        except Exception as error:
+            problems.append(problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}"))
+    return found
+
+
+def _algorithm(given: Any, problems: list[WiringProblem]) -> cosim.MasterAlgorithm | None:
+    if isinstance(given, str):
+        try:
+            given = cosim.registry().get("master_algorithm", given if "." in given else f"fmu.{given}")
+        except cosim.LookUpError as error:
+            problems.append(problem(("master", "algorithm"), str(error)))
+            return None
+    if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
+        given = given()
+    if not isinstance(given, cosim.MasterAlgorithm):
+        text = f"is {given!r}, needs the id of a master algorithm (\"jacobi\"), a class or an instance"
+        problems.append(problem(("master", "algorithm"), text))
+        return None
+    return given

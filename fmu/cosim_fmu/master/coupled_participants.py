@@ -1,0 +1,127 @@
+"""Participants and their connections at run time: what a master algorithm works with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import cosim
+
+from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.link import Link
+from cosim_fmu.master.stop_requested import StopRequested
+
+MOST_EARLY_RETURNS = 10_000
+
+
+class CoupledParticipants:
+    """The exchange that is offered to a master algorithm.
+
+    Parameters
+    ----------
+    participants : mapping of str to Participant
+        Initialized.
+    links : sequence of Link
+    order : sequence of str
+    reads : mapping of str to sequence of str
+        What is read of each participant at each communication point; all connected outputs are in it.
+    statistics : CoSimulationStatistics
+
+    Attributes
+    ----------
+    board : dict of str to sequence
+        The last values of `reads`.
+    held : dict of str to list
+        The last values of the connected inputs, in the order of `input_names`.
+    events : list of EventRecord
+        Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the participant.
+    stop_reason : str
+        Set when a participant asked to stop.
+    """
+
+    def __init__(
+        self,
+        participants: Mapping[str, cosim.Participant],
+        links: Sequence[Link],
+        order: Sequence[str],
+        reads: Mapping[str, Sequence[str]],
+        statistics: CoSimulationStatistics,
+    ) -> None:
+        self.participants, self.links, self.order, self.reads = participants, links, order, reads
+        self.statistics = statistics
+        self.board: dict[str, Any] = {name: [] for name in participants}
+        self.held: dict[str, list[Any]] = {name: [] for name in participants}
+        self.events: list[cosim.EventRecord] = []
+        self.stop_reason = ""
+        self.time = math.nan
+        self.input_names = {name: [link.input for link in links if link.target == name] for name in participants}
+        places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
+        self._feeds: dict[str, list[tuple[str, int, Link]]] = {
+            name: [(link.source, places[link.start], link) for link in links if link.target == name]
+            for name in participants
+        }
+        statistics.participant_time.update(dict.fromkeys(participants, 0.0))
+
+    def set_inputs(self, name: str) -> None:
+        """Write the connected inputs from the board; nothing that is not finite is passed on."""
+        feeds = self._feeds[name]
+        if feeds:
+            board = self.board
+            values = [link.convert(board[source][place]) for source, place, link in feeds]
+            for value, feed in zip(values, feeds, strict=True):
+                if isinstance(value, float) and not math.isfinite(value):
+                    link = feed[2]
+                    raise CoSimulationError(
+                        self.time, f"{link.output} is {value}: not passed on to {link.target}.{link.input}", link.source
+                    )
+            self.held[name] = values
+            self.guarded(name, lambda: self.participants[name].set(self.input_names[name], values))
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        """Step a participant; after an early return it goes on to the same communication point.
+
+        The others cannot be told before the next communication point: the inputs stay as they are.
+        """
+        participant, end = self.participants[name], time + size
+        small = 1e-9 * size + 4.0 * math.ulp(end)
+        before = perf_counter()
+        try:
+            reached = self.guarded(name, lambda: participant.step(time, size))
+            returns = 0
+            while reached < end - small:
+                if not reached > time or returns == MOST_EARLY_RETURNS:
+                    raise CoSimulationError(self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g}", name)
+                returns += 1
+                self.statistics.retries += 1
+                self._happened(cosim.EventCause.TRIGGERED, reached, name, "returned early, went on")
+                time = reached
+                reached = self.guarded(name, lambda at=time: participant.step(at, end - at))
+        except StopRequested as request:
+            self.stop_reason = self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
+            self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
+        finally:
+            self.statistics.participant_time[name] += perf_counter() - before
+
+    def read_outputs(self, name: str) -> None:
+        """Read everything that is wanted of a participant."""
+        names = self.reads[name]
+        if names:
+            values = self.guarded(name, lambda: self.participants[name].get(names))
+            self.board[name] = values.tolist() if hasattr(values, "tolist") else values
+
+    def guarded(self, name: str, action: Callable[[], Any]) -> Any:
+        """Call a participant; what it raises becomes an error that names it."""
+        try:
+            return action()
+        except (StopRequested, CoSimulationError):
+            raise
+        except Exception as error:
+            text = str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
+            raise CoSimulationError(self.time, text, name) from error
+
+    def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+        self.statistics.events += 1
+        self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))

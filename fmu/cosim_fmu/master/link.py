@@ -1,0 +1,48 @@
+"""A connection that has been checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Link:
+    """From an output of one participant to an input of another, or of the same one.
+
+    Attributes
+    ----------
+    source, output, target, input : str
+        ``source.output`` is written to ``target.input``.
+    factor, offset : float
+        value in the input's unit = factor * value in the output's unit + offset.
+    widens : bool
+        An integer output that feeds a real input.
+    """
+
+    source: str
+    output: str
+    target: str
+    input: str
+    factor: float = 1.0
+    offset: float = 0.0
+    widens: bool = False
+
+    @property
+    def start(self) -> tuple[str, str]:
+        """Participant and output."""
+        return self.source, self.output
+
+    @property
+    def end(self) -> tuple[str, str]:
+        """Participant and input."""
+        return self.target, self.input
+
+    def convert(self, value: Any) -> Any:
+        """The value that the input gets."""
+        if self.factor != 1.0 or self.offset != 0.0:
+            return self.factor * value + self.offset
+        return float(value) if self.widens else value
+
+    def __str__(self) -> str:
+        return f"{self.source}.{self.output} → {self.target}.{self.input}"

@@ -1,0 +1,170 @@
+"""A system of ours as a participant, without the detour through an FMU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import cosim
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.system_interface import describe_system
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+ACCURACY = 1e-6
+
+
+class SystemParticipant(cosim.Participant):
+    """An assembled system that a `Simulator` advances between the communication points.
+
+    Variables have the paths of the system (`describe_system`). An input is held between communication
+    points. Updates that fall on a communication point happen at the beginning of the following step, with
+    the inputs exchanged there, as a `Simulator` does it.
+
+    Parameters
+    ----------
+    system : System or Model
+        A Model is built; integrator and accuracy of its own simulation settings are used.
+    integrator : str, optional
+        Id of an integrator; "integrators.runge_kutta_merson" when neither this nor the model says.
+    accuracy : float, optional
+        Of the integration; the tolerance of the co-simulation, or else 1e-6, when nobody says.
+    **options
+        For the integrator: ``maximum_step`` …
+
+    Raises
+    ------
+    ModelError
+        When a Model cannot be built.
+    """
+
+    def __init__(
+        self,
+        system: cosim.System | cosim.Model,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+        **options: Any,
+    ) -> None:
+        model = system if isinstance(system, cosim.Model) else system.model
+        settings = model.simulation if model is not None else {}
+        self.system = system.build() if isinstance(system, cosim.Model) else system
+        self._integrator = integrator or settings.get("integrator") or INTEGRATOR
+        self._accuracy = accuracy if accuracy is not None else settings.get("accuracy")
+        self._options = options
+        self._description: cosim.ParticipantDescription | None = None
+        self._simulator: cosim.Simulator | None = None
+        self._ready = self._failed = False
+        self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
+        self._written: dict[str, float] = {}
+
+    @property
+    def simulator(self) -> cosim.Simulator:
+        """The simulator in use; `SimulationError` before `initialize` and after `close`."""
+        if self._simulator is None:
+            raise cosim.SimulationError(float("nan"), "the participant is not initialized")
+        return self._simulator
+
+    def describe(self) -> cosim.ParticipantDescription:
+        """Variables, feedthrough and abilities."""
+        if self._description is None:
+            self._description = describe_system(self.system)
+        return self._description
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Make a State at `start` (s) with these values; the initialization events wait for `exit_initialization`."""
+        state = self.system.default_state()
+        state.set_time(start)
+        for name, value in values.items():
+            state[name] = value
+        accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
+        self._simulator = cosim.Simulator(self.system, state, self._integrator, accuracy=accuracy, **self._options)
+        self._ready = self._failed = False
+        self._written = {}
+
+    def exit_initialization(self) -> None:
+        """Issue the initialization events, with the inputs that were set."""
+        if not self._ready:
+            self._ready = True
+            self._heed(self._guarded(self.simulator.initialize))
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write inputs; what has not changed is not written again, so that nothing is computed anew for it."""
+        state = self.simulator.state
+        for name, value in zip(names, values, strict=True):
+            if self._written.get(name) != value:
+                state[name] = value
+                self._written[name] = value
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Values at the present time, realized with the present inputs."""
+        stage, places = self._find(tuple(names))
+        state = self.simulator.state
+        self._guarded(lambda: state.realize(stage))
+        arrays = dict(zip("ypdkhc", self.system.arrays(state), strict=True))
+        values = [arrays[array][offset].item() for array, offset in places]
+        return values if any(isinstance(value, int) for value in values) else np.array(values)
+
+    def step(self, time: float, size: float) -> float:
+        """Advance to ``time + size``.
+
+        Raises
+        ------
+        StopRequested
+            An event handler asked to stop.
+        """
+        self.exit_initialization()
+        self._heed(self._guarded(lambda: self.simulator.advance_to(time + size)))
+        return float(self.simulator.state.time)
+
+    def save(self) -> bytes:
+        """The State as bytes."""
+        return bytes([self._ready]) + self.simulator.state.to_bytes()
+
+    def restore(self, token: bytes) -> None:
+        """Go on from a saved State, bit for bit as if never left."""
+        state = self.system.state_from_bytes(token[1:])
+        accuracy = self.simulator.state.accuracy
+        self._simulator = cosim.Simulator(self.system, state, self._integrator, accuracy=accuracy, **self._options)
+        self._ready, self._failed = bool(token[0]), False
+        self._written = {}
+
+    def serialize(self, token: bytes) -> bytes:
+        """A saved state is bytes already."""
+        return token
+
+    def deserialize(self, data: bytes) -> bytes:
+        """The token for `restore`."""
+        return data
+
+    def close(self) -> None:
+        """Issue the cause Termination, unless the simulation failed or never began."""
+        simulator, self._simulator = self._simulator, None
+        if simulator is not None and self._ready and not self._failed:
+            with suppress(Exception):
+                simulator.finish()
+
+    def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
+        """The stage at which these variables can be read, and where they lie."""
+        found = self._places.get(names)
+        if found is None:
+            slots = [self.system.signal(name).slot for name in names]
+            stage = max((self.system.stage_of(slot) for slot in slots), default=cosim.Stage.EMPTY)
+            found = cosim.Stage(stage), [(slot.array, slot.offset) for slot in slots]
+            self._places[names] = found
+        return found
+
+    def _guarded(self, action: Any) -> Any:
+        try:
+            return action()
+        except Exception:
+            self._failed = True
+            raise
+
+    def _heed(self, status: Any) -> None:
+        if not status.succeeded:
+            raise StopRequested(float(self.simulator.state.time), status.message or status.format_message())

@@ -1,0 +1,190 @@
+"""Checks a coupling before anything is instantiated: all faults at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import cosim
+import numpy as np
+
+from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
+from cosim_fmu.master.link import Link
+from cosim_fmu.master.unit_match import conversion_of
+from cosim_fmu.master.wiring_problem import WiringProblem, problem
+
+Descriptions = Mapping[str, cosim.ParticipantDescription]
+
+
+def check_connections(
+    descriptions: Descriptions, unknown: Sequence[str], connections: Sequence[Any]
+) -> tuple[list[Link], list[WiringProblem]]:
+    """Links of the connections that are right, and what is wrong with the others.
+
+    Checked are existence (with the nearest name), causality, type, physical unit, and that every input
+    has one source. An output may feed many inputs.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    unknown : sequence of str
+        Participants whose description could not be read: their variables are not judged.
+    connections : sequence of (str, str)
+        ``("plant.felt", "controller.speed")``.
+    """
+    links: list[Link] = []
+    problems: list[WiringProblem] = []
+    taken: dict[tuple[str, str], int] = {}
+    for i, connection in enumerate(connections):
+        if not _is_pair(connection):
+            text = f"is {connection!r}, needs two names: (\"plant.felt\", \"controller.speed\")"
+            problems.append(problem(("connections", i), text))
+            continue
+        ends = []
+        for key, path, causality in zip(("from", "to"), connection, ("output", "input"), strict=True):
+            found, fault = _find_port(descriptions, unknown, path, causality)
+            if fault:
+                problems.append(problem(("connections", i, key), fault))
+            ends.append(found)
+        end = tuple(connection[1].partition(".")[::2])
+        if end in taken:
+            text = f"{connection[1]} has a source already, connections[{taken[end]}]: an input has one source"
+            problems.append(problem(("connections", i, "to"), text))
+        taken.setdefault(end, i)
+        if ends[0] is not None and ends[1] is not None:
+            try:
+                links.append(_link(descriptions, ends[0], ends[1]))
+            except (ValueError, cosim.UnitError) as error:
+                problems.append(problem(("connections", i), str(error)))
+    return links, problems
+
+
+def check_starts(
+    descriptions: Descriptions, unknown: Sequence[str], starts: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], list[WiringProblem]]:
+    """Start values by participant, in the units of their variables.
+
+    Parameters
+    ----------
+    starts : mapping of str to object
+        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit.
+    """
+    values: dict[str, dict[str, Any]] = {name: {} for name in descriptions}
+    problems: list[WiringProblem] = []
+    for path, value in starts.items():
+        participant, _, name = path.partition(".")
+        key = ("participants", participant, "parameters", name)
+        found, fault = _find_port(descriptions, unknown, path, "")
+        if found is None:
+            if fault:
+                problems.append(problem(key, fault))
+            continue
+        description = descriptions[participant]
+        variable = description.variables[name]
+        settable = description.extra.get("settable")
+        if not (variable.causality in ("parameter", "input") if settable is None else name in settable):
+            problems.append(problem(key, f"{path} is {_a(variable.causality)}, which takes no start value"))
+            continue
+        try:
+            values[participant][name] = _start_value(variable, value)
+        except (ValueError, cosim.UnitError) as error:
+            problems.append(problem(key, f"{path} {error}"))
+    return values, problems
+
+
+def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[WiringProblem]:
+    """A problem for each closed loop of declared direct feedthrough."""
+    found = loops(instant_graph(descriptions, links, known_only=True))
+    return [
+        problem(
+            ("master", "algorithm"),
+            f"direct feedthrough closes a loop, which no order of the participants resolves: {path_text(path)}. "
+            "Take \"jacobi\", or break the loop: a delay, or an output that does not depend on its inputs directly",
+        )
+        for path in found
+    ]
+
+
+def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
+    """A problem for each FMU that is used twice although it can be instantiated only once in a process."""
+    first: dict[str, str] = {}
+    problems = []
+    for name, description in descriptions.items():
+        identity = description.extra.get("only_once", "")
+        if identity and identity in first:
+            text = f"is the same FMU as {first[identity]}, and it can be instantiated only once in a process"
+            problems.append(problem(("participants", name), text))
+        first.setdefault(identity, name)
+    return problems
+
+
+def _is_pair(connection: Any) -> bool:
+    pair = isinstance(connection, (tuple, list)) and len(connection) == 2
+    return pair and all(isinstance(end, str) for end in connection)
+
+
+def _find_port(
+    descriptions: Descriptions, unknown: Sequence[str], path: str, causality: str
+) -> tuple[tuple[str, cosim.ParticipantVariable] | None, str]:
+    """The variable of ``participant.variable``, or what is wrong with it."""
+    name, dot, variable = path.partition(".")
+    if name in unknown:
+        return None, ""
+    if not dot or not variable:
+        return None, f"is '{path}', needs participant.variable: 'plant.felt'"
+    if name not in descriptions:
+        return None, str(cosim.LookUpError("participant", name, [*descriptions, *unknown]))
+    variables = descriptions[name].variables
+    if variable not in variables:
+        fitting = [v.name for v in variables.values() if causality in ("", v.causality)]
+        what = f"{causality or 'variable'} of {name}"
+        return None, str(cosim.LookUpError(what, variable, fitting or variables))
+    found = variables[variable]
+    if causality == "output" and variable in descriptions[name].extra.get("readable", ()):
+        return (name, found), ""
+    if causality not in ("", found.causality):
+        others = [v.name for v in variables.values() if v.causality == causality]
+        has = f"{causality.capitalize()}s of {name}: {', '.join(others[:12])}{' …' if len(others) > 12 else ''}"
+        return None, f"{path} is {_a(found.causality)}, needs {_a(causality)}. {has if others else 'There are none'}."
+    return (name, found), ""
+
+
+def _link(
+    descriptions: Descriptions,
+    start: tuple[str, cosim.ParticipantVariable],
+    end: tuple[str, cosim.ParticipantVariable],
+) -> Link:
+    (source, output), (target, read) = start, end
+    names = f"{source}.{output.name}", f"{target}.{read.name}"
+    widens = output.type == "integer" and read.type == "real"
+    if output.type != read.type and not widens:
+        raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
+    factor, offset = 1.0, 0.0
+    if output.type == read.type == "real":
+        try:
+            factor, offset = conversion_of(output.unit, descriptions[source], read.unit, descriptions[target])
+        except cosim.UnitError as error:
+            raise ValueError(f"{names[0]} [{output.unit}] cannot feed {names[1]} [{read.unit}]: {error}") from None
+    return Link(source, output.name, target, read.name, factor, offset, widens)
+
+
+def _start_value(variable: cosim.ParticipantVariable, value: Any) -> Any:
+    """The value as the participant's own type; ``ValueError`` with the rest of a sentence."""
+    if variable.type == "real":
+        if isinstance(value, str):
+            return cosim.parse_quantity(value, variable.unit)
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            raise ValueError(f"is {value!r}, needs a number [{variable.unit}]")
+        if not math.isfinite(value):
+            raise ValueError(f"is {value}, needs a finite number [{variable.unit}]")
+        return float(value)
+    kind, make = {"integer": (Integral, int), "boolean": ((bool, np.bool_), bool), "string": (str, str)}[variable.type]
+    if not isinstance(value, kind) or (variable.type == "integer" and isinstance(value, bool)):  # type: ignore[arg-type]
+        raise ValueError(f"is {value!r}, needs a value of type {variable.type}")
+    return make(value)  # type: ignore[call-overload]
+
+
+def _a(causality: str) -> str:
+    return f"an {causality}" if causality[:1] in "aeiou" else f"a {causality}"

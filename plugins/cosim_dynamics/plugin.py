@@ -1,0 +1,12 @@
+"""What this package registers."""
+
+from __future__ import annotations
+
+import cosim
+
+
+@cosim.hookimpl
+def cosim_register_dynamics_solvers(register: cosim.Register) -> None:
+    from cosim_dynamics.sval_solver import SValSolver
+
+    register("dynamics.sval", SValSolver)

@@ -1,0 +1,75 @@
+"""Joints at the tips of a tree that would move nothing that has inertia."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_dynamics.tree import Link, Report, Tree
+
+#: Below this part of the largest inertia a degree of freedom counts as having none.
+NOTHING = 1e-14
+
+
+def check_leaves(tree: Tree, problem: Report) -> None:
+    """Report tips whose inertia does not resist their joint: the mass matrix would be singular in every pose.
+
+    Only tips, with the values and in the pose that the model was given; what comes about later is found when the
+    equations are solved. Joints with equations of their own may bring inertia, so they are passed over.
+    """
+    carrying = {link.parent for link in tree.links}
+    for i, link in enumerate(tree.links):
+        own = type(link.joint).create_equations is not cosim.Joint.create_equations
+        if i in carrying or own or not link.joint.nu:
+            continue
+        H, R_FM = _motion(link.joint)
+        if H is None or R_FM is None:
+            continue
+        H_M = np.vstack([R_FM.T @ H[:3], R_FM.T @ H[3:]])
+        values, vectors = np.linalg.eigh(H_M.T @ _inertia_at_joint(link) @ H_M)
+        if not values[0] > NOTHING * abs(values[-1]):
+            free = ", ".join(f"u[{k}]" for k in np.flatnonzero(abs(vectors[:, 0]) > 1e-6))
+            problem(
+                link.joint.name,
+                f"the mass matrix is singular: nothing resists {free}, since body '{link.body.name}' has no inertia about "
+                "that motion. Give the body an inertia, or use a joint that does not let it move so",
+            )
+
+
+def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
+    """Spatial inertia of the body about M's origin in M's axes, shape (6, 6)."""
+    numbers = link.body.values.numbers
+    xx, yy, zz, xy, xz, yz = numbers["inertia"]
+    frame = link.joint.values.numbers["frame_on_child"]
+    R, p = frame[:9].reshape(3, 3), frame[9:]
+    mass = float(numbers["mass"][0])
+    arm = R.T @ (numbers["center_of_mass"] - p)
+    central = R.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R
+    skew = np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]], [-arm[1], arm[0], 0]])
+    result: NDArray[np.float64] = np.block(
+        [[central - mass * skew @ skew, mass * skew], [-mass * skew, mass * np.eye(3)]]
+    )
+    return result
+
+
+def _motion(joint: cosim.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """H_FM, shape (6, nu), and R_FM at the start values; None where a kernel function needs more than the joint knows."""
+    known: dict[str, Any] = dict(joint.values.numbers)
+    known |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}
+    found = set()
+    for name, kernel in joint.kernels.items():
+        arguments = joint.arguments[name]
+        written = {a.name for a in arguments if a.effect == "write"}
+        if not written & {"H_FM", "X_FM"}:
+            continue
+        if kernel.is_python or any(a.name not in known or a.effect == "add" for a in arguments):
+            return None, None
+        scalars = {a.name for a in arguments if a.effect == "read" and joint.declarations[a.name].shape == ()}
+        kernel(*[float(known[n][0]) if n in scalars else known[n] for n in kernel.arguments])
+        found |= written
+    if not {"H_FM", "X_FM"} <= found:
+        return None, None
+    return known["H_FM"].reshape(joint.nu, 6).T, known["X_FM"][:9].reshape(3, 3)

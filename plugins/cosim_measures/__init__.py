@@ -1,0 +1,1 @@
+"""Measures of signals: delays, sums, integrals, sources."""

@@ -1,0 +1,34 @@
+"""Sum of two signals."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class Plus(cosim.Measure):
+    """Sum of two signals of the same unit.
+
+    Law: value = first + second, and so for the derivatives; NaN where one of them has none.
+
+    Parameters
+    ----------
+    first, second : measure or path of a scalar signal
+
+    Examples
+    --------
+    >>> Plus(first="engine.z", second="road").first
+    'engine.z'
+    """
+
+    unit_from = "first"
+
+    first = cosim.source(description="left operand")
+    second = cosim.source(description="right operand")
+
+    @cosim.kernel
+    def value(first, second, value):
+        value[0] = first + second
+
+    @cosim.kernel
+    def derivative(first_dot, second_dot, value_dot):
+        value_dot[0] = first_dot + second_dot

@@ -1,0 +1,99 @@
+"""Models from the reference files, with every kind of joint that occurs in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reference_joints import STRANGERS
+
+import cosim
+from cosim_mechanics import Multibody
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def pose(data: dict[str, Any]) -> list[float]:
+    """Twelve reals from the files' poses."""
+    return [*(x for row in data["R"] for x in row), *data["p"]]
+
+
+def model_of(reference: dict[str, Any]) -> Multibody:
+    """A model of the reference file: body ``b0`` moved by ``j0``, and so on."""
+    model = Multibody(reference["name"], gravity=reference["gravity"])
+    for entry in reference["bodies"]:
+        i, body = entry["index"], entry["body"]
+        model.body(f"b{i}", mass=body["mass"], center_of_mass=body["com"], inertia=body["inertia_com"])
+        values: dict[str, Any] = {
+            "parent": "ground" if entry["parent"] < 0 else f"b{entry['parent']}",
+            "child": f"b{i}",
+            "frame_on_parent": pose(entry["X_PF"]),
+            "frame_on_child": pose(entry["X_BM"]),
+        }
+        if "pitch" in entry:
+            values["pitch"] = entry["pitch"]
+        model.add(STRANGERS.get(entry["joint"], f"mechanics.{entry['joint']}"), f"j{i}", **values)
+    return model
+
+
+def put_state(reference: dict[str, Any], values: dict[str, Any], state: cosim.State) -> None:
+    """Write a case's q and u."""
+    for entry in reference["bodies"]:
+        for name, length in (("q", entry["nq"]), ("u", entry["nu"])):
+            if length:
+                start = entry[f"{name}_start"]
+                state[f"j{entry['index']}.{name}"] = values[name][start : start + length]
+
+
+@pytest.fixture(scope="session")
+def reference_models() -> dict[str, dict[str, Any]]:
+    """Models of chain.json by name."""
+    return {m["name"]: m for m in json.loads((DATA / "chain.json").read_text())["models"]}
+
+
+@pytest.fixture(scope="session")
+def built(reference_models: dict[str, dict[str, Any]]) -> Callable[[str], tuple[dict[str, Any], cosim.System]]:
+    """Reference and system of a model, each built once."""
+    systems: dict[str, cosim.System] = {}
+
+    def build(name: str) -> tuple[dict[str, Any], cosim.System]:
+        if name not in systems:
+            systems[name] = model_of(reference_models[name]).build()
+        return reference_models[name], systems[name]
+
+    return build
+
+
+@pytest.fixture
+def put() -> Callable[[dict[str, Any], dict[str, Any], cosim.State], None]:
+    """Write a case of a reference model into a State."""
+    return put_state
+
+
+@pytest.fixture
+def pins() -> Callable[[int], cosim.System]:
+    """Chains of identical links on hinges about y, hanging down at q = 0 (the model of chain_drake.json)."""
+
+    def build(links: int) -> cosim.System:
+        model = Multibody("chain")
+        about_y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+        for i in range(links):
+            inertia = (1.0025 / 12, 1.0025 / 12, 0.005 / 12)
+            model.body(f"b{i}", mass=1.0, center_of_mass=(0.0, 0.0, -0.5), inertia=inertia)
+            frame = [*about_y.ravel(), 0.0, 0.0, 0.0 if i == 0 else -1.0]
+            model.joint(
+                "pin",
+                name=f"j{i}",
+                child=f"b{i}",
+                parent="ground" if i == 0 else f"b{i - 1}",
+                frame_on_parent=frame,
+                frame_on_child=[*about_y.ravel(), 0.0, 0.0, 0.0],
+            )
+        return model.build()
+
+    return build

@@ -1,0 +1,164 @@
+"""Joints that bring torque equations of their own."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_dynamics import bias, cos, inverse_dynamics, mass_matrix
+from cosim_mechanics import Multibody, Pin
+
+
+class GearedPin(Pin):
+    """A pin with a fast rotor behind a gear, and friction that depends on the angle."""
+
+    rotor_inertia = cosim.parameter(unit="kg.m2", minimum=0.0)
+    ratio = cosim.parameter(unit="1", default=1.0)
+    friction = cosim.parameter(unit="N.m.s/rad", default=0.0)
+
+    def create_equations(self, s):
+        equations = super().create_equations(s)
+        reflected = self.rotor_inertia * self.ratio * self.ratio
+        loss = self.friction * (1.0 + cos(self.q[0])) * s.value("u", 0)
+        return [equations[0] + reflected * s.acceleration(self, 0) + loss]
+
+
+class Twin(cosim.Joint):
+    """Two translations whose motor couples them by an inertia."""
+
+    coupling = cosim.parameter(unit="kg", default=0.0)
+    q = cosim.position(unit="m", shape=2)
+    u = cosim.speed(unit="m/s", shape=2)
+
+    @cosim.kernel
+    def across(q, X_FM, H_FM):
+        for i in range(12):
+            X_FM[i] = 0.0
+            H_FM[i] = 0.0
+        for i in range(3):
+            X_FM[4 * i] = 1.0
+        X_FM[9] = q[0]
+        X_FM[10] = q[1]
+        H_FM[3] = 1.0
+        H_FM[10] = 1.0
+
+    @cosim.kernel
+    def rates(u, q_dot, HDotU_FM):
+        for i in range(2):
+            q_dot[i] = u[i]
+        for i in range(6):
+            HDotU_FM[i] = 0.0
+
+    def create_equations(self, s):
+        first, second = super().create_equations(s)
+        a0, a1 = s.acceleration(self, 0), s.acceleration(self, 1)
+        return [first + self.coupling * (a0 - a1), second + self.coupling * (a1 - a0)]
+
+
+def pendulum(joint=GearedPin, **values):
+    model = Multibody("pendulum", gravity=(0.0, -9.81, 0.0))
+    model.body("arm", mass=2.0, center_of_mass=(0.0, -0.5, 0.0), inertia=(0.1, 0.1, 0.1))
+    model.add(joint, "hinge", parent="ground", child="arm", q=0.6, u=0.4, **values)
+    model.body("tip", mass=1.0, center_of_mass=(0.0, -0.3, 0.0), inertia=(0.1, 0.1, 0.1))
+    model.joint("pin", name="elbow", child="tip", parent="arm", frame_on_parent=(0.0, -1.0, 0.0), q=-0.2, u=1.5)
+    return model
+
+
+def test_a_rotor_adds_its_reflected_inertia_and_nothing_else():
+    plain = pendulum(rotor_inertia=0.0).build().default_state().realize(cosim.Stage.ACCELERATION)
+    state = pendulum(rotor_inertia=0.01, ratio=10.0, friction=0.7).build().default_state().realize(cosim.Stage.ACCELERATION)
+    M, M0 = mass_matrix(state.system, state), mass_matrix(plain.system, plain)
+    assert pytest.approx([[1.0, 0.0], [0.0, 0.0]], abs=1e-14) == M - M0
+    V, V0 = bias(state.system, state), bias(plain.system, plain)
+    loss = 0.7 * (1.0 + math.cos(0.6)) * 0.4
+    assert pytest.approx([loss, 0.0], abs=1e-14) == V - V0
+    # M u_dot + V = T with the same T as without the rotor
+    T = M0 @ plain.y_dot[2:] + V0
+    assert np.linalg.solve(M, T - V) == pytest.approx(state.y_dot[2:], rel=1e-12)
+    assert inverse_dynamics(state.system, state, state.y_dot[2:]) == pytest.approx([0.0, 0.0], abs=1e-12)
+
+
+def test_parameters_in_equations_belong_to_the_state():
+    system = pendulum(rotor_inertia=0.01, ratio=10.0).build()
+    first, second = system.default_state(), system.default_state()
+    second["hinge.ratio"] = 20.0
+    M = [mass_matrix(system, s.realize(cosim.Stage.ACCELERATION)) for s in (first, second)]
+    assert M[1][0, 0] - M[0][0, 0] == pytest.approx(3.0)
+    assert first["hinge.u_dot"] != second["hinge.u_dot"]
+
+
+def test_two_speeds_of_one_joint_may_be_coupled():
+    model = Multibody("table", gravity=(1.0, 2.0, 0.0))
+    model.body("slide", mass=2.0, inertia=(1.0, 1.0, 1.0))
+    model.add(Twin, "twin", parent="ground", child="slide", coupling=3.0)
+    state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
+    M = np.array([[5.0, -3.0], [-3.0, 5.0]])
+    assert mass_matrix(state.system, state) == pytest.approx(M)
+    assert state["twin.u_dot"] == pytest.approx(np.linalg.solve(M, [2.0, 4.0]))
+
+
+class Unbalanced(Pin):
+    def create_equations(self, s):
+        (equation,) = super().create_equations(s)
+        return [2.0 * equation]
+
+
+class Lopsided(Twin):
+    def create_equations(self, s):
+        first, second = cosim.Joint.create_equations(self, s)
+        return [first + self.coupling * s.acceleration(self, 1), second]
+
+
+class Branching(Pin):
+    def create_equations(self, s):
+        if self.q[0] > 0.0:
+            return []
+        return super().create_equations(s)
+
+
+class Short(Twin):
+    def create_equations(self, s):
+        return [s.acceleration(self, 0)]
+
+
+class Quadratic(Pin):
+    def create_equations(self, s):
+        return [s.acceleration(self, 0) * s.wrench(self)[2]]
+
+
+class Misspelt(Pin):
+    def create_equations(self, s):
+        return [s.acceleration(self, 0) * s.value("dampin")]
+
+
+@pytest.mark.parametrize(
+    ("joint", "text"),
+    [
+        (Unbalanced, "needs H_FM.*would not be symmetric"),
+        (Lopsided, "equation 1 has 0.0 times acceleration 0, equation 0 has"),
+        (Branching, "branching on a value"),
+        (Short, "needs a list of 2 s-vals"),
+    ],
+)
+def test_equations_that_break_the_rules_are_refused_with_the_reason(joint, text):
+    with pytest.raises(cosim.ModelError, match=text) as caught:
+        pendulum(joint).build()
+    assert caught.value.problems[0].where == "hinge"
+
+
+def test_a_product_of_accelerations_and_a_misspelt_name_are_found_when_the_system_is_built():
+    with pytest.raises(cosim.ModelError, match="product of two s-vals that both carry accelerations"):
+        pendulum(Quadratic).build()
+    with pytest.raises(cosim.ModelError, match="no declared quantity 'dampin'"):
+        pendulum(Misspelt).build()
+
+
+def test_joints_of_one_class_share_a_block():
+    model = pendulum(rotor_inertia=0.01)
+    model.body("other", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.add(GearedPin, "second", parent="ground", child="other", rotor_inertia=0.5)
+    blocks = [b for b in model.build().blocks if "equations of GearedPin" in b.label]
+    assert [b.rows.shape[0] for b in blocks] == [2]

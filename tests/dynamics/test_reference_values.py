@@ -1,0 +1,72 @@
+"""The solver against values that other programs computed (tests/data/README.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_dynamics import bias, inverse_dynamics, mass_matrix
+
+DATA = Path(__file__).parents[1] / "data"
+MODELS = [m["name"] for m in json.loads((DATA / "chain.json").read_text())["models"]]
+CASES = json.loads((DATA / "chain_drake.json").read_text())["cases"]
+RELATIVE = 1e-10
+
+
+def difference(found, expected):
+    """Largest difference, relative to the largest value."""
+    a, b = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    assert a.shape == b.shape
+    return abs(a - b).max(initial=0.0) / max(abs(b).max(initial=0.0), 1e-3)
+
+
+def test_there_are_models():
+    assert len(MODELS) == 19
+    assert len(CASES) == 9
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_accelerations_and_motion_of_bodies(name, built, put):
+    reference, system = built(name)
+    for case in reference["states"]:
+        state = system.default_state()
+        put(reference, case, state)
+        state.realize(cosim.Stage.ACCELERATION)
+        assert difference(state.y_dot[: system.nq], case["qdot"]) < RELATIVE
+        assert difference(state.y_dot[system.nq :], case["udot"]) < RELATIVE
+        for body in case["bodies"]:
+            i = body["index"]
+            pose = [*np.ravel(body["X_GB"]["R"]), *body["X_GB"]["p"]]
+            assert difference(state[f"b{i}.X_GB"], pose) < RELATIVE
+        for quantity in ("V_GB", "A_GB"):
+            found = [state[f"b{body['index']}.{quantity}"] for body in case["bodies"]]
+            assert difference(found, [body[quantity] for body in case["bodies"]]) < RELATIVE
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_mass_matrix_bias_and_inverse_dynamics(name, built, put):
+    reference, system = built(name)
+    for case in reference["states"]:
+        state = system.default_state()
+        put(reference, case, state)
+        state.realize(cosim.Stage.DYNAMICS)
+        M = mass_matrix(system, state)
+        assert difference(M, case["M"]) < RELATIVE
+        scale = max(abs(np.array(case["bias_tau"])).max(), abs(np.array(case["gravity_tau"])).max(), 1.0)
+        assert abs(bias(system, state) - case["bias_tau"]).max() < RELATIVE * scale
+        assert difference(inverse_dynamics(system, state, case["id_udot"]), case["id_tau"]) < RELATIVE
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['n']}-{c['state']}")
+def test_pin_chains_of_drake(case, pins):
+    system = pins(case["n"])
+    state = system.default_state()
+    state.set_q(case["q"])
+    state.set_u(case["u"])
+    state.realize(cosim.Stage.ACCELERATION)
+    assert difference(state.y_dot[case["n"] :], case["vdot"]) < RELATIVE
+    assert difference(mass_matrix(system, state), case["M"]) < RELATIVE

@@ -1,0 +1,119 @@
+"""The algebra of s-vals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cosim_dynamics import SVal, SValTriple
+
+number = st.floats(-1e3, 1e3, allow_nan=False)
+numbers = st.lists(number, min_size=4, max_size=4)
+vector = st.lists(number, min_size=3, max_size=3).map(np.array)
+UDOT = np.array([0.7, -1.3, 2.9])
+
+
+def sval(values: list[float]) -> SVal:
+    return SVal(values[3], dict(enumerate(values[:3])))
+
+
+def triple(values: list[float]) -> SValTriple:
+    a0, a1, a2 = (SVal.acceleration(i) for i in range(3))
+    return SValTriple(values[0] * a0 + values[1], values[2] * a1 - a2, a0 - values[3])
+
+
+@given(numbers, numbers, number)
+def test_operations_mean_what_they_mean_for_numbers(a, b, k):
+    s, r = sval(a), sval(b)
+    x, y = s.evaluate(UDOT), r.evaluate(UDOT)
+    for result, expected in [
+        (s + r, x + y),
+        (s - r, x - y),
+        (s + k, x + k),
+        (k - s, k - x),
+        (k * s, k * x),
+        (np.float64(k) * s, k * x),
+        (s * SVal(k), x * k),
+        (-s, -x),
+        (s / (abs(k) + 1.0), x / (abs(k) + 1.0)),
+    ]:
+        assert result.evaluate(UDOT) == pytest.approx(expected, rel=1e-12, abs=1e-9)
+
+
+@given(numbers, vector, number)
+def test_triples_mean_what_vectors_mean(a, b, k):
+    s = triple(a)
+    x = s.evaluate(UDOT)
+    matrix = np.array([[1.0, 2.0, -3.0], [0.0, 4.0, k], [5.0, -6.0, 7.0]])
+    for result, expected in [
+        (s + b, x + b),
+        (b + s, b + x),
+        (b - s, b - x),
+        (s * k, x * k),
+        (k * s, k * x),
+        (s / 2.0, x / 2.0),
+        (matrix @ s, matrix @ x),
+        (s.cross(b), np.cross(x, b)),
+        (s.crossed_by(b), np.cross(b, x)),
+        (s - s, np.zeros(3)),
+    ]:
+        assert result.evaluate(UDOT) == pytest.approx(expected, rel=1e-12, abs=1e-6)
+    assert s.dot(b).evaluate(UDOT) == pytest.approx(x @ b, rel=1e-9, abs=1e-5)
+    assert (s @ b).evaluate(UDOT) == s.dot(b).evaluate(UDOT)
+
+
+def test_a_torque_is_its_row_of_the_mass_matrix_and_its_velocity_terms():
+    torque = 2.0 * SVal.acceleration(1) + 0.5
+    assert torque.row(3).tolist() == [0.0, 2.0, 0.0]
+    assert torque.coefficient(1) == 2.0
+    assert torque.coefficient(0) == 0.0
+    assert torque.bias == 0.5
+    with pytest.raises(IndexError, match="do not fit into a row of 1"):
+        torque.row(1)
+
+
+def test_an_array_times_a_scalar_s_val_is_a_triple():
+    along = np.array([0.0, 0.0, 2.0]) * SVal.acceleration(0)
+    assert isinstance(along, SValTriple)
+    assert along.row(1).tolist() == [[0.0], [0.0], [2.0]]
+
+
+def test_coefficients_that_cancel_are_gone():
+    a0 = SVal.acceleration(0)
+    assert not (a0 - a0).carries_accelerations
+    assert ((a0 - a0 + 3.0) * a0).coefficient(0) == 3.0
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda a, b: a * b,
+        lambda a, b: a**2,
+        lambda a, b: SValTriple(a, 0.0, 0.0) * SValTriple(b, 0.0, 0.0),
+        lambda a, b: SValTriple(a, 0.0, 0.0).dot(SValTriple(b, 0.0, 0.0)),
+        lambda a, b: SValTriple(a, 0.0, 0.0).cross(SValTriple(0.0, b, 0.0)),
+        lambda a, b: SValTriple(a, 0.0, 0.0) * b,
+        lambda a, b: b * SValTriple(a, 0.0, 0.0),
+    ],
+)
+def test_products_of_two_that_carry_accelerations_do_not_exist(product):
+    with pytest.raises(TypeError, match="^product of two s-vals that both carry accelerations: the equations of motion are linear") as caught:
+        product(SVal.acceleration(0), SVal.acceleration(1))
+    assert "one factor must be free of them" in str(caught.value)
+
+
+def test_division_by_an_s_val_and_truth_of_one_are_refused():
+    with pytest.raises(TypeError, match="division by an s-val that carries accelerations"):
+        1.0 / SVal.acceleration(0)
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(SVal.acceleration(0))
+
+
+@pytest.mark.parametrize("other", ["text", None, {}, [1.0, 2.0]])
+def test_what_is_no_number_is_no_operand(other):
+    with pytest.raises(TypeError):
+        SVal.acceleration(0) + other
+    with pytest.raises((TypeError, ValueError)):
+        SValTriple(SVal.acceleration(0), 0.0, 0.0) + other

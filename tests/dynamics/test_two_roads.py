@@ -1,0 +1,105 @@
+"""The compiled recursion and the s-vals with numbers compute the same equations of motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cosim
+from cosim_dynamics import SVal, bias, inverse_dynamics, mass_matrix, torque_equations
+from cosim_mechanics import Multibody
+
+RELATIVE = 1e-12
+
+
+@pytest.mark.parametrize("name", ["mixed_chain_0", "mixed_chain_1", "tree_9", "pair_of_bushing", "pin_chain_random3d_10"])
+def test_compiled_accelerations_satisfy_the_authored_equations(name, built, put):
+    reference, system = built(name)
+    for case in reference["states"]:
+        state = system.default_state()
+        put(reference, case, state)
+        state.realize(cosim.Stage.ACCELERATION)
+        udot = state.y_dot[system.nq : system.nq + system.nu]
+        left = inverse_dynamics(system, state, udot)
+        scale = abs(mass_matrix(system, state)) @ abs(udot) + abs(bias(system, state))
+        assert (abs(left) <= RELATIVE * scale.max()).all()
+
+
+def test_the_factorized_matrix_is_the_authored_one(built, put):
+    reference, system = built("tree_9")
+    state = system.default_state()
+    put(reference, reference["states"][0], state)
+    state.realize(cosim.Stage.ACCELERATION)
+    M = mass_matrix(system, state)
+    assert pytest.approx(M.T, rel=RELATIVE, abs=RELATIVE * abs(M).max()) == M
+    assert np.linalg.eigvalsh(M).min() > 0.0
+
+
+def test_an_equation_keeps_its_accelerations_apart(pins):
+    system = pins(2)
+    state = system.default_state()
+    state.set_q([0.4, -0.9])
+    state.realize(cosim.Stage.VELOCITY)
+    first = torque_equations(system, state)[0]
+    assert isinstance(first, SVal)
+    assert first.dofs == {0, 1}
+    assert first.row(2) == pytest.approx(mass_matrix(system, state)[0])
+
+
+def test_equations_need_the_velocity_stage(pins):
+    system = pins(1)
+    with pytest.raises(cosim.StageError):
+        mass_matrix(system, system.default_state())
+
+
+def test_inverse_dynamics_needs_one_acceleration_for_each_speed(pins):
+    system = pins(2)
+    with pytest.raises(ValueError, match=r"udot has shape \(3,\), needs \(2,\)"):
+        inverse_dynamics(system, system.default_state(), [0.0] * 3)
+
+
+number = st.floats(-2.0, 2.0, allow_nan=False)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(number, min_size=4, max_size=4), st.lists(number, min_size=4, max_size=4))
+def test_any_state_of_a_chain(q, u):
+    system = _chain()
+    state = system.default_state()
+    state.set_q(q)
+    state.set_u(u)
+    state.realize(cosim.Stage.ACCELERATION)
+    M = mass_matrix(system, state)
+    missing = inverse_dynamics(system, state, state.y_dot[4:])
+    assert abs(missing).max() <= 1e-11 * (abs(M).max() * abs(state.y_dot[4:]).max() + 100.0)
+
+
+def test_a_mechanism_far_from_the_origin_loses_no_digits():
+    near, far = _robot((0.0, 0.0, 0.0)), _robot((1e4, -2e4, 5e3))
+    assert far == pytest.approx(near, rel=1e-10)
+
+
+_built = []
+
+
+def _chain():
+    if not _built:
+        model = Multibody("chain")
+        for i, kind in enumerate(["pin", "slider", "pin", "pin"]):
+            model.body(f"b{i}", mass=1.0 + i, center_of_mass=(0.1, -0.5, 0.2), inertia=(0.2, 0.3, 0.4, 0.01, -0.02, 0.03))
+            parent = "ground" if i == 0 else f"b{i - 1}"
+            model.joint(kind, name=f"j{i}", child=f"b{i}", parent=parent, frame_on_parent=(0.3, -1.0, 0.1 * i))
+        _built.append(model.build())
+    return _built[0]
+
+
+def _robot(place):
+    model = Multibody("robot")
+    model.body("base", mass=50.0, inertia=(2.0, 3.0, 4.0))
+    model.joint("free", child="base", frame_on_parent=place, u=(0.3, -0.2, 0.5, 1.0, 2.0, 3.0))
+    model.body("arm", mass=5.0, center_of_mass=(0.0, 0.0, 0.5), inertia=(0.4, 0.4, 0.1))
+    model.joint("pin", child="arm", parent="base", frame_on_parent=(0.2, 0.1, 0.4), u=1.7)
+    state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
+    return state.y_dot[8:].tolist()

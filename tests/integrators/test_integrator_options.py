@@ -1,0 +1,60 @@
+"""What an integrator refuses."""
+
+import math
+
+import pytest
+from cosim_integrators.dormand_prince import DormandPrince
+from cosim_integrators.explicit_euler import ExplicitEuler
+
+import cosim
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"accuracy": 0.0}, "accuracy is 0.0, must be a positive number"),
+        ({"accuracy": math.nan}, "accuracy is nan"),
+        ({"initial_step": -1.0}, "initial_step is -1.0"),
+        ({"fixed_step": math.inf}, "fixed_step is inf"),
+        ({"minimum_step": -1e-3}, "minimum_step is -0.001"),
+        ({"maximum_step": 0.0}, "maximum_step is 0.0"),
+        ({"minimum_step": 0.2, "maximum_step": 0.1}, "below minimum_step 0.2; exchange them"),
+        ({"initial_step": 0.2, "maximum_step": 0.1}, "initial_step is 0.2, must lie between"),
+        ({"scale": 0.0}, "scale is .0.0., must be positive"),
+    ],
+)
+def test_refused(options, text) -> None:
+    with pytest.raises(cosim.ModelError, match=text):
+        DormandPrince(**options)
+
+
+def test_all_faults_at_once() -> None:
+    with pytest.raises(cosim.ModelError) as caught:
+        DormandPrince(accuracy=-1.0, minimum_step=-1.0, scale=math.nan)
+    assert len(caught.value.problems) == 3
+
+
+def test_no_error_estimate_no_accuracy() -> None:
+    with pytest.raises(cosim.ModelError, match="ExplicitEuler: this method has no error estimate"):
+        ExplicitEuler(accuracy=1e-6)
+    assert ExplicitEuler(accuracy=1e-6, fixed_step=0.1).fixed_step == 0.1
+
+
+def test_the_loosest_accuracy() -> None:
+    assert DormandPrince(accuracy=10.0).accuracy == 0.1
+    assert DormandPrince().accuracy == 1e-6
+
+
+def test_a_tableau_is_a_tableau() -> None:
+    with pytest.raises(cosim.ContractError, match="must be a cosim.ButcherTableau"):
+
+        class Wrong(cosim.ExplicitRungeKutta):
+            """A dict is none."""
+
+            tableau = {"order": 1}
+
+    class Abstract(cosim.ExplicitRungeKutta):
+        """A base without coefficients."""
+
+    with pytest.raises(cosim.ContractError, match="no tableau"):
+        Abstract(fixed_step=0.1)

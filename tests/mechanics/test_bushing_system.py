@@ -1,0 +1,234 @@
+"""The bushing assembled: the same numbers as Simbody through a Model, its System and its State."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_mechanics import Multibody
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "bushing.json").read_text())
+CASES = REFERENCE["cases"]
+
+#: From the reference's names to ours.
+RENAMED = {
+    "F_GB1_body_origin": "F_GB1",
+    "F_GB2_body_origin": "F_GB2",
+    "zdot_dissipated_energy": "dissipated_energy_dot",
+}
+QUANTITIES = [
+    "X_GF", "X_GM", "X_FM", "q", "potential_energy", "V_GF", "V_GM", "V_FM", "qdot", "f", "F_GM", "F_GF",
+    "power_dissipation", "zdot_dissipated_energy", "F_GB1_body_origin", "F_GB2_body_origin",
+]  # fmt: skip
+
+
+def twelve(X):
+    """A pose of the reference file as twelve reals."""
+    return np.array([*np.ravel(X["R"]), *X["p"]], dtype=float)
+
+
+def flat(value):
+    """A value of the reference file as an array."""
+    return twelve(value) if isinstance(value, dict) else np.atleast_1d(np.array(value, dtype=float))
+
+
+def assert_agrees(actual, expected, relative):
+    """Compare a vector with its reference, relative to its largest element."""
+    expected = np.asarray(expected)
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=relative * scale)
+
+
+def tolerance(case):
+    """Relative, as the reference asks for."""
+    return 1e-7 if case["kind"] == "near_singular" else 1e-11
+
+
+def two_bodies(given, body1_is_ground):
+    """The model of a reference case: free bodies, one bushing."""
+    model = Multibody("reference", gravity=given["gravity"])
+    for name in ("body2",) if body1_is_ground else ("body1", "body2"):
+        properties = given[name]
+        model.body(
+            name, mass=properties["mass"], center_of_mass=properties["com"], inertia=properties["inertia_com"]
+        )
+        model.joint("free", child=name)
+    model.add(
+        "mechanics.linear_bushing",
+        "mount",
+        body1="ground" if body1_is_ground else "body1",
+        body2="body2",
+        frame_on_body1=twelve(given["X_B1F"]),
+        frame_on_body2=twelve(given["X_B2M"]),
+        stiffness=given["k"],
+        damping=given["c"],
+    )
+    return model
+
+
+def state_of(case):
+    given = case["inputs"]
+    state = two_bodies(given, given["body1_is_ground"]).build().default_state()
+    for i in (1, 2):
+        name = f"body{i}"
+        if i == 2 or not given["body1_is_ground"]:
+            state[f"{name}_joint.q"] = [*given[f"quat_GB{i}"], *given[f"X_GB{i}"]["p"]]
+            state[f"{name}_joint.u"] = given[f"V_GB{i}"]
+    return state
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']}-{case['kind']}")
+def test_the_bushing_agrees_with_simbody(case):
+    state = state_of(case).realize(cosim.Stage.REPORT)
+    expected = case["outputs"]
+    for quantity in QUANTITIES:
+        name = RENAMED.get(quantity, quantity)
+        if not name.startswith("F_GB"):
+            assert_agrees(
+                state[f"mount.{name}"],
+                flat(expected[quantity]).reshape(np.shape(state[f"mount.{name}"])),
+                tolerance(case),
+            )
+    assert_agrees(state["body2.A_GB"], expected["A_GB2"], 10 * tolerance(case))
+    if not case["inputs"]["body1_is_ground"]:
+        assert_agrees(state["body1.A_GB"], expected["A_GB1"], 10 * tolerance(case))
+    assert_agrees(state["energy.kinetic"], expected["kinetic_energy"], 1e-11)
+    assert_agrees(state["energy.potential"], expected["total_potential_energy"], tolerance(case))
+    total = state["energy.kinetic"] + state["energy.potential"] + state["energy.dissipated"]
+    assert state["energy.total"] == pytest.approx(total)
+
+
+def test_forces_without_gravity_are_those_of_the_bushing():
+    case = CASES[0]
+    state = state_of(case)
+    state["gravity.gravity"] = (0, 0, 0)
+    state.realize(cosim.Stage.DYNAMICS)
+    assert_agrees(state["body1.F_GB"], case["outputs"]["F_GB1_body_origin"], 1e-11)
+    assert_agrees(state["body2.F_GB"], case["outputs"]["F_GB2_body_origin"], 1e-11)
+
+
+def test_parameters_may_differ_between_states():
+    state = state_of(CASES[0])
+    other = state.copy()
+    other["mount.stiffness"] = np.zeros(6)
+    assert state.realize(cosim.Stage.REPORT)["mount.potential_energy"] > 0.0
+    assert other.realize(cosim.Stage.REPORT)["mount.potential_energy"] == 0.0
+
+
+def test_quantities_need_their_stage():
+    state = state_of(CASES[0]).realize(cosim.Stage.POSITION)
+    state["mount.X_FM"], state["mount.q"], state["mount.potential_energy"]
+    with pytest.raises(cosim.StageError):
+        state["mount.V_FM"]
+    state.realize(cosim.Stage.VELOCITY)
+    state["mount.V_FM"], state["mount.qdot"]
+    with pytest.raises(cosim.StageError):
+        state["mount.F_GM"]
+    state.realize(cosim.Stage.DYNAMICS)
+    state["mount.F_GM"], state["mount.power_dissipation"]
+
+
+def test_energy_costs_nothing_before_it_is_asked_for():
+    state = state_of(CASES[0]).realize(cosim.Stage.ACCELERATION)
+    with pytest.raises(cosim.StageError):
+        state["energy.total"]
+
+
+def test_a_motion_agrees_with_simbody():
+    motion = REFERENCE["trajectories"][0]
+    model = two_bodies(motion, body1_is_ground=False)
+    first = motion["samples"][0]
+    system = model.build()
+    state = system.default_state()
+    for i in (1, 2):
+        state[f"body{i}_joint.q"] = [*quaternion(first[f"X_GB{i}"]["R"]), *first[f"X_GB{i}"]["p"]]
+        state[f"body{i}_joint.u"] = first[f"V_GB{i}"]
+    simulator = cosim.Simulator(system, state, accuracy=1e-10)
+    simulator.initialize()
+    for sample in motion["samples"]:
+        simulator.advance_to(sample["t"])
+        now = simulator.state.realize(cosim.Stage.REPORT)
+        np.testing.assert_allclose(now["mount.q"], sample["bushing_q"], atol=1e-6)
+        np.testing.assert_allclose(now["mount.qdot"], sample["bushing_qdot"], atol=1e-5)
+        np.testing.assert_allclose(now["body1.X_GB"], twelve(sample["X_GB1"]), atol=1e-6)
+        assert now["energy.kinetic"] == pytest.approx(sample["kinetic_energy"], abs=1e-5)
+        assert now["energy.potential"] == pytest.approx(sample["total_potential_energy"], abs=1e-5)
+
+
+def quaternion(R):
+    """A quaternion of a rotation matrix whose trace or first diagonal element is large enough."""
+    R = np.array(R)
+    vector = np.linalg.eig(R)[1][:, np.argmin(np.abs(np.linalg.eig(R)[0] - 1))].real
+    sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) @ vector / 2
+    half = 0.5 * np.arctan2(sine, (np.trace(R) - 1) / 2)
+    return [np.cos(half), *(np.sin(half) * vector)]
+
+
+def test_dissipated_energy_closes_the_balance():
+    model = Multibody("mount")
+    body = model.body("body", mass=2.0, inertia=(0.1, 0.2, 0.25), center_of_mass=(0.01, 0.02, 0.1))
+    model.joint("free", child=body, u=(1, -2, 0.5, 0.3, 0.2, -0.4))
+    for name, at in (("left", (-0.3, 0, 0)), ("right", (0.3, 0, 0))):
+        model.add(
+            "mechanics.linear_bushing",
+            name,
+            body1="ground",
+            body2=body,
+            frame_on_body1=at,
+            frame_on_body2=at,
+            stiffness=[10, 10, 10, 3000, 4000, 5000],
+            damping=[0.1, 0.1, 0.1, 5, 6, 7],
+        )
+    system = model.build()
+    simulator = cosim.Simulator(system, accuracy=1e-9)
+    simulator.initialize()
+    start = simulator.state.realize(cosim.Stage.REPORT)["energy.total"]
+    simulator.advance_to(1.0)
+    end = simulator.state.realize(cosim.Stage.REPORT)
+    assert end["energy.dissipated"] > 0.5
+    assert end["energy.dissipated"] == pytest.approx(
+        end["left.dissipated_energy"] + end["right.dissipated_energy"]
+    )
+    assert end["energy.total"] == pytest.approx(start, abs=1e-6)
+
+
+def test_measures_of_a_body_through_the_model():
+    model = Multibody("arm", gravity=(0, 0, 0))
+    arm = model.body("arm", mass=1.0, inertia=(1, 1, 1))
+    model.joint("pin", child=arm, q=np.pi / 2, u=2.0)
+    model.measure("mechanics.velocity", "tip", of=arm, axis="x", station=(0.5, 0, 0))
+    model.measure("mechanics.position", "height", of="arm", axis="-y", station=(0.5, 0, 0))
+    state = model.build().default_state().realize(cosim.Stage.REPORT)
+    assert state["tip"] == pytest.approx(-1.0)
+    assert state["tip.value_dot"] == pytest.approx(0.0, abs=1e-12)
+    assert state["height"] == pytest.approx(-0.5)
+    assert state["height.value_dot"] == pytest.approx(0.0, abs=1e-12)
+    assert state["arm_joint.angle"] == pytest.approx(np.pi / 2)
+    assert state["arm.wz"] == pytest.approx(2.0)
+
+
+def test_a_multibody_model_is_data():
+    model = two_bodies(CASES[0]["inputs"], body1_is_ground=False)
+    again = cosim.Model.from_dict(json.loads(json.dumps(model.to_dict())))
+    assert again.to_dict() == model.to_dict()
+    first, second = (m.build().default_state().realize(cosim.Stage.REPORT) for m in (model, again))
+    np.testing.assert_array_equal(first["body1.A_GB"], second["body1.A_GB"])
+
+
+def test_the_singular_angle_is_reported_with_its_element():
+    model = Multibody("mount", gravity=(0, 0, 0))
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.joint("weld", child=body, frame_on_parent={"position": (0, 0, 0)})
+    model.add(
+        "mechanics.linear_bushing",
+        "mount",
+        body1="ground",
+        body2=body,
+        frame_on_body2=[0, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0],
+        stiffness=[1] * 6,
+        damping=[0] * 6,
+    )
+    with pytest.raises(cosim.CosimError, match=r"mount.*\+-90 degrees"):
+        model.build().default_state().realize(cosim.Stage.DYNAMICS)

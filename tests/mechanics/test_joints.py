@@ -1,0 +1,210 @@
+"""Every joint against the finite differences of its own pose, and against the pose that its law says."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cosim
+from cosim_mechanics import (
+    Ball,
+    Bushing,
+    Cylinder,
+    Free,
+    Gimbal,
+    Pin,
+    Planar,
+    Screw,
+    Slider,
+    Translation,
+    Universal,
+    Weld,
+)
+from cosim_mechanics.spatial import IDENTITY, pose_from_angles
+
+MOVING = [Ball, Bushing, Cylinder, Free, Gimbal, Pin, Planar, Screw, Slider, Translation, Universal]
+VALUES = {Screw: {"pitch": 0.37}}
+numbers = st.floats(-2.0, 2.0, allow_subnormal=False)
+rows = st.lists(numbers, min_size=7, max_size=7)
+
+
+def make(kind, **values):
+    return kind(parent="ground", child="body", **(VALUES.get(kind, {}) | values))
+
+
+def evaluate(kind, q, u):
+    """X_FM, H_FM (6 x nu), HDotU_FM and q_dot at a point, by calling the kernel functions."""
+    slots = {
+        "q": q,
+        "u": u,
+        "X_FM": np.full(12, math.nan),
+        "H_FM": np.full(6 * kind.nu, math.nan),
+        "HDotU_FM": np.full(6, math.nan),
+        "q_dot": np.full(kind.nq, math.nan),
+    } | VALUES.get(kind, {})
+    for name in ("across", "rates"):
+        kernel = kind.kernels[name]
+        kernel(*(slots[argument] for argument in kernel.arguments))
+    return slots["X_FM"], slots["H_FM"].reshape(kind.nu, 6).T, slots["HDotU_FM"], slots["q_dot"]
+
+
+def point(kind, row):
+    """Coordinates from any numbers: a quaternion that is not zero where there is one."""
+    q = np.array(row[: kind.nq])
+    if kind in (Ball, Free):
+        q[0] += math.copysign(0.5, q[0])
+    return q
+
+
+def rotation(X):
+    return np.reshape(X[:9], (3, 3))
+
+
+@pytest.mark.parametrize("kind", MOVING)
+@given(rows, rows)
+def test_velocity_is_the_derivative_of_the_pose(kind, row, speeds):
+    q, u = point(kind, row), np.array(speeds[: kind.nu])
+    X, H, _, q_dot = evaluate(kind, q, u)
+    h = 1e-6
+    after, before = (evaluate(kind, q + s * q_dot, u)[0] for s in (h, -h))
+    skew = (rotation(after) - rotation(before)) / (2 * h) @ rotation(X).T
+    V_FM = H @ u
+    np.testing.assert_allclose((skew[2, 1], skew[0, 2], skew[1, 0]), V_FM[:3], atol=1e-7)
+    np.testing.assert_allclose((after[9:] - before[9:]) / (2 * h), V_FM[3:], atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+@given(rows, rows)
+def test_bias_is_the_derivative_of_the_map(kind, row, speeds):
+    q, u = point(kind, row), np.array(speeds[: kind.nu])
+    _, _, HDotU, q_dot = evaluate(kind, q, u)
+    h = 1e-6
+    after, before = (evaluate(kind, q + s * q_dot, u)[1] for s in (h, -h))
+    np.testing.assert_allclose((after - before) @ u / (2 * h), HDotU, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+@given(rows)
+def test_the_pose_is_a_pose(kind, row):
+    X = evaluate(kind, point(kind, row), np.zeros(kind.nu))[0]
+    np.testing.assert_allclose(rotation(X) @ rotation(X).T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(rotation(X)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_at_the_start_the_frames_coincide(kind):
+    X = evaluate(kind, make(kind).q, np.zeros(kind.nu))[0]
+    np.testing.assert_array_equal(np.abs(X), IDENTITY)
+
+
+@pytest.mark.parametrize(
+    ("kind", "q", "expected"),
+    [
+        (Pin, [0.3], pose_from_angles((0, 0, 0.3), (0, 0, 0))),
+        (Slider, [0.3], pose_from_angles((0, 0, 0), (0.3, 0, 0))),
+        (Screw, [0.3], pose_from_angles((0, 0, 0.3), (0, 0, 0.37 * 0.3))),
+        (Cylinder, [0.3, 0.4], pose_from_angles((0, 0, 0.3), (0, 0, 0.4))),
+        (Planar, [0.3, 0.4, 0.5], pose_from_angles((0, 0, 0.3), (0.4, 0.5, 0))),
+        (Translation, [0.3, 0.4, 0.5], pose_from_angles((0, 0, 0), (0.3, 0.4, 0.5))),
+        (Universal, [0.3, 0.4], pose_from_angles((0.3, 0.4, 0), (0, 0, 0))),
+        (Gimbal, [0.3, 0.4, 0.5], pose_from_angles((0.3, 0.4, 0.5), (0, 0, 0))),
+        (Bushing, [0.3, 0.4, 0.5, 1, 2, 3], pose_from_angles((0.3, 0.4, 0.5), (1, 2, 3))),
+        (Ball, [math.cos(0.2), math.sin(0.2), 0, 0], pose_from_angles((0.4, 0, 0), (0, 0, 0))),
+        (Free, [math.cos(0.2), 0, 0, math.sin(0.2), 1, 2, 3], pose_from_angles((0, 0, 0.4), (1, 2, 3))),
+    ],
+)
+def test_coordinates_mean_what_the_law_says(kind, q, expected):
+    X = evaluate(kind, np.array(q, dtype=float), np.zeros(kind.nu))[0]
+    np.testing.assert_allclose(X, expected, atol=1e-15)
+
+
+def test_weld_has_no_coordinates():
+    weld = make(Weld, frame_on_parent=(1, 2, 3))
+    X_FM = np.full(12, math.nan)
+    Weld.kernels["across"](X_FM)
+    np.testing.assert_array_equal(X_FM, IDENTITY)
+    assert (Weld.nq, Weld.nu) == (0, 0)
+    assert weld.frame_on_parent[9:].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", [*MOVING, Weld])
+def test_frames_are_read_as_poses(kind):
+    joint = make(kind, frame_on_child={"position": ["1 cm", 0, 0], "angles": [0, 0, "90 deg"]})
+    np.testing.assert_allclose(
+        joint.frame_on_child, pose_from_angles((0, 0, math.pi / 2), (0.01, 0, 0)), atol=1e-15
+    )
+    np.testing.assert_array_equal(joint.frame_on_parent, IDENTITY)
+    with pytest.raises(cosim.ModelError, match="frame_on_parent.*is no pose"):
+        make(kind, frame_on_parent="there")
+
+
+def test_a_joint_that_leaves_a_result_out_is_refused():
+    with pytest.raises(
+        cosim.ContractError, match="joint Half: no kernel function writes H_FM, HDotU_FM, q_dot"
+    ):
+
+        class Half(cosim.Joint):
+            """Says where M is and nothing else."""
+
+            q = cosim.position(shape=1)
+            u = cosim.speed(shape=1)
+
+            @cosim.kernel
+            def across(q, X_FM):
+                for i in range(12):
+                    X_FM[i] = q[0]
+
+
+def test_coordinates_of_a_joint_are_views():
+    with pytest.raises(cosim.ContractError, match=r"q has shape \(\), needs shape=1"):
+
+        class Scalar(cosim.Joint):
+            """Declares a scalar."""
+
+            q = cosim.position()
+
+
+class Numbers:
+    """Stands for the equations of motion, with plain numbers instead of s-vals."""
+
+    def __init__(self, slots, wrench):
+        self.slots, self.given = slots, wrench
+
+    def wrench(self, joint):
+        return list(self.given)
+
+    def value(self, name, index):
+        return self.slots[name][index]
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_the_equation_of_a_joint_is_the_work_of_what_it_transmits(kind):
+    rng = np.random.default_rng(1)
+    q, u = point(kind, rng.normal(size=7)), rng.normal(size=kind.nu)
+    H = evaluate(kind, q, u)[1]
+    wrench, tau = rng.normal(size=6), rng.normal(size=kind.nu)
+    residuals = make(kind).create_equations(Numbers({"H_FM": H.T.ravel(), "tau": tau}, wrench))
+    np.testing.assert_allclose(residuals, H.T @ wrench - tau, atol=1e-14)
+
+
+def test_without_freedom_there_is_no_equation():
+    assert make(Weld).create_equations(Numbers({}, np.zeros(6))) == []
+
+
+def test_a_frame_of_a_strangers_joint_may_be_a_position():
+    class Fixed(cosim.Joint):
+        """Fixed where it is, without this package."""
+
+        @cosim.kernel(stage=cosim.Stage.INSTANCE)
+        def across(X_FM):
+            for i in range(12):
+                X_FM[i] = 1.0 if i in (0, 4, 8) else 0.0
+
+    assert Fixed(parent="ground", child="b", frame_on_child=(0, 0, 1)).frame_on_child.tolist() == [
+        *IDENTITY[:9],
+        0,
+        0,
+        1,
+    ]

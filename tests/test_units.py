@@ -1,0 +1,201 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cosim import UnitError, conversion, parse_quantity, parse_unit
+from cosim.units import Unit
+
+# kg m s A K mol cd rad, factor to base units: NIST SP 811 (2008), tables 3 and 8, and appendix B.8
+KNOWN = {
+    "1": ((0, 0, 0, 0, 0, 0, 0, 0), 1.0),
+    "": ((0, 0, 0, 0, 0, 0, 0, 0), 1.0),
+    "kg": ((1, 0, 0, 0, 0, 0, 0, 0), 1.0),
+    "N": ((1, 1, -2, 0, 0, 0, 0, 0), 1.0),
+    "N.m/rad": ((1, 2, -2, 0, 0, 0, 0, -1), 1.0),
+    "N.m.s/rad": ((1, 2, -1, 0, 0, 0, 0, -1), 1.0),
+    "kg.m2": ((1, 2, 0, 0, 0, 0, 0, 0), 1.0),
+    "m/s2": ((0, 1, -2, 0, 0, 0, 0, 0), 1.0),
+    "N.s2/m2": ((1, -1, 0, 0, 0, 0, 0, 0), 1.0),
+    "N.s/(m.rad)": ((1, 0, -1, 0, 0, 0, 0, -1), 1.0),
+    "kg.m.s-2": ((1, 1, -2, 0, 0, 0, 0, 0), 1.0),
+    "m+2": ((0, 2, 0, 0, 0, 0, 0, 0), 1.0),
+    "(m/s)/s": ((0, 1, -2, 0, 0, 0, 0, 0), 1.0),
+    "1/s": ((0, 0, -1, 0, 0, 0, 0, 0), 1.0),
+    "mm": ((0, 1, 0, 0, 0, 0, 0, 0), 1e-3),
+    "mm2": ((0, 2, 0, 0, 0, 0, 0, 0), 1e-6),
+    "dag": ((1, 0, 0, 0, 0, 0, 0, 0), 1e-2),
+    "min": ((0, 0, 1, 0, 0, 0, 0, 0), 60.0),
+    "km/h": ((0, 1, -1, 0, 0, 0, 0, 0), 1000.0 / 3600.0),
+    "µm": ((0, 1, 0, 0, 0, 0, 0, 0), 1e-6),
+    "deg": ((0, 0, 0, 0, 0, 0, 0, 1), math.pi / 180.0),
+    "rpm": ((0, 0, -1, 0, 0, 0, 0, 1), math.pi / 30.0),
+    "Hz": ((0, 0, -1, 0, 0, 0, 0, 0), 1.0),
+    "V": ((1, 2, -3, -1, 0, 0, 0, 0), 1.0),
+    "Ohm": ((1, 2, -3, -2, 0, 0, 0, 0), 1.0),
+    "F": ((-1, -2, 4, 2, 0, 0, 0, 0), 1.0),
+    "W/(m2.K)": ((1, 0, -3, 0, -1, 0, 0, 0), 1.0),
+    "mol/l": ((0, -3, 0, 0, 0, 1, 0, 0), 1e3),
+    "lx": ((0, -2, 0, 0, 0, 0, 1, 2), 1.0),
+    "mbar": ((1, -1, -2, 0, 0, 0, 0, 0), 100.0),
+    "%": ((0, 0, 0, 0, 0, 0, 0, 0), 0.01),
+}
+
+
+@pytest.mark.parametrize("text", KNOWN)
+def test_exponents_and_factor(text: str) -> None:
+    unit = parse_unit(text)
+    exponents, factor = KNOWN[text]
+    assert unit.exponents == exponents
+    assert unit.factor == pytest.approx(factor, rel=1e-15)
+    assert unit.offset == 0.0
+
+
+@pytest.mark.parametrize(
+    ("same", "other"), [("J", "N.m"), ("W", "J/s"), ("V.A", "W"), ("Pa", "N/m2"), ("Wb", "V.s"), ("F", "C/V")]
+)
+def test_derived_units_of_the_si_agree(same: str, other: str) -> None:
+    assert parse_unit(same) == parse_unit(other)
+
+
+def test_temperature_scales_have_a_zero_only_when_they_stand_alone() -> None:
+    assert parse_unit("degC").offset == 273.15
+    assert parse_unit("W/degC") == parse_unit("W/K")
+    assert parse_quantity("20 degC", "K") == 293.15
+    assert parse_quantity("212 degF", "degC") == pytest.approx(100.0, abs=1e-12)
+    assert conversion("K", "degC") == (1.0, -273.15)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Nm", "unknown part 'Nm'. A product is written with a dot: N.m."),
+        ("N*m", "A product is written with a dot: N.m."),
+        ("kg m", "A product is written with a dot: kg.m."),
+        ("m^2", "A power is written without a sign: m2."),
+        ("m/s²", "A power is written with plain digits: m/s2."),
+        ("newton", "Nearest: N."),
+        ("kN.m/sec", "unknown part 'sec'. Nearest: s."),
+        ("Kg", "Nearest: kg."),
+        ("°C", "degC"),
+        ("m/s/s", "'/s' behind a division can be meant in two ways: use parentheses"),
+        ("N/m.s", "'.s' behind a division"),
+        ("(m", "a parenthesis is not closed"),
+        ("m)", "cannot read on from ')'"),
+        ("m.", "ends too early"),
+        ("/s", "unknown part '/'"),
+        ("N.quux", "unknown part 'quux'. Units are written like"),
+        ("m--2", "cannot read on from '--2'"),
+        ("km400", "at most 99"),
+        ("Ym99", "out of range"),
+    ],
+)
+def test_what_is_wrong_with_a_unit_is_said(text: str, says: str) -> None:
+    with pytest.raises(UnitError) as raised:
+        parse_unit(text)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "number"),
+    [
+        ("120 N/mm", "N/m", 1.2e5),
+        ("-300 mm", "m", -0.3),
+        ("5 ms", "s", 0.005),
+        ("0.1 ms", "s", 1e-4),
+        ("12 cm2", "m2", 12e-4),
+        ("1e3mm", "m", 1.0),
+        (".5 kN.m", "N.m/rad", 500.0),
+        ("+7", "kg", 7.0),
+        ("1 m", "mm", 1000.0),
+        (3, "m", 3.0),
+        (2.5, "m", 2.5),
+        ("3000 rpm", "rad/s", 100.0 * math.pi),
+    ],
+)
+def test_quantities(text: str | float, unit: str, number: float) -> None:
+    assert parse_quantity(text, unit) == pytest.approx(number, rel=2e-16)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "says"),
+    [
+        ("120 N/mm", "N.m/rad", ["120 N/mm", "N/mm (kg/s2)", "N.m/rad (kg.m2/(s2.rad))"]),
+        ("3 kg", "N", ["kg cannot be converted to N"]),
+        ("3000 rpm", "Hz", ["differ by 2π"]),
+        ("fast", "m/s", ["'fast' is no quantity", "'12 m/s'"]),
+        ("3 furlong", "m", ["'3 furlong': unit 'furlong'"]),
+        ("nan", "m", ["no quantity"]),
+    ],
+)
+def test_a_quantity_that_does_not_fit_names_both_units(text: str, unit: str, says: list[str]) -> None:
+    with pytest.raises(UnitError) as raised:
+        parse_quantity(text, unit)
+    assert [part for part in says if part not in str(raised.value)] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "fits"),
+    [
+        ("N.m", "N.m/rad", True),
+        ("rad", "1", True),
+        ("Hz", "1/s", True),
+        ("Hz", "rad/s", False),
+        ("kHz", "Hz", True),
+    ],
+)
+def test_angles_count_as_numbers_but_cycles_do_not_count_as_radians(one: str, other: str, fits: bool) -> None:
+    assert parse_unit(one).is_compatible(parse_unit(other)) is fits
+    assert parse_unit(other).is_compatible(parse_unit(one)) is fits
+
+
+SYMBOLS = st.sampled_from(
+    ["kg", "m", "mm", "s", "ms", "A", "K", "mol", "cd", "rad", "deg", "N", "kN", "J", "V", "l", "min"]
+)
+FACTORS = st.builds(
+    lambda name, power: name + ("" if power == 1 else str(power)), SYMBOLS, st.sampled_from([1, 2, 3, -1, -2])
+)
+PRODUCTS = st.lists(FACTORS, min_size=1, max_size=4).map(".".join)
+UNITS = st.one_of(PRODUCTS, st.builds(lambda above, below: f"{above}/({below})", PRODUCTS, PRODUCTS))
+
+
+@given(UNITS)
+def test_the_base_form_reads_back_as_the_same_dimension(text: str) -> None:
+    unit = parse_unit(text)
+    base = parse_unit(unit.base)
+    assert base.exponents == unit.exponents
+    assert base.factor == 1.0
+    assert base.base == unit.base
+
+
+@given(PRODUCTS, PRODUCTS)
+def test_division_undoes_multiplication(one: str, other: str) -> None:
+    product, quotient = parse_unit(f"{one}.{other}"), parse_unit(f"({one}.{other})/({other})")
+    assert quotient.exponents == parse_unit(one).exponents
+    assert product.factor == pytest.approx(parse_unit(one).factor * parse_unit(other).factor, rel=1e-12)
+
+
+@given(UNITS, st.sampled_from(["%", "deg", "m/mm", "min/s"]), st.floats(-1e6, 1e6, allow_subnormal=False))
+def test_there_and_back(text: str, scale: str, number: float) -> None:
+    other = f"({text}).{scale}" if "/" not in scale else f"({text}).({scale})"
+    assert parse_unit(other).is_compatible(parse_unit(text))
+    factor, offset = conversion(text, other)
+    back_factor, back_offset = conversion(other, text)
+    assert (number * factor + offset) * back_factor + back_offset == pytest.approx(
+        number, rel=1e-12, abs=1e-300
+    )
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["m", "kg", "N.m/rad", "1"]))
+def test_a_number_in_the_wanted_unit_is_not_changed(number: float, unit: str) -> None:
+    assert parse_quantity(number, unit) == number
+    assert parse_quantity(f"{number!r} {unit}", unit) == number
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_a_unit_or_a_unit_error(text: str) -> None:
+    try:
+        assert isinstance(parse_unit(text), Unit)
+    except UnitError as error:
+        assert text.strip() in str(error)
