@@ -62,7 +62,9 @@ def row_width(kernel: KernelFunction, arguments: Sequence[Argument]) -> int:
 _adapters: dict[tuple[type, str], types.FunctionType] = {}
 
 
-def block_function(cls: type, name: str, kernel: KernelFunction, arguments: Sequence[Argument]) -> types.FunctionType:
+def block_function(
+    cls: type, name: str, kernel: KernelFunction, arguments: Sequence[Argument]
+) -> types.FunctionType:
     """The block of a kernel function: a loop over rows that calls it with numbers and views.
 
     The author's function is inlined into it; helpers are not (nothing is gained and it takes longer).
@@ -101,7 +103,9 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
     )
 
 
-def python_block(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]) -> Callable[..., None]:
+def python_block(
+    cls: Any, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
+) -> Callable[..., None]:
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
     readers = []
     place = {a.name: i for i, a in enumerate(columns(arguments))}
@@ -112,7 +116,7 @@ def python_block(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
     width = row_width(kernel, arguments)
     function = kernel.function
 
-    def block(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    def block(t, y, p, d, k, h, c, ints, first, count):
         arrays = {"y": y, "p": p, "d": d, "k": k, "c": c}
         for i in range(count):
             r = first + width * i

@@ -52,7 +52,9 @@ class Witness:
 
     def triggers(self, before: float, after: float) -> bool:
         """Whether going from one value to another is an event; leaving zero never is, NaN is no value."""
-        return (self.falling and before > 0.0 and after <= 0.0) or (self.rising and before < 0.0 and after >= 0.0)
+        return (self.falling and before > 0.0 and after <= 0.0) or (
+            self.rising and before < 0.0 and after >= 0.0
+        )
 
 
 class Agenda:
@@ -84,8 +86,12 @@ class Agenda:
             for kernel in part.kernels.values():
                 if kernel.role == "witness" and (name, kernel.name) in slots:
                     falling, rising = DIRECTIONS[kernel.direction]
-                    self.witnesses.append(Witness(f"{name}.{kernel.name}", slots[name, kernel.name].offset, falling, rising))
-            self.signals += [slots[name, d.name].offset for d in part.declarations.values() if d.kind == "signal"]
+                    self.witnesses.append(
+                        Witness(f"{name}.{kernel.name}", slots[name, kernel.name].offset, falling, rising)
+                    )
+            self.signals += [
+                slots[name, d.name].offset for d in part.declarations.values() if d.kind == "signal"
+            ]
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
 
     def start(self, state: State) -> None:
@@ -113,9 +119,14 @@ class Agenda:
         handler = entry.handler
         if handler.times:
             return handler.times[index] if index < len(handler.times) else math.inf
-        period, offset = self._number(state, entry, handler.period), self._number(state, entry, handler.offset)
+        period, offset = (
+            self._number(state, entry, handler.period),
+            self._number(state, entry, handler.offset),
+        )
         if not period > 0.0:
-            raise ModelError.of(entry.path, f"period is {period} s, needs more than 0 (for every step: TIME_ADVANCED)")
+            raise ModelError.of(
+                entry.path, f"period is {period} s, needs more than 0 (for every step: TIME_ADVANCED)"
+            )
         return offset + index * period
 
     def next_time(self, state: State, entry: Entry) -> float:

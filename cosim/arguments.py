@@ -98,7 +98,8 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         if name not in known:
             raise ContractError(
                 f"{where(function, function.__code__.co_firstlineno)}: nobody provides '{name}'"
-                f"{_suggest(name, known)} A kernel function of {owner} may ask for: {', '.join(sorted(known))}"
+                f"{_suggest(name, known)} A kernel function of {owner} may ask for: "
+                f"{', '.join(sorted(known))}"
             )
         found.append(_with_effect(kernel, known[name], declarations, effects))
     return found
@@ -133,7 +134,9 @@ def _with_effect(
         effect = "write"
     elif is_slot and (writes or adds):
         if adds and not writes:
-            raise ContractError(f"{at}: {name} is only added to; declare it with cache_slot(accumulates=True)")
+            raise ContractError(
+                f"{at}: {name} is only added to; declare it with cache_slot(accumulates=True)"
+            )
         effect = "write"
     elif argument.role in ("history", "ring") and kernel.role == "update":
         effect = "write"

@@ -113,7 +113,9 @@ class Assembly:
                 elif kind == "option":
                     layout.slots[key] = self._constant("p", [_option_number(part, declaration.name)])
                 elif kind in ("discrete", "integer", "signal"):
-                    slot = self._constant("d" if kind == "discrete" else "k", [0.0] if numbers is None else numbers)
+                    slot = self._constant(
+                        "d" if kind == "discrete" else "k", [0.0] if numbers is None else numbers
+                    )
                     layout.slots[key] = slot
                     for i in range(size):
                         self.discrete_stage[slot.array, slot.offset + i] = declaration.invalidates
@@ -153,7 +155,7 @@ class Assembly:
         return resolve_path(path, self._parts, self.layout)
 
     def scalar_in_cache(self, path: str) -> tuple[Slot, Slot]:
-        """Value and derivative of a scalar signal as slots of the cache (the derivative may be NaN's slot)."""
+        """Value and derivative of a scalar signal, as slots of the cache (the derivative may be NaN)."""
         signal = self.signal(path)
         if not signal.is_scalar:
             raise ModelError.of(path, f"'{path}' has {signal.slot.size} elements; name one: {path}[0]")
@@ -162,7 +164,9 @@ class Assembly:
             return value, Slot("c", signal.slot.offset, 1)
         key = (signal.part, f"{signal.name}_dot")
         computed = self._parts[signal.part].arguments.values()
-        is_written = any(a.name == key[1] and a.effect == "write" for arguments in computed for a in arguments)
+        is_written = any(
+            a.name == key[1] and a.effect == "write" for arguments in computed for a in arguments
+        )
         if key in self.layout.slots and (signal.declaration.kind == "input" or is_written):
             return value, self.layout.slots[key]
         return value, self.nan
@@ -178,7 +182,12 @@ class Assembly:
         return self._copied[slot]
 
     def _add_builtin(
-        self, function: Any, rows: NDArray[np.int64], reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
+        self,
+        function: Any,
+        rows: NDArray[np.int64],
+        reads: tuple[Slot, ...],
+        writes: tuple[Slot, ...],
+        label: str,
     ) -> None:
         self.blocks.append(Block(function, rows, Stage.INSTANCE, reads, writes, (), label, mergeable=True))
 
@@ -189,10 +198,18 @@ class Assembly:
             try:
                 signal, port = self.signal(source), self.signal(target)
                 if port.declaration.kind != "input":
-                    inputs = [f"{n}.{d.name}" for n, p in self._parts.items() for d in p.declarations.values() if d.kind == "input"]
+                    inputs = [
+                        f"{n}.{d.name}"
+                        for n, p in self._parts.items()
+                        for d in p.declarations.values()
+                        if d.kind == "input"
+                    ]
                     self.problem(where, f"'{target}' is no input. Inputs: {', '.join(inputs) or 'none'}.")
                 elif target in connected:
-                    self.problem(where, f"'{target}' is already connected to '{connected[target]}'; an input has one source.")
+                    self.problem(
+                        where,
+                        f"'{target}' is already connected to '{connected[target]}'; an input has one source.",
+                    )
                 else:
                     connected[target] = source
                     self._connect_one(source, signal, port)
@@ -206,7 +223,9 @@ class Assembly:
 
     def _connect_one(self, source: str, signal: Signal, port: Signal) -> None:
         if signal.slot.size != port.slot.size:
-            raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {port.slot.size}.")
+            raise ModelError.of(
+                "", f"'{source}' has {signal.slot.size} elements, the input has {port.slot.size}."
+            )
         factor, offset = conversion(signal.units[0], port.units[0])
         key, dot = (port.part, port.name), (port.part, f"{port.name}_dot")
         if signal.slot.size == 1:
@@ -222,9 +241,20 @@ class Assembly:
         scale = self._constant("p", [factor, offset])
         for i in range(value.size):
             rate_at = rate.offset if value.size == 1 else self.nan.offset
-            row = [value.offset + i, rate_at, target.offset + i, target_dot.offset + i, scale.offset, scale.offset + 1]
+            row = [
+                value.offset + i,
+                rate_at,
+                target.offset + i,
+                target_dot.offset + i,
+                scale.offset,
+                scale.offset + 1,
+            ]
             self._add_builtin(
-                copies.convert, np.array([row], dtype=np.int64), (value, rate), (target, target_dot), f"{source} in {port.units[0]}"
+                copies.convert,
+                np.array([row], dtype=np.int64),
+                (value, rate),
+                (target, target_dot),
+                f"{source} in {port.units[0]}",
             )
 
     def _free_input(self, path: str, part: Component, declaration: Any) -> None:
@@ -235,7 +265,10 @@ class Assembly:
         self.free_inputs[path] = value
         for i in range(2 * len(numbers)):
             self.discrete_stage["d", value.offset + i] = Stage.TIME
-        for source, target in ((value, self.layout.slots[key]), (rate, self.layout.slots[key[0], f"{key[1]}_dot"])):
+        for source, target in (
+            (value, self.layout.slots[key]),
+            (rate, self.layout.slots[key[0], f"{key[1]}_dot"]),
+        ):
             rows = np.array([[source.offset, target.offset, source.size]], dtype=np.int64)
             self._add_builtin(copies.copy_d, rows, (source,), (target,), f"input {path}")
 
@@ -270,7 +303,9 @@ class Assembly:
                 result = (self.layout.slots[key],)
                 row.append(result[0].offset)
             reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
-            writes = tuple(slots[a.name] for a in arguments if a.effect == "write" and a.name in slots) + result
+            writes = (
+                tuple(slots[a.name] for a in arguments if a.effect == "write" and a.name in slots) + result
+            )
             adds = tuple(slots[a.name] for a in arguments if a.effect == "add")
             block = Block(
                 function,
@@ -383,12 +418,17 @@ class Assembly:
             raise ModelError.of("", f"{attachment} is missing: give a part or its name")
         path = value.name if isinstance(value, Component) else str(value)
         if isinstance(value, Component) and self._parts.get(path) is not value:
-            raise ModelError.of("", f"{attachment} is {value!r}, which is not part of this model: add it first")
+            raise ModelError.of(
+                "", f"{attachment} is {value!r}, which is not part of this model: add it first"
+            )
         return path
 
     def _attached_name(self, part: Component, attachment: str) -> str:
         path = self._attached_path(part, attachment)
-        if part.declarations[attachment].options["provides"] != "source" and path.split(".")[0].split("[")[0] not in self._parts:
+        if (
+            part.declarations[attachment].options["provides"] != "source"
+            and path.split(".")[0].split("[")[0] not in self._parts
+        ):
             raise LookUpError("part", path, self._parts)
         return path
 
@@ -423,7 +463,10 @@ class Assembly:
                     continue
                 dot = self.layout.slots[name, f"{declaration.name}_dot"]
                 if self.layout.region_of(dot.offset) not in written:
-                    self.problem(name, f"nothing computes {declaration.name}_dot: write a kernel function with it as a result")
+                    self.problem(
+                        name,
+                        f"nothing computes {declaration.name}_dot: give it a kernel function with that result",
+                    )
 
     def _raise(self) -> None:
         if self._problems:
@@ -433,4 +476,4 @@ class Assembly:
 def _option_number(part: Component, name: str) -> float:
     value = part.values.options[name]
     choices = part.declarations[name].options.get("choices")
-    return float(choices.index(value)) if isinstance(value, str) else float(value)
+    return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

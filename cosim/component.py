@@ -100,7 +100,9 @@ class Component:
                     del cls.kernels[name]
         for alias, (slot, index, _unit) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
-                raise ContractError(f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared")
+                raise ContractError(
+                    f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"
+                )
 
     @classmethod
     def _check_writers(cls) -> None:
@@ -111,7 +113,9 @@ class Component:
                 if argument.effect != "write" or argument.role in ("history", "ring"):
                     continue
                 other = writers.setdefault(argument.name, kernel)
-                exclusive = (kernel.when and kernel.when == other.unless) or (other.when and other.when == kernel.unless)
+                exclusive = (kernel.when and kernel.when == other.unless) or (
+                    other.when and other.when == kernel.unless
+                )
                 if other is not kernel and not exclusive:
                     raise ContractError(
                         f"{cls.__name__}: both {other.name}() and {name}() write {argument.name}; "

@@ -1,7 +1,7 @@
 """Block functions that move numbers: copies into the cache, scaling, zeroing."""
 
 
-def zero(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def zero(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset, size."""
     for i in range(count):
         r = first + 2 * i
@@ -9,7 +9,7 @@ def zero(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-de
             c[ints[r] + j] = 0.0
 
 
-def copy_y(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def copy_y(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in y, offset in c, size."""
     for i in range(count):
         r = first + 3 * i
@@ -17,7 +17,7 @@ def copy_y(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-
             c[ints[r + 1] + j] = y[ints[r] + j]
 
 
-def copy_p(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def copy_p(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in p, offset in c, size."""
     for i in range(count):
         r = first + 3 * i
@@ -25,7 +25,7 @@ def copy_p(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-
             c[ints[r + 1] + j] = p[ints[r] + j]
 
 
-def copy_d(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def copy_d(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in d, offset in c, size."""
     for i in range(count):
         r = first + 3 * i
@@ -33,7 +33,7 @@ def copy_d(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-
             c[ints[r + 1] + j] = d[ints[r] + j]
 
 
-def copy_k(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def copy_k(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in k, offset in c, size."""
     for i in range(count):
         r = first + 3 * i
@@ -41,8 +41,8 @@ def copy_k(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-
             c[ints[r + 1] + j] = float(k[ints[r] + j])
 
 
-def convert(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
-    """Change of unit. Row: source value and derivative, target value and derivative, factor in p, offset in p."""
+def convert(t, y, p, d, k, h, c, ints, first, count):
+    """Change of unit. Row: value and derivative of source and target, factor and offset in p."""
     for i in range(count):
         r = first + 6 * i
         c[ints[r + 2]] = c[ints[r]] * p[ints[r + 4]] + p[ints[r + 5]]

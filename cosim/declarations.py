@@ -95,7 +95,9 @@ def parameter(
     )
 
 
-def position(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:
+def position(
+    unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = ""
+) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
     return Declaration("position", "", _shape(shape), _units(unit), start, description=description)
 
@@ -170,7 +172,9 @@ def body(each: bool = False, description: str = "") -> Any:
 
 def coordinate(description: str = "") -> Any:
     """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix."""
-    return Declaration("attachment", description=description, options={"provides": "coordinate", "each": False})
+    return Declaration(
+        "attachment", description=description, options={"provides": "coordinate", "each": False}
+    )
 
 
 def source(unit: str | None = None, description: str = "") -> Any:

@@ -15,9 +15,7 @@ import shutil
 import stat
 import sys
 import time
-import types
 from pathlib import Path
-from typing import Any
 
 log = logging.getLogger("cosim.native")
 
@@ -55,6 +53,20 @@ def folder() -> Path | None:
     return path
 
 
+def entry(digest: str) -> Path | None:
+    """The folder of one digest (which may not exist yet), or None where nothing is kept."""
+    root = folder()
+    if root is None:
+        return None
+    path = root / digest
+    try:
+        if path.exists() and time.time() - path.stat().st_mtime > DAY:
+            os.utime(path)
+    except OSError as error:
+        log.debug("noting the use of %s: %s", path, error)
+    return path
+
+
 def prune(path: Path) -> None:
     """Remove entries that were not used for `KEEP_DAYS` days; looks at most once a day."""
     stamp = path / ".pruned"
@@ -68,74 +80,3 @@ def prune(path: Path) -> None:
                 shutil.rmtree(entry, ignore_errors=True)
     except OSError as error:
         log.debug("pruning: %s", error)
-
-
-def for_function(function: types.FunctionType, digest: str) -> Any:
-    """A numba cache object that keeps this function under its digest, or None without a folder."""
-    root = folder()
-    if root is None:
-        return None
-    entry = root / digest
-    try:
-        if entry.exists() and time.time() - entry.stat().st_mtime > DAY:
-            os.utime(entry)
-    except OSError:
-        pass
-    return _cache_class()(function, entry)
-
-
-@functools.cache
-def _cache_class() -> Any:
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-
-    class Locator(_CacheLocator):  # type: ignore[misc]
-        """Numba asks where to keep things; the answer is the folder of the digest."""
-
-        def __init__(self, path: Path) -> None:
-            self.path = path
-
-        def get_cache_path(self) -> str:
-            return str(self.path)
-
-        def get_source_stamp(self) -> str:
-            return self.path.name
-
-        def get_disambiguator(self) -> str:
-            return ""
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: Any) -> Any:
-            return cls(py_func.__cosim_entry__)
-
-    class Impl(CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = [Locator]
-
-    class KernelCache(FunctionCache):  # type: ignore[misc]
-        """Falls back to compiling when an entry is damaged, and to not saving when it cannot save."""
-
-        _impl_class = Impl
-
-        def __init__(self, function: Any, entry: Path) -> None:
-            function.__cosim_entry__ = entry
-            self.missed = False
-            super().__init__(function)
-
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            try:
-                found = super().load_overload(sig, target_context)
-            except Exception as error:
-                log.warning("damaged kernel %s is compiled again: %r", self.cache_path, error)
-                found = None
-            if found is None:
-                if not self.missed:
-                    log.info("compiling")
-                self.missed = True
-            return found
-
-        def save_overload(self, sig: Any, data: Any) -> None:
-            try:
-                super().save_overload(sig, data)
-            except Exception as error:
-                log.warning("kernel is not kept: %s: %s", self.cache_path, error)
-
-    return KernelCache

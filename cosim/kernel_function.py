@@ -92,7 +92,11 @@ class Handler:
 
 
 def kernel(
-    function: Callable[..., Any] | None = None, *, stage: Stage | None = None, when: str = "", unless: str = ""
+    function: Callable[..., Any] | None = None,
+    *,
+    stage: Stage | None = None,
+    when: str = "",
+    unless: str = "",
 ) -> Any:
     """Mark a function in a component's class body as a kernel function.
 
@@ -148,10 +152,15 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
     def decorate(function: Any) -> Handler:
         wrapped = _handler_function(function)
         if isinstance(trigger, EventCause):
-            if trigger in (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.SIGNALED, EventCause.INVALID):
+            if trigger in (
+                EventCause.TRIGGERED,
+                EventCause.SCHEDULED,
+                EventCause.SIGNALED,
+                EventCause.INVALID,
+            ):
                 raise ContractError(
                     f"{wrapped.function.__qualname__}: {trigger.name} needs what triggers it: "
-                    "cosim.on(a_witness, …), cosim.on(a_signal, …), cosim.every(period, …) or cosim.at(times, …)"
+                    "cosim.on(a_witness), cosim.on(a_signal), cosim.every(period) or cosim.at(times)"
                 )
             return Handler(wrapped, trigger, does)
         if isinstance(trigger, KernelFunction) and trigger.role == "witness":
@@ -173,7 +182,9 @@ def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Calla
     """
     _check_kind(does)
     if not isinstance(period, str) and not period > 0.0:
-        raise ContractError(f"cosim.every: period {period} s, needs more than 0 (for every step: EventCause.TIME_ADVANCED)")
+        raise ContractError(
+            f"cosim.every: period {period} s, needs more than 0 (for every step: EventCause.TIME_ADVANCED)"
+        )
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, period=period, offset=offset)
 
 

@@ -79,7 +79,11 @@ def effects_of(function: types.FunctionType) -> Effects:
     helpers = environment(function)
 
     def note(names: set[str], target: ast.expr, line: int) -> None:
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in arguments:
+        if (
+            isinstance(target, ast.Subscript)
+            and isinstance(target.value, ast.Name)
+            and target.value.id in arguments
+        ):
             names.add(target.value.id)
             lines.setdefault(target.value.id, line)
         elif isinstance(target, ast.Name) and target.id in arguments:
@@ -141,5 +145,11 @@ def _check_node(function: types.FunctionType, node: ast.AST, line: int, helpers:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         module = helpers.get(node.value.id)
         if isinstance(module, types.ModuleType) and module.__name__ != "math":
-            advice = "use math" if module.__name__ == "numpy" else f"import it by name: from {module.__name__} import {node.attr}"
-            raise ContractError(f"{where(function, line)}: {node.value.id}.{node.attr} cannot be compiled; {advice}")
+            advice = (
+                "use math"
+                if module.__name__ == "numpy"
+                else f"import it by name: from {module.__name__} import {node.attr}"
+            )
+            raise ContractError(
+                f"{where(function, line)}: {node.value.id}.{node.attr} cannot be compiled; {advice}"
+            )

@@ -53,7 +53,7 @@ class Layout:
         return bisect.bisect_right(self.regions, offset) - 1
 
     def allocate_states(self, parts: Iterable[tuple[str, dict[str, Declaration]]]) -> None:
-        """y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
+        """Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
         listed = list(parts)
         counts = []
         for kind in STATE_KINDS:

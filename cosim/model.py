@@ -83,13 +83,17 @@ class Model:
         if isinstance(kind, Component):
             part = kind
             if part.name:
-                raise ModelError.of(name, f"this {type(part).__name__} is part '{part.name}' already; make another")
+                raise ModelError.of(
+                    name, f"this {type(part).__name__} is part '{part.name}' already; make another"
+                )
         else:
             cls = self._class_of(kind)
             try:
                 part = cls(**values)
             except ModelError as error:
-                raise ModelError([Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]) from None
+                raise ModelError(
+                    [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
+                ) from None
         part.name = name
         self.parts[name] = part
         return part

@@ -21,10 +21,13 @@ import logging
 import os
 import sys
 import types
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from cosim import kernel_cache, walker
+from cosim.errors import ContractError
 from cosim.fingerprint import environment, fingerprint
 
 OPTIONS = {"_nrt": False, "error_model": "numpy", "nogil": True}
@@ -48,7 +51,7 @@ def is_plain() -> bool:
     return False
 
 
-def compile_function(function: types.FunctionType, signature: str) -> Callable[..., Any]:
+def compile_function(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
     """The compiled form of a plain function, or the function itself where nothing is compiled.
 
     Parameters
@@ -65,13 +68,15 @@ def compile_function(function: types.FunctionType, signature: str) -> Callable[.
     """
     if is_plain():
         return function
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     key = (id(function), signature)
     if key not in _compiled:
         _compiled[key] = (function, _compile(function, signature))
     return _compiled[key][1]
 
 
-def block_address(block: types.FunctionType) -> int:
+def block_address(block: Callable[..., None]) -> int:
     """Where the machine code of a block starts; an index into the list of plain blocks without numba."""
     if is_plain():
         return walker.plain_address(block)
@@ -126,38 +131,79 @@ def _numba_type(letter: str) -> Any:
 
 def _compile(function: types.FunctionType, signature: str) -> Any:
     import numba
+    from numba.core.errors import NumbaWarning
 
     arguments, result = signature.split(">")
     digest = fingerprint(function, signature, versions())
     dispatcher = numba.njit(**OPTIONS)(_with_lifted_globals(function))
-    cache = kernel_cache.for_function(dispatcher.py_func, digest)
+    entry = kernel_cache.entry(digest)
+    cache = None if entry is None else _cache_class()(dispatcher.py_func, entry)
     if cache is not None:
         dispatcher._cache = cache
-    for warn in _silence_numba():
-        with warn:
-            dispatcher.compile(_numba_type(result)(*[_numba_type(a) for a in arguments]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaWarning)
+        dispatcher.compile(_numba_type(result)(*[_numba_type(a) for a in arguments]))
     dispatcher.disable_compile()
     if cache is None or cache.missed:
         log.info("compiled %s", function.__qualname__)
     return dispatcher
 
 
-def _silence_numba() -> Any:
-    import warnings
+@functools.cache
+def _cache_class() -> Any:
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 
-    from numba.core.errors import NumbaWarning
+    class Locator(_CacheLocator):
+        """Numba asks where to keep things; the answer is the folder of the digest."""
 
-    manager = warnings.catch_warnings()
+        def __init__(self, path: Path) -> None:
+            self.path = path
 
-    class Quiet:
-        def __enter__(self) -> None:
-            manager.__enter__()
-            warnings.simplefilter("ignore", NumbaWarning)
+        def get_cache_path(self) -> str:
+            return str(self.path)
 
-        def __exit__(self, *details: Any) -> None:
-            manager.__exit__(*details)
+        def get_source_stamp(self) -> str:
+            return self.path.name
 
-    return [Quiet()]
+        def get_disambiguator(self) -> str:
+            return ""
+
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: Any) -> Any:
+            return cls(py_func.__cosim_entry__)
+
+    class Impl(CompileResultCacheImpl):
+        _locator_classes = [Locator]
+
+    class KernelCache(FunctionCache):
+        """Falls back to compiling when an entry is damaged, and to not saving when it cannot save."""
+
+        _impl_class = Impl
+
+        def __init__(self, function: Any, entry: Path) -> None:
+            function.__cosim_entry__ = entry
+            self.missed = False
+            super().__init__(function)
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                found = super().load_overload(sig, target_context)
+            except Exception as error:
+                log.warning("damaged kernel %s is compiled again: %r", self.cache_path, error)
+                found = None
+            if found is None:
+                if not self.missed:
+                    log.info("compiling")
+                self.missed = True
+            return found
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)
+            except Exception as error:
+                log.warning("kernel is not kept: %s: %s", self.cache_path, error)
+
+    return KernelCache
 
 
 def _with_lifted_globals(function: types.FunctionType) -> types.FunctionType:
@@ -169,7 +215,9 @@ def _with_lifted_globals(function: types.FunctionType) -> types.FunctionType:
     cells = function.__closure__
     if cells:
         cells = tuple(
-            types.CellType(_lift(c.cell_contents) if isinstance(c.cell_contents, types.FunctionType) else c.cell_contents)
+            types.CellType(
+                _lift(c.cell_contents) if isinstance(c.cell_contents, types.FunctionType) else c.cell_contents
+            )
             for c in cells
         )
     copy = types.FunctionType(function.__code__, replaced, function.__name__, function.__defaults__, cells)
@@ -197,8 +245,8 @@ def _indirect_call() -> Any:
     block = [_numba_type(letter) for letter in walker.BLOCK_SIGNATURE.split(">")[0]]
 
     @intrinsic
-    def call_address(typing_context, address, t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, values):  # type: ignore[no-untyped-def]
+    def call_address(typing_context, address, t, y, p, d, k, h, c, ints, first, count):
+        def generate(context, builder, signature, values):
             convention = context.call_conv
             pointer = builder.inttoptr(values[0], convention.get_function_type(nb.void, block).as_pointer())
             status, _ = convention.call_function(builder, pointer, nb.void, block, values[1:])
@@ -219,8 +267,9 @@ def _callback(block: Callable[..., None], failures: list[BaseException]) -> Any:
     array = [pointer, pointer, word, word, pointer, word, word]
     kinds = walker.BLOCK_SIGNATURE.split(">")[0]
     prototype: list[Any] = [pointer, pointer]
+    words_of: dict[str, list[Any]] = {"f": [real], "i": [word]}
     for letter in kinds:
-        prototype += {"f": [real], "i": [word]}.get(letter, array)
+        prototype += words_of.get(letter, array)
 
     def raw(result: Any, exception: Any, *words: Any) -> int:
         try:

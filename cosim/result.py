@@ -1,127 +1,258 @@
-"""Result: what a run recorded."""
+"""Result: what a simulation recorded."""
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from cosim.errors import LookUpError
+from cosim.errors import CosimError, LookUpError, ModelError, Problem
+
+if TYPE_CHECKING:
+    import pandas
+
+CSV, PICTURE = "workbench.csv", "workbench.plot"
+"""Ids of the result sinks behind `Result.to_csv` and `Result.plot`."""
 
 
 class Result:
-    """Signals over time.
+    """Signals over time, with their units, the events and the statistics of the run.
+
+    Nothing of it is changed by reading, plotting or writing.
 
     Parameters
     ----------
-    time : ndarray, shape (n,)
-        s, never falling; a time stands twice where an event made a jump: before and after.
-    signals : mapping of str to ndarray, shape (n,) or (n, size)
-        By path.
-    units : mapping of str to str
-    events : sequence of EventRecord
-    statistics : mapping
-        Integrator, accuracy, steps, rejections, evaluations, events, wall time …
+    time : array_like, shape (n,), s
+        Does not decrease; an instant with an event may stand in it twice, before and after.
+    signals : mapping of str to array_like, shape (n,) or (n, size)
+        By path: ``"engine.z"``.
+    units : mapping of str to str, optional
+        Modelica unit expressions; a signal that is not named has unit "1".
+    events : sequence, optional
+        Records of the events, in order.
+    statistics : mapping of str to object, optional
+        ``steps``, ``rejections``, ``evaluations``, ``wall_time`` (s) …
     message : str
-        Why the run ended early, empty when it did not.
+        Why the run ended before its end; empty when it did not.
+
+    Raises
+    ------
+    ModelError
+        Listing every signal that does not fit the times.
 
     Examples
     --------
-    >>> result = Result(np.array([0.0, 1.0]), {"a.x": np.array([2.0, 3.0])}, {"a.x": "m"})
-    >>> result["a.x"].tolist(), result.select("a.*"), result.final()["a.x"]
-    ([2.0, 3.0], ['a.x'], 3.0)
+    >>> import cosim
+    >>> result = cosim.Result([0.0, 1.0], {"ball.z": [2.0, 3.0], "energy.kinetic": [0.0, 1.0]}, {"ball.z": "m"})
+    >>> result["ball.z"]
+    array([2., 3.])
+    >>> result.select("energy.*").names
+    ['energy.kinetic']
     """
 
     def __init__(
         self,
-        time: NDArray[np.float64],
-        signals: Mapping[str, NDArray[np.float64]],
+        time: ArrayLike,
+        signals: Mapping[str, ArrayLike],
         units: Mapping[str, str] | None = None,
         events: Sequence[Any] = (),
         statistics: Mapping[str, Any] | None = None,
         message: str = "",
     ) -> None:
-        self.time = time
-        self.signals = dict(signals)
-        self.units = dict(units or {})
+        self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
+        self.signals = {name: np.asarray(values, dtype=np.float64) for name, values in signals.items()}
+        self.units = {name: (units or {}).get(name, "1") for name in self.signals}
         self.events = list(events)
         self.statistics = dict(statistics or {})
         self.message = message
+        problems = []
+        if self.time.ndim != 1:
+            problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
+        elif np.any(np.diff(self.time) < 0.0):
+            problems.append(Problem("time", "decreases"))
+        for name, values in self.signals.items():
+            if values.ndim not in (1, 2) or values.shape[0] != self.time.size:
+                needs = f"({self.time.size},) or ({self.time.size}, size), as there are so many times"
+                problems.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
+        if problems:
+            raise ModelError(problems)
 
     def __repr__(self) -> str:
-        span = f"{self.time[0]:g} … {self.time[-1]:g} s" if self.time.size else "empty"
-        return f"<Result {span}, {self.time.size} points, {len(self.signals)} signals>"
+        span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""
+        return f"<Result: {len(self.signals)} signals, {self.time.size} points{span}>"
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def __contains__(self, name: object) -> bool:
+        return name == "time" or (isinstance(name, str) and self._find(name) is not None)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        if name == "time":
-            return self.time
-        if name not in self.signals:
-            raise LookUpError("recorded signal", name, self.signals, "Name it in `signals` to record it.")
-        return self.signals[name]
+        """Values of one signal over time.
 
-    @property
-    def names(self) -> list[str]:
-        """Paths of the recorded signals."""
-        return list(self.signals)
+        Parameters
+        ----------
+        name : str
+            ``"time"``, a path, one element of it (``"mount.force[3]"``), or a measure by its bare name.
 
-    def select(self, *patterns: str) -> list[str]:
-        """Names that match paths or patterns with ``*``; all of them without a pattern.
+        Returns
+        -------
+        ndarray, shape (n,) or (n, size)
 
         Raises
         ------
         LookUpError
-            A pattern that matches nothing.
+            With the nearest name.
         """
-        if not patterns:
-            return self.names
-        found: list[str] = []
-        for pattern in patterns:
-            matching = [n for n in self.signals if n == pattern or fnmatch.fnmatchcase(n, pattern)]
-            if not matching:
-                raise LookUpError("recorded signal", pattern, self.signals)
-            found += [n for n in matching if n not in found]
-        return found
+        if name == "time":
+            return self.time
+        found = self._find(name)
+        if found is None:
+            hint = "" if self.signals else "Nothing was recorded but the time."
+            raise LookUpError("signal in this result", name, self.signals, hint)
+        values, index = self.signals[found[0]], found[1]
+        return values if index is None else values[:, index]
 
-    def final(self) -> dict[str, Any]:
-        """Last value of every signal."""
-        return {n: (v[-1].item() if v.ndim == 1 else v[-1].copy()) for n, v in self.signals.items() if len(v)}
+    @property
+    def names(self) -> list[str]:
+        """Paths of the signals, in the order in which they were asked for."""
+        return list(self.signals)
+
+    def unit(self, name: str) -> str:
+        """Unit of a signal: a Modelica unit expression."""
+        if name == "time":
+            return "s"
+        found = self._find(name)
+        return "1" if found is None else self.units[found[0]]
+
+    def select(self, patterns: str | Iterable[str]) -> Result:
+        """A result with the signals that match, in the order of the patterns.
+
+        Parameters
+        ----------
+        patterns : str or iterable of str
+            Names, or patterns with ``*`` and ``?``: ``"energy.*"``.
+
+        Returns
+        -------
+        Result
+            It shares the arrays with this one.
+
+        Raises
+        ------
+        LookUpError
+            For a pattern that matches nothing, with the nearest name.
+        """
+        chosen: dict[str, NDArray[np.float64]] = {}
+        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+            names = [pattern]
+            if "*" in pattern or "?" in pattern:
+                names = [name for name in self.signals if _matches(name, pattern)]
+                if not names:
+                    raise LookUpError("signal in this result that matches", pattern, self.signals)
+            for name in names:
+                chosen.setdefault(name, self[name])
+        units = {name: self.unit(name) for name in chosen}
+        return Result(self.time, chosen, units, self.events, self.statistics, self.message)
+
+    def columns(self) -> dict[str, NDArray[np.float64]]:
+        """Every scalar by itself: elements of a vector signal are ``name[i]``, counted from 0."""
+        flat: dict[str, NDArray[np.float64]] = {}
+        for name, values in self.signals.items():
+            if values.ndim == 1:
+                flat[name] = values
+            else:
+                flat.update({f"{name}[{i}]": values[:, i] for i in range(values.shape[1])})
+        return flat
 
     def to_numpy(self) -> NDArray[Any]:
-        """A structured array with the field ``time`` first, as fmpy's results."""
-        fields: list[Any] = [("time", np.float64)]
-        fields += [(n, np.float64) if v.ndim == 1 else (n, np.float64, v.shape[1:]) for n, v in self.signals.items()]
-        array = np.zeros(self.time.size, dtype=fields)
-        array["time"] = self.time
-        for name, values in self.signals.items():
-            array[name] = values
-        return array
+        """A structured array, as fmpy has it: a field ``time``, then one field for each signal.
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame with the time as index (needs the extra ``cosim-framework[table]``)."""
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        fields: list[Any] = [("time", np.float64)]
+        for name, values in self.signals.items():
+            fields.append((name, np.float64) if values.ndim == 1 else (name, np.float64, values.shape[1:]))
+        table = np.empty(self.time.size, dtype=fields)
+        table["time"] = self.time
+        for name, values in self.signals.items():
+            table[name] = values
+        return table
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table with the time as index and one column for each scalar; ``attrs["units"]`` has the units.
+
+        Raises
+        ------
+        CosimError
+            When pandas is not installed.
+        """
         try:
             import pandas
-        except ImportError as error:
-            raise LookUpError("package", "pandas", [], "Install it: pip install 'cosim-framework[table]'.") from error
-        columns = {}
-        for name, values in self.signals.items():
-            flat = values.reshape(len(values), -1)
-            for i in range(flat.shape[1]):
-                columns[name if values.ndim == 1 else f"{name}[{i}]"] = flat[:, i]
-        return pandas.DataFrame(columns, index=pandas.Index(self.time, name="time"))
+        except ImportError:
+            text = "a table needs pandas, which is not installed: pip install 'cosim-framework[table]'"
+            raise CosimError(text) from None
+        frame = pandas.DataFrame(self.columns(), index=pandas.Index(self.time, name="time"))
+        frame.attrs["units"] = {name: self.unit(name) for name in frame.columns}
+        return frame
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write a CSV file in the dialect that fmpy reads."""
+    def to_csv(self, path: str | PathLike[str]) -> Path:
+        """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.
+
+        Returns
+        -------
+        pathlib.Path
+            Of the file; one that was there is replaced, and only when everything went well.
+        """
+        return self._sink(CSV).write(self, Path(path))
+
+    def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
+        """Draw signals over time, those of one unit in one panel.
+
+        Parameters
+        ----------
+        *patterns : str
+            As for `select`; all signals unless given.
+        path : path-like, optional
+            Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
+
+        Returns
+        -------
+        matplotlib.figure.Figure or pathlib.Path
+        """
+        chosen = self.select(patterns) if patterns else self
+        sink = self._sink(PICTURE)
+        return sink.show(chosen) if path is None else sink.write(chosen, Path(path))
+
+    @staticmethod
+    def _sink(id: str) -> Any:
         from cosim.registry import registry
 
-        registry().get("result_sink", "workbench.csv")().write(self, Path(path))
+        return registry().get("result_sink", id)()
 
-    def plot(self, *patterns: str, path: str | Path | None = None, title: str = "") -> Any:
-        """Plot signals over time (needs the extra ``cosim-framework[plot]``); returns the figure."""
-        from cosim.registry import registry
+    def _find(self, name: str) -> tuple[str, int | None] | None:
+        """The recorded name, and the element of it, that a name means."""
+        for candidate in (name, f"{name}.value"):
+            if candidate in self.signals:
+                return candidate, None
+        element = re.fullmatch(r"(.+)\[(\d+)\]", name)
+        if element is None:
+            return None
+        whole = self._find(element[1])
+        if whole is None or whole[1] is not None or self.signals[whole[0]].ndim != 2:
+            return None
+        index = int(element[2])
+        return (whole[0], index) if index < self.signals[whole[0]].shape[1] else None
 
-        sink = registry().get("result_sink", "workbench.plot")
-        return sink(patterns=patterns, title=title).write(self, None if path is None else Path(path))
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether ``*`` and ``?`` can be filled in; brackets mean themselves, they are indices."""
+    expression = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
+    return re.fullmatch(expression, name) is not None

@@ -220,7 +220,9 @@ class Graph:
         return block.label if not block.owners else f"{block.owners[0]} ({block.label})"
 
     def _stages(self, sequence: Sequence[int]) -> list[Stage]:
-        stages = [max([b.stage] + [self.base_stage(s) for s in b.reads if s.array != "c"]) for b in self.blocks]
+        stages = [
+            max([b.stage] + [self.base_stage(s) for s in b.reads if s.array != "c"]) for b in self.blocks
+        ]
         changed = True
         while changed:
             changed = False

@@ -68,7 +68,11 @@ def resolve_path(path: str, parts: Mapping[str, Component], layout: Layout) -> S
         names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(part.signals)
         raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
     declaration = part.declarations[declared]
-    units = declaration.units if declared == name else tuple(f"({u})/s" if u != "1" else "1/s" for u in declaration.units)
+    units = (
+        declaration.units
+        if declared == name
+        else tuple(f"({u})/s" if u != "1" else "1/s" for u in declaration.units)
+    )
     slot = layout.slots[key]
     if index is None:
         return Signal(part_name, name, slot, units, declaration)
@@ -87,4 +91,6 @@ def main_output(part: Component) -> str:
         return outputs[0]
     named = [f"{part.name}.{n}" for n, d in part.declarations.items() if d.kind not in NOT_READABLE]
     named += [f"{part.name}.{n}" for n in part.signals]
-    raise ModelError.of(part.name, f"'{part.name}' has no value of its own; name one of {', '.join(sorted(named))}")
+    raise ModelError.of(
+        part.name, f"'{part.name}' has no value of its own; name one of {', '.join(sorted(named))}"
+    )

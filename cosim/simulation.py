@@ -68,7 +68,10 @@ class Recorder:
     def result(self, simulator: Simulator, message: str, wall_time: float) -> Result:
         """What was recorded so far."""
         columns: dict[str, Any] = {p: np.array([r[i] for r in self.rows]) for i, p in enumerate(self.paths)}
-        units = {p: s.units[0] if len(set(s.units)) == 1 else "1" for p, s in zip(self.paths, self._signals, strict=True)}
+        units = {
+            p: s.units[0] if len(set(s.units)) == 1 else "1"
+            for p, s in zip(self.paths, self._signals, strict=True)
+        }
         statistics = {
             "integrator": type(simulator.integrator).__name__,
             "accuracy": simulator.state.accuracy,

@@ -118,7 +118,11 @@ class Simulator:
         return self._integrator
 
     def reset_integrator(
-        self, integrator: str | type[Integrator] | Integrator, *, accuracy: float | None = None, **options: Any
+        self,
+        integrator: str | type[Integrator] | Integrator,
+        *,
+        accuracy: float | None = None,
+        **options: Any,
     ) -> Integrator:
         """Replace the integrator; what the old one kept in the State is dropped.
 
@@ -129,7 +133,9 @@ class Simulator:
 
             integrator = registry().get("integrator", integrator)
         if isinstance(integrator, type):
-            integrator = integrator(accuracy=accuracy, **options) if accuracy is not None else integrator(**options)
+            integrator = (
+                integrator(accuracy=accuracy, **options) if accuracy is not None else integrator(**options)
+            )
         replaced = hasattr(self, "_integrator")
         self._integrator: Integrator = integrator
         if self._state is not None:
@@ -186,9 +192,11 @@ class Simulator:
 
     @property
     def actual_realtime_rate(self) -> float:
-        """Simulated seconds for each second since `initialize` or `reset_statistics`; NaN before the first step."""
+        """Simulated seconds a second since `initialize` or `reset_statistics`; NaN before the first step."""
         since, start = self._wall_origin
-        return (self.state.time - start) / (wall.perf_counter() - since) if self.state.time > start else math.nan
+        return (
+            (self.state.time - start) / (wall.perf_counter() - since) if self.state.time > start else math.nan
+        )
 
     @property
     def witness_time_isolation(self) -> float | None:
@@ -205,7 +213,8 @@ class Simulator:
             if fixed is not None:
                 return None
             raise SimulationError(
-                self.state.time, "the accuracy is not set, so events cannot be located: give the Simulator an accuracy"
+                self.state.time,
+                "the accuracy is not set, so events cannot be located: give the Simulator an accuracy",
             )
         return max(smallest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed is None else fixed))
 
@@ -229,7 +238,11 @@ class Simulator:
         state.agenda[INITIALIZED] = 1
         self._agenda.stamp(state)
         if worst(statuses).severity < Severity.REACHED_TERMINATION:
-            causes = (EventCause.SCHEDULED, EventCause.TIME_ADVANCED, EventCause.SIGNALED)
+            causes: tuple[EventCause, ...] = (
+                EventCause.SCHEDULED,
+                EventCause.TIME_ADVANCED,
+                EventCause.SIGNALED,
+            )
             if not suppress_initialization_events:
                 causes = (EventCause.INITIALIZATION, *causes)
             statuses.append(self._publish(causes))
@@ -253,7 +266,9 @@ class Simulator:
         if status is not None and not status.succeeded:
             return status
         if math.isnan(boundary_time) or boundary_time < self.state.time:
-            raise SimulationError(self.state.time, f"cannot advance to {boundary_time:.9g} s, which is in the past")
+            raise SimulationError(
+                self.state.time, f"cannot advance to {boundary_time:.9g} s, which is in the past"
+            )
         target = min(boundary_time, self.final_time)
         while True:
             answer = self._step(target)
@@ -275,7 +290,7 @@ class Simulator:
         return self._finish_call(self._step(min(boundary_time, self.final_time)), self.state.time)
 
     def advance_pending_events(self) -> SimulatorStatus:
-        """Do the updates that are pending at the present time, without advancing it: a step of length zero."""
+        """Do the updates that are pending now, without advancing time: a step of length zero."""
         self._start_if_needed()
         return self._finish_call(self._step(self.state.time), self.state.time)
 
@@ -321,14 +336,16 @@ class Simulator:
 
     def _integrate(self, stop: float) -> tuple[float, float] | None:
         """One step of the integrator toward `stop`; the window of a triggered event that ended it."""
-        state, system, agenda = self.state, self._system, self._agenda
+        state, system = self.state, self._system
         if state.time >= stop:
             return None
         before = self._probe.now(state).copy() if self._probe else None
         start = state.time
         if system.ny == 0:
             if not math.isfinite(stop):
-                raise SimulationError(start, "nothing here takes time: no states and no scheduled event; give a finite time")
+                raise SimulationError(
+                    start, "nothing here takes time: no states and no scheduled event; give a finite time"
+                )
             state.set_time(stop)
             self._refresh()
         else:
@@ -371,7 +388,9 @@ class Simulator:
         low, high = found
         stop = state.time
         at_low = before if low <= integrator.previous_time else self._probe.at(state, integrator, low).copy()
-        at_high = self._probe.at(state, integrator, high).copy() if high < stop else self._probe.now(state).copy()
+        at_high = (
+            self._probe.at(state, integrator, high).copy() if high < stop else self._probe.now(state).copy()
+        )
         crossed = self._crossed(at_low, at_high)
         reach = length
         while high < stop:
@@ -441,13 +460,20 @@ class Simulator:
         rounds = 0
         while any(state._arrays["k"][offset] for offset in self._agenda.signals):
             if rounds == SIGNAL_ROUNDS:
-                names = [p for o in self._agenda.signals if state._arrays["k"][o] for p in self._system.paths_at("k", [o])]
+                names = [
+                    p
+                    for o in self._agenda.signals
+                    if state._arrays["k"][o]
+                    for p in self._system.paths_at("k", [o])
+                ]
                 raise SimulationError(state.time, f"signals raise each other without end: {', '.join(names)}")
             rounds += 1
             for entry in self._agenda.entries:
                 if entry.handler.cause is EventCause.SIGNALED:
                     offset = self._system.signal(f"{entry.part}.{entry.handler.signal}").slot.offset
-                    state.agenda[entry.index] = max(int(state.agenda[entry.index]), int(bool(state._arrays["k"][offset])))
+                    state.agenda[entry.index] = max(
+                        int(state.agenda[entry.index]), int(bool(state._arrays["k"][offset]))
+                    )
             for offset in self._agenda.signals:
                 state._arrays["k"][offset] = 0
             state.invalidate(Stage.TIME, "signals taken")

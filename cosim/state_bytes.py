@@ -79,7 +79,11 @@ def unpack(system: System, data: bytes) -> State:
 def _check_rings(system: System, state: State) -> None:
     """Histories index into h: compiled code believes their descriptors, so they are checked here."""
     for ring in system.rings:
-        start, capacity, first, count, full = (int(i) for i in state._arrays["k"][ring.offset : ring.offset + 5])
-        inside = 0 <= start and 0 < capacity and start + capacity * system.history_width <= state._arrays["h"].size
+        start, capacity, first, count, full = (
+            int(i) for i in state._arrays["k"][ring.offset : ring.offset + 5]
+        )
+        inside = (
+            start >= 0 and capacity > 0 and start + capacity * system.history_width <= state._arrays["h"].size
+        )
         if not (inside and 0 <= first < capacity and 0 <= count <= capacity and full in (0, 1)):
             raise StateError("the bytes of this State are damaged (history)")

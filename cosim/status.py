@@ -79,7 +79,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class SimulatorStatus:
-    """What came of `initialize`, `advance_to`, `step` …
+    """What came of a call to the simulator.
 
     Attributes
     ----------

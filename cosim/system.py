@@ -59,7 +59,9 @@ class System:
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
         self.ny = self.nq + self.nu + self.nz
         self.history_width = HISTORY_WIDTH
-        self.rings = [s for (part, name), s in layout.slots.items() if name.endswith("_ring") and s.array == "k"]
+        self.rings = [
+            s for (part, name), s in layout.slots.items() if name.endswith("_ring") and s.array == "k"
+        ]
         self._failures: list[BaseException] = []
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
@@ -91,7 +93,7 @@ class System:
             address = (
                 native.python_block_address(block.function, self._failures)
                 if block.is_python
-                else native.block_address(block.function)  # type: ignore[arg-type]
+                else native.block_address(block.function)
             )
             table[i] = address, start, block.rows.shape[0]
             rows.append(block.rows.reshape(-1))
@@ -125,16 +127,16 @@ class System:
     def walk(self, state: State, first: int, last: int) -> int:
         """Call blocks for a State; 0, or 1 + the index of the one that raised."""
         with np.errstate(all="ignore"):
-            return int(
-                self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state))
-            )
+            return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
 
     def failure(self, state: State, index: int) -> SimulationError:
         """Call a block that raised again, row by row, to say which component it was."""
         block = self.blocks[index]
         width = block.rows.shape[1] if block.rows.ndim == 2 else 0
         function = (
-            block.function if block.is_python else native.compile_function(block.function, walker.BLOCK_SIGNATURE)  # type: ignore[arg-type]
+            block.function
+            if block.is_python
+            else native.compile_function(block.function, walker.BLOCK_SIGNATURE)
         )
         start = int(self.table[index, 1])
         one_each = len(block.owners) == block.rows.shape[0]
@@ -241,7 +243,9 @@ class System:
             if full not in self.inputs:
                 raise StateError(f"{path}: this input is connected inside the model and cannot be set")
             base = self._assembly.free_inputs[full]
-            slot = base.part(slot.offset - self._assembly.layout.slots[signal.part, signal.name].offset, slot.size)
+            slot = base.part(
+                slot.offset - self._assembly.layout.slots[signal.part, signal.name].offset, slot.size
+            )
         elif slot.array == "c" or declaration.kind == "option":
             raise StateError(f"{path}: it is computed and cannot be set")
         if slot.size == declaration.size:
@@ -269,7 +273,8 @@ class System:
         found = [
             v.path
             for v in self.variables.values()
-            if v.slot.array == array and any(v.slot.offset <= i < v.slot.offset + v.slot.size for i in offsets)
+            if v.slot.array == array
+            and any(v.slot.offset <= i < v.slot.offset + v.slot.size for i in offsets)
         ]
         return found or [f"{array}[{i}]" for i in offsets]
 
@@ -302,7 +307,11 @@ class System:
             for alias, (slot_name, element, unit) in part.signals.items():
                 slot = slots[name, slot_name].part(element)
                 text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
-                found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), self.stage_of(slot), description=text))
+                found.append(
+                    Variable(
+                        f"{name}.{alias}", "cache", slot, (), (unit,), self.stage_of(slot), description=text
+                    )
+                )
         return found
 
     @property
@@ -325,7 +334,10 @@ class System:
 
     def _digest(self) -> str:
         text = [f"{v.path} {v.kind} {v.slot} {v.shape}" for v in self.variables.values()]
-        text += [f"{n} {type(p).__module__}.{type(p).__qualname__} {sorted(p.values.options.items())}" for n, p in self.parts.items()]
+        text += [
+            f"{n} {type(p).__module__}.{type(p).__qualname__} {sorted(p.values.options.items())}"
+            for n, p in self.parts.items()
+        ]
         text += [f"{b.label} {b.stage} {b.owners}" for b in self.blocks]
         text += [str(sorted(self._assembly.layout.sizes.items())), str(self.ints.tolist())]
         return hashlib.sha256("\n".join(text).encode()).hexdigest()[:32]
@@ -333,7 +345,9 @@ class System:
     def export_fmu(self, path: Any, **options: Any) -> Any:
         """Write this system as an FMU; see `Model.export_fmu`."""
         if self.model is None:
-            raise LookUpError("model", "of this system", [], "Build the system from a cosim.Model to export it.")
+            raise LookUpError(
+                "model", "of this system", [], "Build the system from a cosim.Model to export it."
+            )
         return self.model.export_fmu(path, **options)
 
 

@@ -70,7 +70,9 @@ def run_handlers(
                 entry.handler.cause,
                 does,
                 entry.path,
-                window if window and entry.handler.cause is EventCause.TRIGGERED else (state.time, state.time),
+                window
+                if window and entry.handler.cause is EventCause.TRIGGERED
+                else (state.time, state.time),
                 f"{entry.part}.{entry.handler.witness.name}" if entry.handler.witness else "",
                 status.severity,
                 status.message,
@@ -88,11 +90,17 @@ def take_over(system: System, state: State, working: State) -> None:
     """Move the variables of a working copy into the State, invalidating only what changed."""
     for name in "ypdk":
         mine, new = state._arrays[name], working._arrays[name]
-        different = np.nonzero(mine != new)[0] if name == "k" else np.nonzero(~((mine == new) | (np.isnan(mine) & np.isnan(new))))[0]
+        different = (
+            np.nonzero(mine != new)[0]
+            if name == "k"
+            else np.nonzero(~((mine == new) | (np.isnan(mine) & np.isnan(new))))[0]
+        )
         if different.size == 0:
             continue
         mine[:] = new
-        stage = min((system.stage_invalidated(Slot(name, int(i), 1)) for i in different), default=Stage.REPORT)
+        stage = min(
+            (system.stage_invalidated(Slot(name, int(i), 1)) for i in different), default=Stage.REPORT
+        )
         state.invalidate(stage, "an event handler")
 
 
@@ -139,7 +147,11 @@ def _run_python(
         raise SimulationError(
             time,
             f"{entry.path}: the handler wrote to the State that it may only read; "
-            + ("a publish changes nothing" if does == "publish" else "write to next_state: def handler(self, state, next_state)"),
+            + (
+                "a publish changes nothing"
+                if does == "publish"
+                else "write to next_state: def handler(self, state, next_state)"
+            ),
         )
     status = answer if isinstance(answer, EventStatus) else EventStatus.succeeded()
     if answer is not None and not isinstance(answer, EventStatus):
@@ -160,7 +172,7 @@ def _changed(system: System, before: State, written: State, entry: Entry, does: 
         if array not in CHANGES[does]:
             raise SimulationError(
                 before.time,
-                f"{entry.path}: a {does} handler changed {', '.join(paths)}; only does=\"unrestricted\" may",
+                f'{entry.path}: a {does} handler changed {", ".join(paths)}; only does="unrestricted" may',
             )
         names += paths
     return tuple(names)

@@ -79,9 +79,8 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     if declaration.convert is not None:
         value = declaration.convert(value)
     array = _as_array(declaration, value)
-    if declaration.size != 1 and array.shape != declaration.shape and array.size == 1 and np.ndim(value) == 0:
-        if declaration.kind != "parameter":
-            array = np.full(declaration.shape, array.reshape(-1)[0])
+    if declaration.kind != "parameter" and array.ndim == 0:
+        array = np.full(declaration.shape, array)  # one start value for all elements
     if array.shape != declaration.shape and not (array.size == declaration.size == 1):
         more = f": {declaration.description}" if declaration.description else ""
         raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
@@ -128,9 +127,13 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
         if not np.isfinite(number):
             raise ValueError(f"{at} is {number}, needs a finite number")
         if declaration.minimum is not None and number < declaration.minimum:
-            raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at least {declaration.minimum:g}")
+            raise ValueError(
+                f"{at} is {number:g} {declaration.unit(index)}, needs at least {declaration.minimum:g}"
+            )
         if declaration.maximum is not None and number > declaration.maximum:
-            raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at most {declaration.maximum:g}")
+            raise ValueError(
+                f"{at} is {number:g} {declaration.unit(index)}, needs at most {declaration.maximum:g}"
+            )
 
 
 def _read_option(declaration: Declaration, value: Any) -> Any:

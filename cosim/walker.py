@@ -15,7 +15,7 @@ plain_blocks: list[Block] = []
 last_errors: list[BaseException] = []
 
 
-def call_block(address, t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def call_block(address, t, y, p, d, k, h, c, ints, first, count):
     """Call one block; 0 when it returned, 1 when it raised (kept in `last_errors`).
 
     This is the plain Python form; `cosim.native` replaces it by an indirect call.
@@ -28,7 +28,7 @@ def call_block(address, t, y, p, d, k, h, c, ints, first, count):  # type: ignor
     return 0
 
 
-def walk(table, ints, first, last, t, y, p, d, k, h, c):  # type: ignore[no-untyped-def]
+def walk(table, ints, first, last, t, y, p, d, k, h, c):
     """Call the blocks `first` … `last` - 1 in order.
 
     Returns
@@ -42,7 +42,7 @@ def walk(table, ints, first, last, t, y, p, d, k, h, c):  # type: ignore[no-unty
     return 0
 
 
-def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):  # type: ignore[no-untyped-def]
+def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
     """Walk the same blocks many times (for benchmarks)."""
     status = 0
     for _ in range(times):

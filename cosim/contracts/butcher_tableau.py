@@ -107,8 +107,10 @@ class ButcherTableau:
                 f"b fulfils the order conditions up to order {reached}, not {self.order}: "
                 f"correct a coefficient, or say order={reached}."
             )
+        if self.error is not None and not self.error.any():
+            yield _problem("the error weights are all zero; leave them out for a method without error estimate.")
         if self.error is not None and self._reached(self.error, exact=False) < 1:
-            yield _problem(f"the error weights sum to {self.error.sum():.3g} or are all zero; they must sum to 0.")
+            yield _problem(f"the error weights sum to {self.error.sum():.3g}, must sum to 0.")
         if self.dense is not None:
             if np.abs(self.dense.sum(axis=1) - self.b).max() > TOLERANCE:
                 yield _problem("the rows of dense must sum to b (the dense output must end at the solution).")

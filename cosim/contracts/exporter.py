@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosim.model import Model
@@ -42,6 +42,7 @@ class Exporter(ABC):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
+        **options: Any,
     ) -> Path:
         """Write the model and return the path of what was written.
 
@@ -70,6 +71,8 @@ class Exporter(ABC):
             Id of the integrator; by default that of the model's own simulation settings.
         accuracy : float, optional
             Of the integrator, where whoever runs it gives no tolerance.
+        **options
+            For the integrator: ``fixed_step``, ``maximum_step`` …; they come before those of the model.
 
         Returns
         -------

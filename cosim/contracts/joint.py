@@ -145,6 +145,7 @@ def _size(cls: type, name: str) -> int:
         return 0
     if len(declaration.shape) != 1:
         raise ContractError(
-            f"joint {cls.__name__}: {name} has shape {declaration.shape}, needs shape=1, 2 …: it is always a view"
+            f"joint {cls.__name__}: {name} has shape {declaration.shape}, needs shape=1, 2 …: "
+            "it is always a view"
         )
     return declaration.size

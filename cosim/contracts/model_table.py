@@ -1,39 +1,138 @@
-"""What a table of a model file means."""
+"""What reads one table of a model file."""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from cosim.model import Model
+from cosim.component import Component
+from cosim.errors import ContractError
 
-Report = Callable[[tuple[str, ...], str], None]
+if TYPE_CHECKING:
+    from cosim.model import Model
+
+Report = Callable[[str, str], None]
+"""``report(key_path, text)`` records a problem; ``key_path`` is seen from the entry: ``"frame.position[2]"``."""
+
+FORMS = ("entries", "rows", "table")
 
 
 class ModelTable(ABC):
-    """Reads one table of a model file, such as ``[bodies.engine]``.
+    """Turns the entries of one table of a model file (``[elements.mount_left]``) into parts of a model.
+
+    A plugin registers the class with the hook `cosim_register_model_tables`; it is instantiated without
+    arguments for every file.
 
     Attributes
     ----------
     table : str
         Name of the table.
-    settings : mapping of str to default
-        Keys of ``[model]`` that this table understands.
+    form : str
+        "entries": named entries, ``[table.name]``; "rows": ``[[table]]``; "table": the table as it stands.
+    prefix : str
+        Plugin whose ids may be written without it: ``type = "delay"`` for ``measures.delay``.
+    settings : dict of str to object
+        Keys of the table ``[model]`` that it claims, with their defaults.
+
+    Raises
+    ------
+    ContractError
+        When a class that implements `read` has no valid `table` or `form`.
+
+    Examples
+    --------
+    >>> class Lamps(ModelTable):
+    ...     '''Lamps, ``[lamps.name]``.'''
+    ...     table = "lamps"
+    ...     prefix = "acme"
+    ...     def read(self, model, name, entry, report):
+    ...         self.add_part(model, name, entry, report, kind="acme.lamp")
     """
 
     table: ClassVar[str]
+    form: ClassVar[str] = "entries"
+    prefix: ClassVar[str] = ""
     settings: ClassVar[Mapping[str, Any]] = {}
 
-    def begin(self, model: Model, settings: Mapping[str, Any]) -> None:  # noqa: B027
-        """Called once, before any table is read, with the keys of ``[model]`` (defaults filled in)."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if getattr(cls.read, "__isabstractmethod__", False):
+            return
+        table = getattr(cls, "table", None)
+        if not isinstance(table, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", table) or table == "model":
+            raise ContractError(
+                f"model table {cls.__qualname__}: table is {table!r}, needs lower case letters, digits and '_', "
+                'and not "model": write table = "lamps" in the class.'
+            )
+        if cls.form not in FORMS:
+            raise ContractError(
+                f"model table {cls.__qualname__}: form is {cls.form!r}, needs one of {', '.join(FORMS)}."
+            )
 
-    @abstractmethod
-    def read(self, model: Model, name: str, entry: Mapping[str, Any], report: Report) -> None:
-        """Add what ``[table.name]`` says to the model.
+    def begin(self, model: Model, settings: Mapping[str, Any]) -> None:  # noqa: B027 - most need nothing
+        """Prepare the model before anything is read; called when the table or one of its settings is there.
 
         Parameters
         ----------
-        report : callable
-            ``report(("stiffness",), "has shape …")`` notes a problem at a key of the entry.
+        model : Model
+            May have parts already, added by the `begin` of another table.
+        settings : mapping of str to object
+            A value for every key of `settings`: that of the file, else the default.
+
+        Raises
+        ------
+        ModelError
+            With the name of the setting as `where`.
         """
+
+    @abstractmethod
+    def read(self, model: Model, name: str, entry: dict[str, Any], report: Report) -> None:
+        """Add what one entry says to the model.
+
+        Parameters
+        ----------
+        model : Model
+        name : str
+            Of the entry; of rows their number, counted from 0; empty for a whole table.
+        entry : dict
+            Its keys and values. A key that means nothing is a problem: report it, with the nearest one.
+        report : callable
+            ``report(key_path, text)`` records a problem; the file and the line are found by the reader.
+
+        Raises
+        ------
+        ModelError, LookUpError
+            Are recorded like what is reported.
+        """
+
+    def add_part(
+        self, model: Model, name: str, entry: Mapping[str, Any], report: Report, kind: str | None = None
+    ) -> Component | None:
+        """Add one part: its values are the keys of the entry but for ``type``.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Id of the component; by default ``entry["type"]``, completed by `prefix`.
+
+        Returns
+        -------
+        Component or None
+            None when a problem was reported.
+        """
+        values = dict(entry)
+        if kind is None:
+            kind = values.pop("type", None)
+            if not isinstance(kind, str):
+                given = "is missing" if kind is None else f"is {kind!r}"
+                example = f"{self.prefix or 'acme'}.thing"
+                report("type", f'type {given}, needs the id of a component, such as "{example}"')
+                return None
+        added: Component = model.add(self.full_id(kind), name, **values)
+        return added
+
+    def full_id(self, kind: str) -> str:
+        """The whole id: one without a dot belongs to the plugin `prefix`."""
+        return kind if "." in kind or not self.prefix else f"{self.prefix}.{kind}"

@@ -34,12 +34,16 @@ class Offer:
 OFFERS: dict[str, dict[str, Offer]] = {
     "body": {
         "X_GB": Offer("X_GB", (12,), meaning="pose of the body in Ground"),
-        "V_GB": Offer("V_GB", (6,), meaning="spatial velocity of the body's origin in Ground, rotation first"),
+        "V_GB": Offer(
+            "V_GB", (6,), meaning="spatial velocity of the body's origin in Ground, rotation first"
+        ),
         "A_GB": Offer("A_GB", (6,), meaning="spatial acceleration of the body's origin in Ground"),
         "F_GB": Offer("F_GB", (6,), True, "spatial force on the body about its origin, in Ground"),
         "mass": Offer("mass", (), meaning="kg", array="p"),
         "center_of_mass": Offer("center_of_mass", (3,), meaning="in the body's frame, m", array="p"),
-        "inertia": Offer("inertia", (6,), meaning="Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, kg.m2", array="p"),
+        "inertia": Offer(
+            "inertia", (6,), meaning="Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, kg.m2", array="p"
+        ),
     },
     "coordinate": {
         "q": Offer("q", (), meaning="generalized coordinate", array="y"),
@@ -54,7 +58,7 @@ OFFERS: dict[str, dict[str, Offer]] = {
 
 
 def offered_names(attachment: str, kind: str) -> dict[str, Offer]:
-    """Argument names that an attachment brings: ``body1`` offers ``X_GB1``, ``force`` (a source) ``force_dot``."""
+    """Argument names that an attachment brings: ``body1`` offers ``X_GB1``, the source ``s`` offers ``s_dot``."""
     if kind == "source":
         return {attachment + suffix: offer for suffix, offer in OFFERS[kind].items()}
     suffix = attachment[len(kind) :] if attachment.startswith(kind) else "_" + attachment

@@ -1,25 +1,52 @@
-"""What takes the results of a run."""
+"""What takes the result of a run and puts it somewhere."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cosim.errors import CosimError
 
 if TYPE_CHECKING:
     from cosim.result import Result
 
 
 class ResultSink(ABC):
-    """Writes a result somewhere: a file, a picture."""
+    """Writes a `Result` to a file.
+
+    A plugin registers the class with the hook `cosim_register_result_sinks`; it is instantiated without
+    arguments.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        Endings of the files that it writes, in lower case, with the dot.
+
+    Examples
+    --------
+    >>> class LastValues(ResultSink):
+    ...     '''Writes the last value of each signal, one a line.'''
+    ...     suffixes = (".last",)
+    ...     def write(self, result, path):
+    ...         lines = [f"{name} {values[-1]!r}" for name, values in result.columns().items()]
+    ...         path.write_text("\\n".join(lines), "utf-8")
+    ...         return path
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def write(self, result: Result, path: Path | None) -> Any:
-        """Write the result.
+    def write(self, result: Result, path: Path) -> Path:
+        """Write all signals of a result, and return the path of what was written.
 
-        Parameters
-        ----------
-        result : Result
-        path : Path or None
-            None where the sink can do without a file (a figure on the screen).
+        A file that was there is replaced, and only when everything went well.
         """
+
+    def read(self, path: Path) -> Result:
+        """A result that was written before; `CosimError` when the file is none, with its line."""
+        raise CosimError(f"{path}: {type(self).__name__} only writes files and cannot read them back.")
+
+    def show(self, result: Result) -> Any:
+        """Something to look at, without a file."""
+        raise CosimError(f"{type(self).__name__} only writes files: give a path.")

@@ -119,8 +119,8 @@ class ExplicitRungeKutta(Integrator):
         state.integrator_memory[1] = 0.0
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
-        """The last step again, ending at `t_event`; see `Integrator.redo`."""
-        self._check_inside(t_event)
+        """The last step again, ending at `t_event`, not later than error control accepted it."""
+        self._check_inside(t_event, float(self._work[8]))
         if not t_event > self.previous_time:
             raise ValueError(f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s")
         y, p, d, k, h, c = system.arrays(state)
@@ -135,7 +135,7 @@ class ExplicitRungeKutta(Integrator):
 
     def interpolate(self, t: float, out: Vector) -> None:
         """Dense output of the tableau, or the cubic Hermite polynomial; ValueError outside the last step."""
-        self._check_inside(t)
+        self._check_inside(t, float(self._work[1]))
         self._dense(t, self._coefficients, self._work, out, out)
 
     @property
@@ -207,10 +207,10 @@ class ExplicitRungeKutta(Integrator):
             raise SimulationError(state.time, StepCode.BLOCK_FAILED.sentence)
         return float(min(max(self._work[1], self.minimum_step), longest))
 
-    def _check_inside(self, t: float) -> None:
-        if not self._work[0] <= t <= self._work[1]:
+    def _check_inside(self, t: float, end: float) -> None:
+        if not self._work[0] <= t <= end:
             raise ValueError(
-                f"t = {t} s is not inside the last step, {self._work[0]} to {self._work[1]} s"
+                f"t = {t} s is not inside the last step, {self._work[0]} to {end} s"
                 if self._work[0] == self._work[0]
                 else f"there is no last step that could hold t = {t} s"
             )

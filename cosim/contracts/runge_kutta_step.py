@@ -14,7 +14,7 @@ over its non-zero coefficients. All arrays are one-dimensional.
                 relative to the accuracy (0: none)
 ``work``        0 start and 1 end of the last step (NaN: none), 2 index of the block that
                 failed, 3 time and 4 end of the attempt that failed, 5 steps, 6 rejections,
-                7 evaluations; then the state at the start, at the end, the scales, a spare
+                7 evaluations, 8 end of the step as error control accepted it; then the state at the start, at the end, the scales, a spare
                 vector, and a derivative for each stage and for the end of the step
 =============== ===========================================================================
 """
@@ -32,7 +32,7 @@ MINIMUM_STEP = 2
 BLOCK_FAILED = 3
 NOT_INITIALIZED = 4
 
-HEADER = 8  # numbers before the vectors in `work`
+HEADER = 9  # numbers before the vectors in `work`
 SAFETY = 0.9
 LARGEST_GROWTH = 5.0
 LEAST_GROWTH = 1.2  # less is not worth a change
@@ -242,6 +242,7 @@ def explicit_runge_kutta_step(
             return MINIMUM_STEP if finite else NOT_FINITE
     work[0] = t
     work[1] = t_end
+    work[8] = t_end
     work[5] += 1.0
     if controlled:
         memory[0] = next_step(ideal, step, error, memory[1], tableau[3], rejected)

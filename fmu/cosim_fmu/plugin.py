@@ -2,9 +2,34 @@
 
 import cosim
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
+from cosim_fmu.master.cosimulate_command import CosimulateCommand
+from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.gauss_seidel import GaussSeidel
+from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master.system_participant import SystemParticipant
 
 
 @cosim.hookimpl
 def cosim_register_exporters(register: cosim.Register) -> None:
     """The exporter behind `Model.export_fmu`."""
     register("fmu.pythonfmu", PythonFmuExporter)
+
+
+@cosim.hookimpl
+def cosim_register_master_algorithms(register: cosim.Register) -> None:
+    """How participants exchange values."""
+    register("fmu.jacobi", Jacobi)
+    register("fmu.gauss_seidel", GaussSeidel)
+
+
+@cosim.hookimpl
+def cosim_register_participants(register: cosim.Register) -> None:
+    """What can take part."""
+    register("fmu.fmi2", FmuParticipant)
+    register("fmu.system", SystemParticipant)
+
+
+@cosim.hookimpl
+def cosim_register_commands(register: cosim.Register) -> None:
+    """``cosim cosimulate``."""
+    register("fmu.cosimulate", CosimulateCommand)

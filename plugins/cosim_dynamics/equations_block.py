@@ -4,20 +4,19 @@ M is symmetric; of row i only the columns of the degrees of freedom between Grou
 Row i keeps just these, Ground's side first and the diagonal last. A row of an ancestor is as long as the
 ancestor is deep, so the same position means the same column in both: factorization and solution need no look-up.
 
-Row 0 of the block is the header; rows for the bodies follow, parents first, then rows for the degrees of freedom.
+Row 0 of the block is the header; rows for the bodies follow (columns: `body_terms`), parents first, then rows for the
+degrees of freedom.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.inertias import add, dot6, momentum_of, put_inertia, times, turned_inertia
-from cosim_mechanics.spatial import cross, minus, plus, put6, rotate
+from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, put_missing_force
+from cosim_dynamics.inertias import add, dot6, momentum_of, put_inertia
 
 #: Header: number of bodies and of degrees of freedom, and where the solver's arrays lie in the cache.
 BODIES, SIZE, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, RIGHT_SIDE = range(8)
-#: Body: index of the parent (negative under Ground), slots, degrees of freedom.
-PARENT, REFERENCE, X_GB, F_GB, MASS, CENTER, INERTIA, FIRST_DOF, DOFS = range(9)
 #: Degree of freedom: the one before it toward Ground (or -1), the first of the unbroken run of such numbers that
 #: it belongs to, where its row ends (the diagonal), its generalized force, and what the joint's own equation adds:
 #: a row of coefficients (or -1) and a constant.
@@ -39,29 +38,8 @@ def equations_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, in
     biases = ints[first + BIASES]
     for body in range(bodies):
         row = first + (body + 1) * WIDTH
-        pose = ints[row + X_GB]
-        R = c[pose : pose + 9]
-        reference = ints[row + REFERENCE]
-        arm = minus(c[pose + 9 : pose + 12], c[reference : reference + 3])
-        at = ints[row + CENTER]
-        center = plus(arm, rotate(R, p[at : at + 3]))
-        mass = p[ints[row + MASS]]
-        at = ints[row + INERTIA]
-        I = turned_inertia(R, p[at : at + 6])
-        at = velocities + 6 * body
-        w = c[at : at + 3]
-        v_C = plus(c[at + 3 : at + 6], cross(w, center))
-        at = biases + 6 * body
-        b = c[at : at + 3]
-        a_C = plus(plus(c[at + 3 : at + 6], cross(b, center)), cross(w, v_C))
-        force = (mass * a_C[0], mass * a_C[1], mass * a_C[2])
-        moment = plus(times(I, b), plus(cross(w, times(I, w)), cross(center, force)))
-        at = ints[row + F_GB]
-        applied = c[at + 3 : at + 6]
-        moment = minus(minus(moment, c[at : at + 3]), cross(arm, applied))
-        at = forces + 6 * body
-        put6(c[at : at + 6], moment, minus(force, applied))
-        put_inertia(c[inertias + 10 * body : inertias + 10 * body + 10], mass, center, I)
+        terms = put_missing_force(c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body)
+        put_inertia(c[inertias + 10 * body : inertias + 10 * body + 10], terms)
     subspace = ints[first + SUBSPACE]
     right_side = ints[first + RIGHT_SIDE]
     table = first + (bodies + 1) * WIDTH

@@ -36,21 +36,21 @@ def times(I: Any, w: Any) -> Three:
     )
 
 
-def put_inertia(slot: Any, mass: float, center: Any, I: Any) -> None:
-    """Write a spatial inertia about the point that `center` is measured from; I is about the centre of mass."""
-    x = mass * center[0]
-    y = mass * center[1]
-    z = mass * center[2]
-    slot[0] = mass
+def put_inertia(slot: Any, body: Any) -> None:
+    """Write a spatial inertia; `body` is the mass, the centre of mass from the point, and the inertia about that centre."""
+    x = body[0] * body[1]
+    y = body[0] * body[2]
+    z = body[0] * body[3]
+    slot[0] = body[0]
     slot[1] = x
     slot[2] = y
     slot[3] = z
-    slot[4] = I[0] + y * center[1] + z * center[2]
-    slot[5] = I[1] + x * center[0] + z * center[2]
-    slot[6] = I[2] + x * center[0] + y * center[1]
-    slot[7] = I[3] - x * center[1]
-    slot[8] = I[4] - x * center[2]
-    slot[9] = I[5] - y * center[2]
+    slot[4] = body[4] + y * body[2] + z * body[3]
+    slot[5] = body[5] + x * body[1] + z * body[3]
+    slot[6] = body[6] + x * body[1] + y * body[2]
+    slot[7] = body[7] - x * body[2]
+    slot[8] = body[8] - x * body[3]
+    slot[9] = body[9] - y * body[3]
 
 
 def momentum_of(inertia: Any, V: Any) -> Six:

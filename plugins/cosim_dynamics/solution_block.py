@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_mechanics.spatial import cross, minus, plus, put6, scaled
+from cosim_dynamics.body_terms import put_acceleration
+from cosim_mechanics.spatial import plus, put6, scaled
 
 #: Header: sizes, and where the solver's arrays lie in the cache. M and its factor have the same layout.
 BODIES, SIZE, SUBSPACE, BIASES, RIGHT_SIDE, M, FACTOR, ENTRIES, SOLUTION, CHANGES = range(10)
@@ -109,14 +110,6 @@ def solution_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, int
             v = plus(v, scaled(x, c[at + 3 : at + 6]))
         at = changes + 6 * body
         put6(c[at : at + 6], w, v)
-        at = biases + 6 * body
-        w = plus(w, c[at : at + 3])
-        v = plus(v, c[at + 3 : at + 6])
-        at = ints[row + X_GB]
-        reference = ints[row + REFERENCE]
-        arm = minus(c[at + 9 : at + 12], c[reference : reference + 3])
-        # From the derivative at a point at rest to the acceleration of the body's origin, which moves.
-        at = ints[row + V_GB]
-        v = plus(plus(v, cross(w, arm)), cross(c[at : at + 3], c[at + 3 : at + 6]))
-        at = ints[row + A_GB]
-        put6(c[at : at + 6], w, v)
+        put_acceleration(
+            c, w, v, biases + 6 * body, ints[row + REFERENCE], ints[row + X_GB], ints[row + V_GB], ints[row + A_GB]
+        )

@@ -36,8 +36,9 @@ FORCE = ["N.m"] * 3 + ["N"] * 3
 
 
 class LinearBushing(cosim.ForceElement):
-    """A massless, compliant element with linear stiffness and damping between a frame F fixed on body 1 and a
-    frame M fixed on body 2, as a rubber mount.
+    """Rubber mount: massless, compliant, with linear stiffness and damping between two frames.
+
+    Frame F is fixed on body 1, frame M on body 2.
 
     Law: with the six coordinates q = (qx, qy, qz, px, py, pz), the body-fixed x-y-z Euler angles of M in F
     and the position p_FM of M's origin in F, each coordinate has a spring and a damper of its own,
@@ -107,8 +108,8 @@ class LinearBushing(cosim.ForceElement):
     Examples
     --------
     >>> mount = LinearBushing(body1="ground", body2="engine", frame_on_body1=(0.3, 0, 0),
-    ...                       stiffness=[0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"], damping=[0, 0, 0,
-    300, 300, 600])
+    ...                       stiffness=[0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"],
+    ...                       damping=[0, 0, 0, 300, 300, 600])
     >>> mount.stiffness.tolist()
     [0.0, 0.0, 0.0, 120000.0, 120000.0, 240000.0]
 
@@ -198,9 +199,9 @@ class LinearBushing(cosim.ForceElement):
         if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0:
             if abs(math.cos(q[1])) <= SINGULAR_COSINE:
                 raise ValueError(
-                    "the middle rotation angle of the bushing is +-90 degrees, where its moments are not
-                    defined: turn " "its frames so that the y rotation stays small, or use a joint for large
-                    rotations"
+                    "the middle rotation angle of the bushing is +-90 degrees, where its moments are not "
+                    "defined: turn its frames so that the y rotation stays small, or use a joint for large "
+                    "rotations"
                 )
             m_F = moment_123(q, f)
         m_G = rotate(X_GF, m_F)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 import cosim
 
-#: How far principal moments may miss the triangle inequality, relative to the largest: rounding of typed
-#: numbers. NDING = 1e-9
+#: How far principal moments may miss the triangle inequality: rounding, relative to the largest.
+ROUNDING = 1e-9
 
-VALID = "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a symmetric
-3x3 matrix"
+VALID = (
+    "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) "
+    "or a symmetric 3x3 matrix"
+)
 
 
 def positive_mass(value: Any) -> float:
@@ -25,8 +27,8 @@ def positive_mass(value: Any) -> float:
     mass = _number(value, "kg")
     if not mass > 0.0:
         raise ValueError(
-            f"mass is {mass:g} kg, needs more than 0: attach forces and frames to an existing body instead of "
-            "adding a body without mass"
+            f"mass is {mass:g} kg, needs more than 0: attach forces and frames to an existing body "
+            "instead of adding one without mass"
         )
     return mass
 

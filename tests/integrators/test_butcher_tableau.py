@@ -57,7 +57,7 @@ def test_every_mistyped_coefficient_is_found(row: int) -> None:
 
 
 def test_too_high_an_order_says_which_one_holds() -> None:
-    with pytest.raises(cosim.ModelError, match="up to order 4, not 5: correct a coefficient, or say order=4"):
+    with pytest.raises(cosim.ModelError, match=r"up to order 4, not 5: correct a coefficient, or say order=4"):
         cosim.ButcherTableau(**{**CLASSIC, "order": 5})
 
 
@@ -71,17 +71,13 @@ def test_all_faults_of_shape_at_once() -> None:
     ("more", "text"),
     [
         ({"error": [0.1, 0, 0, 0]}, "sum to 0"),
-        ({"error": [0, 0, 0, 0]}, None),
+        ({"error": [0, 0, 0, 0]}, "all zero"),
         ({"dense": [[0], [1 / 3], [1 / 3], [1 / 6]]}, "must sum to b"),
         ({"dense": [[1 / 6, 0], [1 / 3, 0], [1 / 3, 0], [0, 1 / 6]]}, "first column"),
         ({"b": [1 / 6, 1 / 3, 1 / 3, math.nan]}, "finite"),
     ],
 )
 def test_wrong_weights_are_refused(more, text) -> None:
-    if text is None:
-        with pytest.raises(cosim.ModelError):
-            cosim.ButcherTableau(**{**CLASSIC, **more})
-        return
     with pytest.raises(cosim.ModelError, match=text):
         cosim.ButcherTableau(**{**CLASSIC, **more})
 

@@ -49,12 +49,6 @@ def nonlinear(t, y, p, d, k, h, c, ints, first, count):
     c[1] += 1.0
 
 
-def square_root(t, y, p, d, k, h, c, ints, first, count):
-    # real as long as y >= 0; y' = -sqrt(y) - p reaches 0 and would go on
-    c[0] = -math.sqrt(y[0]) - p[0]
-    c[1] += 1.0
-
-
 def late_nan(t, y, p, d, k, h, c, ints, first, count):
     c[0] = 1.0
     if t > p[0]:
@@ -93,14 +87,16 @@ def started(method, system=OSCILLATOR, y=(1.0, 0.0), parameters=(0.0,), **option
 @pytest.mark.parametrize("method", [*ALL, Ralston])
 def test_order_of_the_solution(method) -> None:
     system = BlockSystem(nonlinear, 1)
-    steps, errors = np.array([10, 20, 40, 80]), []
+    steps, errors = np.array([16, 32, 64, 128]), []
     for n in steps:
         integrator, state = started(method, system, [1.0], fixed_step=2.0 / n)
-        run(integrator, system, state, 2.0)
-        errors.append(abs(state.y[0] - 0.2))
+        worst = 0.0
+        while state.time < 2.0:
+            integrator.step(system, state, 2.0)
+            worst = max(worst, abs(state.y[0] - 1.0 / (1.0 + state.time * state.time)))
+        errors.append(worst)
     slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert slope == pytest.approx(method.order, abs=0.35)
-    assert -np.log2(errors[-1] / errors[-2]) == pytest.approx(method.order, abs=0.25)
+    assert method.order - 0.25 < slope < method.order + 0.6
 
 
 @pytest.mark.parametrize("method", [*ALL, Ralston])
@@ -289,8 +285,8 @@ def test_nan_at_the_start_is_said_at_once() -> None:
 
 
 def test_a_fixed_step_never_returns_nan() -> None:
-    system = BlockSystem(square_root, 1)
-    integrator, state = started(ExplicitEuler, system, [0.01], (1.0,), fixed_step=0.1)
+    system = BlockSystem(late_nan, 1)
+    integrator, state = started(ExplicitEuler, system, [0.01], (0.05,), fixed_step=0.1)
     assert integrator.step(system, state, 1.0) == StepCode.NOT_FINITE
     assert (state.time, state.y[0]) == (0.0, 0.01)
 
@@ -358,6 +354,16 @@ def test_redo_ends_exactly_at_the_event(method) -> None:
     run(again, OSCILLATOR, other, 0.4)
     again.step(OSCILLATOR, other, start + 0.07)
     assert other.y.tobytes() == state.y.tobytes()
+
+
+def test_redo_can_move_its_end_up_again() -> None:
+    integrator, state = started(DormandPrince, fixed_step=0.2)
+    integrator.step(OSCILLATOR, state, 1.0)
+    end = state.y.copy()
+    for t in (0.05, 0.1, 0.2):
+        assert integrator.redo(OSCILLATOR, state, t) == StepCode.DONE
+        assert state.time == t
+    assert np.array_equal(state.y, end)
 
 
 def test_a_failing_redo_leaves_the_end_of_the_step() -> None:

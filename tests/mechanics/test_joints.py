@@ -79,10 +79,10 @@ def test_velocity_is_the_derivative_of_the_pose(kind, row, speeds):
 @given(rows, rows)
 def test_bias_is_the_derivative_of_the_map(kind, row, speeds):
     q, u = point(kind, row), np.array(speeds[: kind.nu])
-    _, _, HDotU, q_dot = evaluate(kind, q, u)
+    _, _, bias, q_dot = evaluate(kind, q, u)
     h = 1e-6
     after, before = (evaluate(kind, q + s * q_dot, u)[1] for s in (h, -h))
-    np.testing.assert_allclose((after - before) @ u / (2 * h), HDotU, atol=1e-7)
+    np.testing.assert_allclose((after - before) @ u / (2 * h), bias, atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", MOVING)

@@ -17,7 +17,8 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "bushing.json").rea
 CASES = REFERENCE["cases"]
 
 SIZES = {
-    "X_GF": 12, "X_GM": 12, "X_FM": 12, "q": 6, "potential_energy": 1, "V_GF": 6, "V_GM": 6, "V_FM": 6, "qdot": 6,
+    "X_GF": 12, "X_GM": 12, "X_FM": 12, "q": 6, "potential_energy": 1,
+    "V_GF": 6, "V_GM": 6, "V_FM": 6, "qdot": 6,
     "f": 6, "F_GM": 6, "F_GF": 6, "power_dissipation": 1, "dissipated_energy_dot": 1, "F_GB1": 6, "F_GB2": 6,
 }  # fmt: skip
 

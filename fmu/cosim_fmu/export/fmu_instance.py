@@ -119,7 +119,11 @@ class FmuInstance:
     def _make_simulator(self) -> cosim.Simulator:
         with cosim.use_registry(self.registry):
             return cosim.Simulator(
-                self.system, self.state, integrator=self.interface.integrator, accuracy=self.state.accuracy
+                self.system,
+                self.state,
+                integrator=self.interface.integrator,
+                accuracy=self.state.accuracy,
+                **self.interface.integrator_options,
             )
 
     # values

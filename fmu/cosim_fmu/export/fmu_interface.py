@@ -26,6 +26,8 @@ class FmuInterface:
     variables : tuple of FmuVariable
     integrator : str
         Id of the integrator.
+    integrator_options : dict
+        For its constructor: ``fixed_step``, ``maximum_step`` …
     accuracy : float
         Used unless the environment gives a tolerance.
     step_size, stop_time : float or None
@@ -37,6 +39,7 @@ class FmuInterface:
     description: str
     variables: tuple[FmuVariable, ...]
     integrator: str
+    integrator_options: dict[str, Any]
     accuracy: float
     step_size: float | None = None
     stop_time: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import tempfile
@@ -65,6 +66,7 @@ class PythonFmuExporter(cosim.Exporter):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
+        **options: Any,
     ) -> Path:
         """Write the FMU; see `cosim.Exporter.export`.
 
@@ -81,9 +83,8 @@ class PythonFmuExporter(cosim.Exporter):
             variables = select_variables(
                 system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose
             )
-            settings = _run_settings(
-                model, step_size=step_size, stop_time=stop_time, integrator=integrator, accuracy=accuracy
-            )
+            given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
+            settings = _run_settings(model, given, integrator, options)
             interface = FmuInterface(
                 model_name=model.name,
                 identifier=c_identifier(model.name),
@@ -91,7 +92,12 @@ class PythonFmuExporter(cosim.Exporter):
                 variables=variables,
                 **settings,
             )
-            cosim.Simulator(system, integrator=interface.integrator, accuracy=interface.accuracy)
+            cosim.Simulator(
+                system,
+                integrator=interface.integrator,
+                accuracy=interface.accuracy,
+                **interface.integrator_options,
+            )
         bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
         resources = {
             slave.MANIFEST: _json(bundle.manifest(model.name)),
@@ -127,7 +133,9 @@ def _json(data: Any) -> str:
     return json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
 
 
-def _run_settings(model: cosim.Model, **given: Any) -> dict[str, Any]:
+def _run_settings(
+    model: cosim.Model, given: Mapping[str, Any], integrator: str | None, options: Mapping[str, Any]
+) -> dict[str, Any]:
     """Integrator, accuracy and default experiment, from the arguments, else from the model."""
     own = model.simulation
     problems = []
@@ -138,8 +146,10 @@ def _run_settings(model: cosim.Model, **given: Any) -> dict[str, Any]:
     if problems:
         raise cosim.ModelError(problems)
     until, wanted = own.get("until"), own.get("accuracy")
+    of_a_run = inspect.signature(cosim.Model.simulate).parameters
     return {
-        "integrator": given["integrator"] or own.get("integrator") or "integrators.runge_kutta_merson",
+        "integrator": integrator or own.get("integrator") or "integrators.runge_kutta_merson",
+        "integrator_options": {**{n: v for n, v in own.items() if n not in of_a_run}, **options},
         "accuracy": float(given["accuracy"] or wanted or 1e-6),
         "step_size": given["step_size"],
         "stop_time": given["stop_time"] if given["stop_time"] is not None else until,

@@ -107,7 +107,7 @@ class CoSimulation:
     def simulate(
         self,
         until: float,
-        progress: Callable[[float], Any] | None = None,
+        progress: Callable[[float], bool | None] | None = None,
         record: Sequence[str] | None = None,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
@@ -117,19 +117,20 @@ class CoSimulation:
         until : float
             s. The last step is shortened to end there.
         progress : callable, optional
-            Called with the time (s) at most twenty times a second and at the end; a true answer ends the run.
+            Called with the time (s) at most twenty times a second and at the end; answering False stops the run.
         record : sequence of str, optional
             What to record (`Recorder`).
 
         Returns
         -------
         Result
-            Its statistics are `CoSimulationStatistics`; its message tells why it ended early, if it did.
+            Its statistics are those of `CoSimulationStatistics`; its message tells why it ended early, if it did.
 
         Raises
         ------
         CoSimulationError
-            A participant failed; the error's `result` has what was recorded before.
+            A participant failed; the error's `result` has what was recorded before (as has the
+            KeyboardInterrupt of a run that was interrupted).
         """
         points = CommunicationPoints(self.start, until, self.step)
         recorder = Recorder(self.descriptions, self.links, record)
@@ -138,21 +139,21 @@ class CoSimulation:
         coupled = CoupledParticipants(self.participants, self.links, self.order, reads, statistics)
         recorder.bind(reads, coupled.input_names)
         message, begun = "interrupted", perf_counter()
-        failure: CoSimulationError | None = None
+        failure: BaseException | None = None
         try:
             with ExitStack() as stack:
                 self._initialize(coupled, until, stack)
                 recorder.record(self.start, coupled.board, coupled.held)
                 message = self._run(coupled, points, recorder, progress)
                 statistics.wall_time = perf_counter() - begun
-        except Exception as error:
-            message, failure = str(error), error if isinstance(error, CoSimulationError) else None
+        except (CoSimulationError, KeyboardInterrupt) as error:
+            message, failure = str(error) or message, error
             raise
         finally:
             statistics.wall_time = statistics.wall_time or perf_counter() - begun
-            self.result = recorder.result(events=coupled.events, statistics=statistics, message=message)
+            self.result = recorder.result(events=coupled.events, statistics=vars(statistics), message=message)
             if failure is not None:
-                failure.result = self.result
+                failure.result = self.result  # type: ignore[attr-defined]
         return self.result
 
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack) -> None:
@@ -177,7 +178,7 @@ class CoSimulation:
         coupled: CoupledParticipants,
         points: CommunicationPoints,
         recorder: Recorder,
-        progress: Callable[[float], Any] | None,
+        progress: Callable[[float], bool | None] | None,
     ) -> str:
         """All steps; returns why it ended before the last one, else ""."""
         assert self.algorithm is not None
@@ -194,8 +195,8 @@ class CoSimulation:
                 now = perf_counter()
                 if now - shown >= MOST_SECONDS_WITHOUT_PROGRESS or i + 1 == points.count:
                     shown = now
-                    if progress(following) and i + 1 < points.count:
-                        return f"stopped at {following:.9g} s by the caller"
+                    if progress(following) is False and i + 1 < points.count:
+                        return f"stopped at t = {following:.9g} s"
         return ""
 
 

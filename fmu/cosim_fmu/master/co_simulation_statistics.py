@@ -17,8 +17,6 @@ class CoSimulationStatistics:
         Early returns and requests to stop.
     retries : int
         Steps of single participants that were continued after an early return.
-    initial_passes : int
-        Passes over the connections until the values at the start were consistent.
     wall_time : float
         s, from instantiation to the last step.
     participant_time : dict of str to float
@@ -28,6 +26,5 @@ class CoSimulationStatistics:
     steps: int = 0
     events: int = 0
     retries: int = 0
-    initial_passes: int = 0
     wall_time: float = 0.0
     participant_time: dict[str, float] = field(default_factory=dict)

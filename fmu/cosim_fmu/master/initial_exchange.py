@@ -48,7 +48,6 @@ def make_consistent(coupled: CoupledParticipants, descriptions: Mapping[str, cos
         else:
             for port in outputs:
                 _pass_on(coupled, outgoing[port], _read(coupled, port))
-        coupled.statistics.initial_passes += 1 if outputs else 0
 
 
 class _Loop:

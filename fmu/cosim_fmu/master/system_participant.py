@@ -57,6 +57,7 @@ class SystemParticipant(cosim.Participant):
         self._description: cosim.ParticipantDescription | None = None
         self._simulator: cosim.Simulator | None = None
         self._ready = self._failed = False
+        self._stop: float | None = None
         self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
         self._written: dict[str, float] = {}
 
@@ -84,7 +85,7 @@ class SystemParticipant(cosim.Participant):
         accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
         self._simulator = cosim.Simulator(self.system, state, self._integrator, accuracy=accuracy, **self._options)
         self._ready = self._failed = False
-        self._written = {}
+        self._stop, self._written = stop, {}
 
     def exit_initialization(self) -> None:
         """Issue the initialization events, with the inputs that were set."""
@@ -142,10 +143,12 @@ class SystemParticipant(cosim.Participant):
         return data
 
     def close(self) -> None:
-        """Issue the cause Termination, unless the simulation failed or never began."""
+        """Do what is due at the very end and issue the cause Termination, unless it failed or never began."""
         simulator, self._simulator = self._simulator, None
         if simulator is not None and self._ready and not self._failed:
             with suppress(Exception):
+                if self._stop is not None and simulator.state.time >= self._stop:
+                    simulator.advance_pending_events()
                 simulator.finish()
 
     def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:

@@ -141,10 +141,9 @@ def angle_axes_123(angles: Reals) -> Rotation:
 
 
 def angle_axes_rate_123(angles: Reals, rates: Reals) -> Vector:
-    """The part of the angular acceleration of M in F that comes from turning axes: sum of d(axis_i)/dt
-    rate_i.
+    """The angular acceleration of M in F that comes from axes that turn.
 
-    Expressed in F, rad/s2; the derivative is taken in F.
+    Sum of d(axis_i)/dt rate_i, the derivative taken in F; expressed in F, rad/s2.
 
     >>> angle_axes_rate_123((0.0, 0.0, 0.0), (2.0, 3.0, 0.0))
     (0.0, -0.0, 6.0)

@@ -21,9 +21,9 @@ TOLERANCE = 1e-6
 ROUNDING = 1e-12
 
 VALID = (
-    "a pose is a position [x, y, z] (m), { position = [x, y, z], angles = [ax, ay, az] } with body-fixed
-    x-y-z " "angles (rad), the pair (position, angles), or twelve reals: the rotation matrix by rows, then
-    the position"
+    "a pose is a position [x, y, z] (m), { position = [x, y, z], angles = [ax, ay, az] } with body-fixed "
+    "x-y-z angles (rad), the pair (position, angles), or twelve reals: the rotation matrix by rows, then the "
+    "position"
 )
 
 
@@ -101,8 +101,8 @@ def _from_reals(items: Sequence[Any]) -> NDArray[np.float64]:
     error = float(np.abs(rotation.T @ rotation - np.eye(3)).max())
     if error > TOLERANCE:
         raise ValueError(
-            f"the rotation matrix of the pose is not orthonormal: R^T R differs from the identity by {error:.3g}, "
-            f"{TOLERANCE:g} is allowed; its rows come first, then the position"
+            f"the rotation matrix of the pose is not orthonormal: R^T R differs from the identity by "
+            f"{error:.3g}, {TOLERANCE:g} is allowed; its rows come first, then the position"
         )
     if np.linalg.det(rotation) < 0.0:
         raise ValueError(

@@ -1,0 +1,212 @@
+"""Scenario: a co-simulation as a file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cosim
+
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.scenario_lines import line_of, lines_of_keys
+from cosim_fmu.master.scenario_participants import make_participant
+from cosim_fmu.master.wiring_problem import WiringProblem, problem
+
+LARGEST_FILE = 16 * 2**20
+TABLES = ("participants", "connections", "master", "output")
+MASTER = ("algorithm", "step", "until", "start", "tolerance")
+OUTPUT = ("signals", "file")
+
+
+@dataclass
+class Scenario:
+    """What a scenario file says.
+
+    Made by `Scenario.read`; `couple` makes the co-simulation of it.
+
+    Attributes
+    ----------
+    path : Path
+    participants : dict of str to object
+        As `CoSimulation` takes them.
+    connections : list of (str, str)
+    starts : dict of str to object
+    algorithm : str
+    step, until, start : float
+        s.
+    tolerance : float or None
+    signals : list of str or None
+    file : Path or None
+        For the results.
+    """
+
+    path: Path
+    participants: dict[str, Any] = field(default_factory=dict)
+    connections: list[Any] = field(default_factory=list)
+    starts: dict[str, Any] = field(default_factory=dict)
+    algorithm: str = "gauss_seidel"
+    step: float = 1.0
+    until: float = 0.0
+    start: float = 0.0
+    tolerance: float | None = None
+    signals: list[str] | None = None
+    file: Path | None = None
+    _lines: dict[str, int] = field(default_factory=dict)
+    _problems: list[WiringProblem] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Scenario:
+        """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
+
+        Raises
+        ------
+        ModelError
+            It cannot be read or is no TOML.
+        """
+        scenario = cls(Path(path))
+        try:
+            if scenario.path.stat().st_size > LARGEST_FILE:
+                raise cosim.ModelError.of(str(path), f"has more than {LARGEST_FILE // 2**20} MiB: refused")
+            text = scenario.path.read_bytes().decode("utf-8")
+            data = tomllib.loads(text)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
+            raise cosim.ModelError.of(str(path), f"cannot be read: {reason}") from None
+        except tomllib.TOMLDecodeError as error:
+            raise cosim.ModelError.of(str(path), f"is no TOML: {error}") from None
+        scenario._lines = lines_of_keys(text.replace("\r\n", "\n"))
+        scenario._take(data)
+        return scenario
+
+    def couple(self) -> CoSimulation:
+        """The co-simulation, checked.
+
+        Raises
+        ------
+        ModelError
+            Every fault of the file and of the wiring, each with its line.
+        """
+        problems = list(self._problems)
+        made = None
+        try:
+            made = CoSimulation(
+                self.participants,
+                self.connections,
+                self.algorithm,
+                self.step,
+                starts=self.starts,
+                start=self.start,
+                tolerance=self.tolerance,
+            )
+        except cosim.FmuError as error:
+            name = next((n for n, p in self.participants.items() if str(getattr(p, "path", "")) == error.fmu), "")
+            problems.append(problem(("participants", name), str(error)))
+        except cosim.ModelError as error:
+            problems += [p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems]
+        if problems or made is None:
+            problems.sort(key=self._line)
+            raise cosim.ModelError([cosim.Problem(f"{self.path}:{self._line(p)}: {p.where}", p.text) for p in problems])
+        return made
+
+    def _line(self, fault: WiringProblem) -> int:
+        return line_of(self._lines, ".".join(map(str, fault.key)))
+
+    def _say(self, key: tuple[str | int, ...], text: str) -> None:
+        self._problems.append(problem(key, text))
+
+    def _take(self, data: Mapping[str, Any]) -> None:
+        self._check_keys((), data, TABLES)
+        participants = self._table(data, "participants")
+        if not participants and "participants" not in (fault.where for fault in self._problems):
+            self._say(("participants",), "there are none: write [participants.NAME] with fmu = \"file.fmu\"")
+        for name, entry in participants.items():
+            if not isinstance(entry, Mapping):
+                self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
+                continue
+            made = make_participant(self.path.parent, name, entry, self._say)
+            if made is not None:
+                self.participants[name] = made
+                self.starts.update({f"{name}.{path}": v for path, v in _flat(entry.get("parameters", {})).items()})
+        self._take_connections(data.get("connections", []))
+        self._take_master(self._table(data, "master"))
+        self._take_output(self._table(data, "output"))
+
+    def _take_connections(self, entries: Any) -> None:
+        if not isinstance(entries, list):
+            self._say(("connections",), "needs a list of tables: [[connections]] with from = … and to = …")
+            return
+        for i, entry in enumerate(entries):
+            if isinstance(entry, Mapping):
+                self._check_keys(("connections", i), entry, ("from", "to"))
+                self.connections.append((entry.get("from"), entry.get("to")))
+            else:
+                self.connections.append(entry)
+
+    def _take_master(self, master: Mapping[str, Any]) -> None:
+        self._check_keys(("master",), master, MASTER)
+        algorithm = master.get("algorithm", self.algorithm)
+        if isinstance(algorithm, str):
+            self.algorithm = algorithm
+        else:
+            self._say(("master", "algorithm"), f"is {algorithm!r}, needs a name: \"jacobi\" or \"gauss_seidel\"")
+        for name in ("step", "until", "start"):
+            if name in master:
+                setattr(self, name, self._seconds(name, master[name], getattr(self, name)))
+            elif name != "start":
+                self._say(("master",), f"{name} is missing: write {name} = \"1 ms\" or a number of seconds")
+        if "until" in master and self.until < self.start:
+            self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
+        tolerance = master.get("tolerance")
+        if tolerance is not None and (isinstance(tolerance, bool) or not isinstance(tolerance, float) or tolerance <= 0):
+            self._say(("master", "tolerance"), f"is {tolerance!r}, needs a number greater than 0: 1e-6")
+        else:
+            self.tolerance = tolerance
+
+    def _take_output(self, output: Mapping[str, Any]) -> None:
+        self._check_keys(("output",), output, OUTPUT)
+        signals, file = output.get("signals"), output.get("file")
+        if signals is not None and not (isinstance(signals, list) and all(isinstance(s, str) for s in signals)):
+            self._say(("output", "signals"), "needs a list of names or patterns: [\"plant.*\"]")
+        else:
+            self.signals = signals
+        if file is not None and not isinstance(file, str):
+            self._say(("output", "file"), f"is {file!r}, needs the name of a file: \"results.csv\"")
+        elif file is not None:
+            self.file = self.path.parent / file
+
+    def _seconds(self, name: str, value: Any, default: float) -> float:
+        try:
+            if isinstance(value, str):
+                value = cosim.parse_quantity(value, "s")
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
+                raise ValueError(f"is {value!r}, needs a number of seconds, or text with a unit: \"0.1 ms\"")
+            if name == "step" and not value > 0:
+                raise ValueError(f"is {value!r} s, needs more than 0")
+        except (ValueError, cosim.UnitError) as error:
+            self._say(("master", name), str(error))
+            return default
+        return float(value)
+
+    def _table(self, data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        table = data.get(name, {})
+        if isinstance(table, Mapping):
+            return table
+        self._say((name,), f"is {table!r}, needs a table: [{name}]")
+        return {}
+
+    def _check_keys(self, where: tuple[str | int, ...], table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        for key in table:
+            if key not in known:
+                self._say((*where, key), str(cosim.LookUpError("key", key, known)))
+
+
+def _flat(table: Any, prefix: str = "") -> dict[str, Any]:
+    """Dotted names of nested tables."""
+    found: dict[str, Any] = {}
+    for key, value in table.items() if isinstance(table, Mapping) else ():
+        found.update(_flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value})
+    return found

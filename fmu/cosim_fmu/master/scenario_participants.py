@@ -1,0 +1,71 @@
+"""Participants as a scenario file names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import cosim
+
+from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.system_participant import SystemParticipant
+
+KINDS = ("fmu", "model", "type")
+KEYS = (*KINDS, "options", "parameters")
+Say = Callable[[tuple[str | int, ...], str], None]
+
+
+def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say) -> cosim.Participant | None:
+    """The participant of one table ``[participants.NAME]``.
+
+    Parameters
+    ----------
+    folder : Path
+        That paths in the file start from.
+    name : str
+    entry : mapping
+        One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours) and ``type = "plugin.id"`` (a registered
+        kind of participant); ``options`` are arguments of its constructor, ``parameters`` start values.
+    say : callable
+        Takes the key and the text of a problem.
+
+    Returns
+    -------
+    Participant or None
+        None when something was wrong.
+    """
+    here = ("participants", name)
+    for key in entry:
+        if key not in KEYS:
+            say((*here, key), str(cosim.LookUpError("key", key, KEYS)))
+    given = [kind for kind in KINDS if kind in entry]
+    if len(given) != 1:
+        what = " and ".join(given) if given else "neither fmu nor model nor type"
+        say(here, f"has {what}, needs one of them: fmu = \"file.fmu\", model = \"file.toml\" or type = \"plugin.id\"")
+        return None
+    kind, what = given[0], entry[given[0]]
+    if not isinstance(what, str) or not what:
+        say((*here, kind), f"is {what!r}, needs text")
+        return None
+    options, parameters = entry.get("options", {}), entry.get("parameters", {})
+    for key, value in (("options", options), ("parameters", parameters)):
+        if not isinstance(value, Mapping):
+            say((*here, key), f"is {value!r}, needs a table: [participants.{name}.{key}]")
+            return None
+    try:
+        if kind == "fmu":
+            if options:
+                say((*here, "options"), "an FMU takes none; its start values are parameters")
+            return FmuParticipant(folder / what, name)
+        if kind == "model":
+            return SystemParticipant(read_model(folder / what), **options)
+        made = cosim.registry().get("participant", what)(**options)
+        assert isinstance(made, cosim.Participant)
+        return made
+    except cosim.ModelError as error:
+        for fault in error.problems:
+            say((*here, kind), str(fault))
+    except (cosim.CosimError, TypeError, ValueError) as error:
+        say((*here, kind), str(error))
+    return None
