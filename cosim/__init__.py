@@ -54,6 +54,7 @@ from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
 from cosim.event_log import EventRecord as EventRecord
 from cosim.history_buffer import append_to_history as append_to_history
+from cosim.history_buffer import extrapolation_error as extrapolation_error
 from cosim.history_buffer import interpolate_history as interpolate_history
 from cosim.history_buffer import trim_history as trim_history
 from cosim.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION

@@ -21,7 +21,11 @@ WIDTH = 4
 START, CAPACITY, FIRST, COUNT, FULL = 0, 1, 2, 3, 4
 KEPT = 4  # what a cubic through values needs
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
+SMALL = 1e-3  # a signal below that is compared with it instead of with itself
+SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
+
+BREAKPOINT_SIGNATURE = "FIff>f"
 
 
 def entry_offset(ring, index):
@@ -214,11 +218,47 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     return cubic(t_delayed, t0, v0, t1, v1, t2, v2, t3, v3)
 
 
+def history_error(past, ring, t_delayed, t, has_present, value, derivative, linear_only):
+    """How far off values from this history are, as far as the end of a step at `t` can tell.
+
+    The larger one of two: the difference between a value that was extrapolated and the one that is
+    known now that the present of the signal is; and the error of the cubic over this step, by its
+    fourth derivative. Lines, and cubics without derivatives, are as good as they are.
+
+    Returns
+    -------
+    float
+        Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
+    """
+    count = ring[3]
+    if count == 0 or t <= entry_time(past, ring, count - 1):
+        return 0.0
+    error = 0.0
+    if not has_present and t_delayed > entry_time(past, ring, count - 1):
+        guessed, _ = interpolate_history(past, ring, t_delayed, t, 0.0, 0.0, 0.0, linear_only, 0.0)
+        known, _ = interpolate_history(past, ring, t_delayed, t, 1.0, value, derivative, linear_only, 0.0)
+        error = abs(guessed - known) / max(SMALL, abs(known))
+    if count > 1 and not linear_only:
+        t0, v0, d0 = point(past, ring, count - 2, t, value, derivative)
+        t1, v1, d1 = point(past, ring, count - 1, t, value, derivative)
+        before, step = t1 - t0, t - t1
+        if before > SHORTEST * step and d0 == d0 and d1 == d1 and derivative == derivative:
+            change = third_derivative(step, v1, d1, value, derivative) - third_derivative(before, v0, d0, v1, d1)
+            bend = step * step * step * step * change / (192.0 * (before + step))
+            error = max(error, abs(bend) / max(SMALL, abs(value)))
+    return error
+
+
+def third_derivative(step, v0, d0, v1, d1):
+    """Third derivative of the cubic with these values and derivatives at both ends."""
+    return 6.0 * (d0 + d1 - 2.0 * (v1 - v0) / step) / (step * step)
+
+
 def next_breakpoint(past, ring, t_delayed, t):
     """The first time after `t_delayed` at which the remembered signal is not smooth; infinite if none.
 
-    That is where it begins and where it jumps. A delay that ends its steps at this time plus the
-    delay loses no order there.
+    That is where it begins and where it jumps: a step that ends at this time plus the delay loses no
+    order there. To be compiled with `BREAKPOINT_SIGNATURE`.
     """
     now = t_delayed + SAME_TIME * max(1.0, abs(t))
     count = ring[3]

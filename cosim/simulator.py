@@ -24,6 +24,7 @@ UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADV
 PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
 SIGNAL_ROUNDS = 100
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
+NOTHING = EventStatus.did_nothing()
 Monitor = Callable[[State], EventStatus | None]
 
 
@@ -305,40 +306,49 @@ class Simulator:
     # one step
 
     def _step(self, boundary: float) -> EventStatus:
-        state = self.state
-        self._pace()
+        state, agenda = self.state, self._agenda
+        if self._target_rate > 0.0:
+            self._pace()
         self._refresh()
-        statuses: list[EventStatus] = []
+        status = NOTHING
         if not state.agenda[UPDATES_DONE]:
             self._append("before")
-            changed_before = list(state.versions)
-            statuses.append(self._run_updates(UPDATE_CAUSES))
-            self._take_signals(statuses)
-            self._refresh()
-            if state.versions != changed_before:
-                self._append("after")
-                self._integrator.restart(self._system, state)
-                if self.on_jump is not None:
-                    self.on_jump(state)
-            if worst(statuses).severity >= Severity.REACHED_TERMINATION:
-                state.agenda[UPDATES_DONE] = 1
-                return worst(statuses)
+            if agenda.entries:
+                status = self._start_of_step()
+                if status.severity >= Severity.REACHED_TERMINATION:
+                    state.agenda[UPDATES_DONE] = 1
+                    return status
         state.agenda[UPDATES_DONE] = 0
         start = state.time
-        self._window = self._integrate(min(boundary, self._next_scheduled()))
+        stop = min(boundary, self._next_scheduled()) if agenda.scheduled else boundary
+        self._window = self._integrate(stop) if start < stop else None
         if state.time > start:
             state.agenda[TIME_ADVANCED] = 1
-        self._agenda.stamp(state)
+        agenda.stamp(state)
         self._statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)
-        return worst([*statuses, self._publish(PUBLISH_CAUSES)])
+        if not agenda.entries and self._monitor is None:
+            return status
+        return worst([status, self._publish(PUBLISH_CAUSES)])
+
+    def _start_of_step(self) -> EventStatus:
+        """The updates that are due, and the signals that they raise."""
+        state = self.state
+        before = list(state.versions)
+        statuses = [self._run_updates(UPDATE_CAUSES)]
+        self._take_signals(statuses)
+        self._refresh()
+        if state.versions != before:
+            self._append("after")
+            self._integrator.restart(self._system, state)
+            if self.on_jump is not None:
+                self.on_jump(state)
+        return worst(statuses)
 
     def _integrate(self, stop: float) -> tuple[float, float] | None:
         """One step of the integrator toward `stop`; the window of a triggered event that ended it."""
         state, system = self.state, self._system
-        if state.time >= stop:
-            return None
         before = self._probe.now(state).copy() if self._probe else None
         start = state.time
         if system.ny == 0:
@@ -553,7 +563,9 @@ class Simulator:
 
     def _refresh(self) -> None:
         """Realize to Acceleration, where a step begins and ends."""
-        self._system.realize(self.state, Stage.ACCELERATION)
+        state = self.state
+        if state.stage < Stage.ACCELERATION:
+            self._system.realize(state, Stage.ACCELERATION)
 
     def _append(self, side: str) -> None:
         """Auto-updates: histories get the present values; storage grows until all fit."""
@@ -575,11 +587,10 @@ class Simulator:
         return None
 
     def _pace(self) -> None:
-        if self._target_rate > 0.0:
-            since, start = self._wall_origin
-            wait = (self.state.time - start) / self._target_rate - (wall.perf_counter() - since)
-            if wait > 0.0:
-                wall.sleep(wait)
+        since, start = self._wall_origin
+        wait = (self.state.time - start) / self._target_rate - (wall.perf_counter() - since)
+        if wait > 0.0:
+            wall.sleep(wait)
 
     def _log(self, record: EventRecord) -> None:
         self._statistics.events += 1

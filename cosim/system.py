@@ -126,8 +126,10 @@ class System:
 
     def walk(self, state: State, first: int, last: int) -> int:
         """Call blocks for a State; 0, or 1 + the index of the one that raised."""
-        with np.errstate(all="ignore"):
-            return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
+        if native.is_plain():
+            with np.errstate(all="ignore"):
+                return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
+        return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
 
     def failure(self, state: State, index: int) -> SimulationError:
         """Call a block that raised again, row by row, to say which component it was."""

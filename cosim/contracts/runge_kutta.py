@@ -68,6 +68,7 @@ class ExplicitRungeKutta(Integrator):
         self._system: Any = None
         self._ny = 0
         self._work = _new_work(0, 0)
+        self._error_slots = np.zeros(0, dtype=np.int64)
         self._step: Any = None
         self._redo: Any = None
         self._dense: Any = None
@@ -103,7 +104,7 @@ class ExplicitRungeKutta(Integrator):
         with _numbers_as_compiled():
             code = self._step(
                 *(system.table, system.ints, first, last, t, y, p, d, k, h, c),
-                *(self._coefficients, self._settings, memory, self._work, t_stop, limit),
+                *(self._coefficients, self._settings, memory, self._work, self._error_slots, t_stop, limit),
             )
         if code == kernels.DONE:
             state._advance(float(self._work[1]))
@@ -183,6 +184,7 @@ class ExplicitRungeKutta(Integrator):
         self._system, self._ny = system, ny
         self._work = _new_work(ny, self.tableau.stages)
         self._work[kernels.HEADER + 2 * ny : kernels.HEADER + 3 * ny] = self.scale
+        self._error_slots = np.asarray(getattr(system, "error_slots", ()), dtype=np.int64)
         self._step = compile_function(kernels.explicit_runge_kutta_step, kernels.STEP_SIGNATURE)
         self._redo = compile_function(kernels.redo_explicit_runge_kutta_step, kernels.REDO_SIGNATURE)
         self._dense = compile_function(kernels.dense_output, kernels.DENSE_SIGNATURE)

@@ -41,7 +41,7 @@ STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead 
 NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
 SMALLEST_RELATIVE_STEP = 1e-14
 
-STEP_SIGNATURE = "TIiifFFFIFFFFFFff>i"
+STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
 REDO_SIGNATURE = "TIiifFFFIFFFF>i"
 DENSE_SIGNATURE = "fFFFF>v"
 FIRST_STEP_SIGNATURE = "TIiifFFFIFFFFF>i"
@@ -161,6 +161,14 @@ def relative_error(y, step, accuracy, tableau, work):
     return abs(step) * worst / accuracy
 
 
+def slot_error(c, accuracy, error_slots):
+    """Largest relative error that components themselves report in the cache, over the accuracy, or NaN."""
+    worst = 0.0
+    for i in range(error_slots.shape[0]):
+        worst = larger(worst, abs(c[error_slots[i]]))
+    return worst / accuracy
+
+
 def go_back(table, ints, first, last, t, y, p, d, k, h, c, work):
     """Make state and cache again what they were at the start of the step."""
     n = y.shape[0]
@@ -172,12 +180,14 @@ def go_back(table, ints, first, last, t, y, p, d, k, h, c, work):
 
 
 def explicit_runge_kutta_step(
-    table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, memory, work, t_stop, limit
+    table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, memory, work, error_slots, t_stop, limit
 ):
     """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
 
     On entry ``c[0:n]`` is the derivative at `t`. Returns DONE (the end of the step is ``work[1]``, the
     cache is that of the end) or another code; then `y`, the cache and the memory are as on entry.
+    `error_slots` are offsets in the cache where components report an error of their own at the end of
+    a step, relative to what they compute: a delay that had to extrapolate.
     """
     if memory[0] == 0.0:
         return NOT_INITIALIZED
@@ -224,8 +234,12 @@ def explicit_runge_kutta_step(
                 go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
                 return BLOCK_FAILED
             if status == 0:
-                break
-            error = math.nan
+                if controlled:
+                    error = larger(error, slot_error(c, accuracy, error_slots))
+                if error <= 1.0:
+                    break
+            else:
+                error = math.nan
         work[6] += 1.0
         rejected = True
         work[3] = t_end

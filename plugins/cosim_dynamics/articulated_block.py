@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.articulated_inertias import put_articulated, release, resistance
+from cosim_dynamics.articulated_inertias import put_articulated, release, resistance, whole
 from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, REFERENCE, X_GB, put_acceleration, put_missing_force
 from cosim_dynamics.inertias import add, dot6
 from cosim_mechanics.spatial import put6
 
-#: Header: number of bodies, and where the solver's arrays lie in the cache: per body 21 articulated inertias,
+#: Header: number of bodies, and where the solver's arrays lie in the cache: per body 23 for the articulated inertia,
 #: 6 forces, 6 accelerations from u_dot; per degree of freedom 7 that the elimination leaves behind.
 BODIES, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, ELIMINATED, CHANGES = range(8)
 #: Body: the columns of `body_terms`, then these slots.
@@ -25,7 +25,7 @@ V_GB, A_GB = range(9, 11)
 TAU, U_DOT, OWN, OWN_CONSTANT = range(4)
 WIDTH = 11
 
-#: Less than this part of the body's own inertia left after elimination is rounding error.
+#: Less than this part of the inertia left after elimination is rounding error.
 SINGULAR = 1e-15
 
 
@@ -50,13 +50,13 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
     for body in range(bodies):
         row = first + (body + 1) * WIDTH
         terms = put_missing_force(c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body)
-        put_articulated(c[inertias + 21 * body : inertias + 21 * body + 21], terms)
+        put_articulated(c[inertias + 23 * body : inertias + 23 * body + 23], terms)
     subspace = ints[first + SUBSPACE]
     eliminated = ints[first + ELIMINATED]
     table = first + (bodies + 1) * WIDTH
     for body in range(bodies - 1, -1, -1):
         row = first + (body + 1) * WIDTH
-        inertia = c[inertias + 21 * body : inertias + 21 * body + 21]
+        inertia = c[inertias + 23 * body : inertias + 23 * body + 23]
         wrench = c[forces + 6 * body : forces + 6 * body + 6]
         first_dof = ints[row + FIRST_DOF]
         for dof in range(first_dof + ints[row + DOFS] - 1, first_dof - 1, -1):
@@ -69,7 +69,7 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
             if own >= 0:
                 pivot += c[own]
                 missing -= c[ints[entry + OWN_CONSTANT]]
-            if pivot <= 0.0:
+            if pivot <= SINGULAR * whole(inertia, S):
                 raise ValueError("the mass matrix is singular: some joint moves nothing that has mass or inertia")
             one_over = 1.0 / pivot
             at = eliminated + 7 * dof
@@ -90,7 +90,7 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
             wrench[5] += V[5] * missing
         parent = ints[row + PARENT]
         if parent >= 0:
-            add(c[inertias + 21 * parent : inertias + 21 * parent + 21], inertia, 21)
+            add(c[inertias + 23 * parent : inertias + 23 * parent + 23], inertia, 23)
             add(c[forces + 6 * parent : forces + 6 * parent + 6], wrench, 6)
     changes = ints[first + CHANGES]
     for body in range(bodies):

@@ -1,7 +1,8 @@
 """Articulated inertias in kernel functions: what a body and all that hangs on it put up against a motion.
 
 A symmetric 6 by 6 matrix [[A, B], [B^T, C]] about a point, as 21 reals: A (xx yy zz xy xz yz), B by rows, C (likewise
-xx yy zz xy xz yz). Times a spatial acceleration it gives (moment, force).
+xx yy zz xy xz yz). Times a spatial acceleration it gives (moment, force). Two more reals behind it, the sum of the moments
+of inertia and the mass of all that hangs on the body, say how much there was before joints gave way.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ def put_articulated(slot: Any, body: Any) -> None:
     slot[18] = 0.0
     slot[19] = 0.0
     slot[20] = 0.0
+    slot[21] = slot[0] + slot[1] + slot[2]
+    slot[22] = body[0]
 
 
 def resistance(I: Any, S: Any) -> Six:
@@ -74,3 +77,8 @@ def release(I: Any, U: Any, V: Any) -> None:
     I[18] -= U[3] * V[4]
     I[19] -= U[3] * V[5]
     I[20] -= U[4] * V[5]
+
+
+def whole(I: Any, S: Any) -> float:
+    """A bound on what the motion S would meet if no joint further out gave way."""
+    return I[21] * (S[0] * S[0] + S[1] * S[1] + S[2] * S[2]) + I[22] * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim import append_to_history, interpolate_history, trim_history
+from cosim import append_to_history, history_error, interpolate_history, trim_history
 
 
 class Delay(cosim.Measure):
@@ -22,9 +22,10 @@ class Delay(cosim.Measure):
     A jump (two values at one instant) stays a jump: nothing is interpolated across it.
 
     Limits: when the delay is shorter than the step, t - delay lies after the newest value. Unless
-    `can_use_current_value` is set the same polynomial is then extrapolated, which is less accurate,
-    and error control does not see it. Let the steps be shorter than the delay (`maximum_step`), or set
-    the flag if the source does not depend on the delayed value.
+    `can_use_current_value` is set the same polynomial is then extrapolated, which is less accurate.
+    Set the flag if the source does not depend on the delayed value. The end of a step tells how far
+    off the extrapolation was, and the cubic over this step will be (`step_error`): error control then
+    takes a smaller step. Fixed steps, sources without derivative and lines are not controlled.
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ class Delay(cosim.Measure):
     value : in the unit of the source
     value_dot : per second
         Derivative of the polynomial that gives the value; 0 before the start.
+    step_error : 1
+        Estimated relative error of the values that this step extrapolates or leaves to later ones.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class Delay(cosim.Measure):
     use_linear_interpolation_only = cosim.option(False)
     can_use_current_value = cosim.option(False)
     past = cosim.history(of="source", keep="delay")
+    step_error = cosim.cache_slot(description="estimated relative error of the remembered signal")
 
     @cosim.kernel(unless="can_use_current_value")
     def from_the_past(t, past, past_ring, delay, default_value, use_linear_interpolation_only, value, value_dot):
@@ -89,6 +93,14 @@ class Delay(cosim.Measure):
             )
             value[0] = found
             value_dot[0] = rate
+
+    @cosim.kernel
+    def look_back(
+        t, past, past_ring, delay, can_use_current_value, use_linear_interpolation_only, source, source_dot, step_error
+    ):
+        step_error[0] = history_error(
+            past, past_ring, t - delay, t, can_use_current_value, source, source_dot, use_linear_interpolation_only
+        )
 
     @cosim.update
     def remember(t, side, source, source_dot, delay, past, past_ring):

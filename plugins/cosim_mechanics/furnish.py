@@ -6,9 +6,13 @@ from typing import Any
 
 import cosim
 
+GRAVITY = (0.0, 0.0, -9.81)
+
 
 def furnish(model: cosim.Model, gravity: Any) -> None:
-    """Add ``ground``, ``gravity`` and ``energy`` to a model."""
+    """Add ``ground``, ``gravity`` and ``energy`` to a model that does not have Ground yet."""
+    if "ground" in model.parts:
+        return
     model.add("mechanics.ground", "ground")
     model.add("mechanics.gravity", "gravity", gravity=gravity)
     model.add("mechanics.energy", "energy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cosim
-from cosim_mechanics.furnish import furnish, mechanics_id
+from cosim_mechanics.furnish import GRAVITY, furnish, mechanics_id
 
 
 class Multibody(cosim.Model):
@@ -31,7 +31,7 @@ class Multibody(cosim.Model):
     'bob_joint'
     """
 
-    def __init__(self, name: str, gravity: Any = (0.0, 0.0, -9.81), **settings: Any) -> None:
+    def __init__(self, name: str, gravity: Any = GRAVITY, **settings: Any) -> None:
         super().__init__(name, **settings)
         furnish(self, gravity)
 

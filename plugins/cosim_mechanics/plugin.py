@@ -61,3 +61,12 @@ def cosim_register_measures(register: cosim.Register) -> None:
 
     register("mechanics.position", Position)
     register("mechanics.velocity", Velocity)
+
+
+@cosim.hookimpl
+def cosim_register_model_tables(register: cosim.Register) -> None:
+    from cosim_mechanics.model_tables import BodiesTable, ElementsTable, JointsTable
+
+    register("mechanics.bodies", BodiesTable)
+    register("mechanics.joints", JointsTable)
+    register("mechanics.elements", ElementsTable)

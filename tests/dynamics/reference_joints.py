@@ -115,7 +115,7 @@ class Bushing(cosim.Joint):
         for i in range(36):
             H_FM[i] = 0.0
         for i in range(3):
-            w = angular_velocity_123(q, (float(i == 0), float(i == 1), float(i == 2)))
+            w = angular_velocity_123(q, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0))
             for j in range(3):
                 H_FM[6 * i + j] = w[j]
             H_FM[21 + 7 * i] = 1.0
@@ -147,7 +147,7 @@ class Gimbal(cosim.Joint):
         for i in range(18):
             H_FM[i] = 0.0
         for i in range(3):
-            w = angular_velocity_123(q, (float(i == 0), float(i == 1), float(i == 2)))
+            w = angular_velocity_123(q, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0))
             for j in range(3):
                 H_FM[6 * i + j] = w[j]
 

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
@@ -161,7 +160,9 @@ class CoSimulation:
         for name, participant in self.participants.items():
             stack.callback(participant.close)
             values = self._values[name]
-            coupled.guarded(name, lambda p=participant, v=values: p.initialize(self.start, until, v, self.tolerance))
+            coupled.guarded(
+                name, lambda p=participant, v=values: p.initialize(self.start, until, v, self.tolerance)
+            )
         make_consistent(coupled, self.descriptions)
         waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
         for name, participant in waiting.items():
@@ -216,7 +217,9 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
             problems.append(problem(key, "the name of a participant is not empty and has no dots"))
         elif isinstance(what, cosim.Participant):
             if any(what is other for other in made.values()):
-                problems.append(problem(key, "is the same object as another participant: make one for each name"))
+                problems.append(
+                    problem(key, "is the same object as another participant: make one for each name")
+                )
             made[name] = what
         elif isinstance(what, (str, Path)):
             made[name] = FmuParticipant(what, name)
@@ -241,7 +244,9 @@ def _describe(
         except cosim.FmuError as error:
             problems.append(problem(("participants", name), str(error), error))
         except Exception as error:
-            problems.append(problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}"))
+            problems.append(
+                problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}")
+            )
     return found
 
 
@@ -255,7 +260,7 @@ def _algorithm(given: Any, problems: list[WiringProblem]) -> cosim.MasterAlgorit
     if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
         given = given()
     if not isinstance(given, cosim.MasterAlgorithm):
-        text = f"is {given!r}, needs the id of a master algorithm (\"jacobi\"), a class or an instance"
+        text = f'is {given!r}, needs the id of a master algorithm ("jacobi"), a class or an instance'
         problems.append(problem(("master", "algorithm"), text))
         return None
     return given

@@ -45,7 +45,9 @@ class CommunicationPoints:
     def __post_init__(self) -> None:
         problems = []
         if not (math.isfinite(self.step) and self.step > 0.0):
-            problems.append(cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0"))
+            problems.append(
+                cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0")
+            )
         if not math.isfinite(self.start):
             problems.append(cosim.Problem("start", f"is {self.start!r} s, needs a finite number"))
         if not (math.isfinite(self.until) and self.until >= self.start):

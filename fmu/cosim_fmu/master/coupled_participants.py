@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.link import Link
@@ -57,7 +56,9 @@ class CoupledParticipants:
         self.events: list[cosim.EventRecord] = []
         self.stop_reason = ""
         self.time = math.nan
-        self.input_names = {name: [link.input for link in links if link.target == name] for name in participants}
+        self.input_names = {
+            name: [link.input for link in links if link.target == name] for name in participants
+        }
         places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
         self._feeds: dict[str, list[tuple[str, int, Link]]] = {
             name: [(link.source, places[link.start], link) for link in links if link.target == name]
@@ -75,7 +76,9 @@ class CoupledParticipants:
                 if isinstance(value, float) and not math.isfinite(value):
                     link = feed[2]
                     raise CoSimulationError(
-                        self.time, f"{link.output} is {value}: not passed on to {link.target}.{link.input}", link.source
+                        self.time,
+                        f"{link.output} is {value}: not passed on to {link.target}.{link.input}",
+                        link.source,
                     )
             self.held[name] = values
             self.guarded(name, lambda: self.participants[name].set(self.input_names[name], values))
@@ -93,14 +96,18 @@ class CoupledParticipants:
             returns = 0
             while reached < end - small:
                 if not reached > time or returns == MOST_EARLY_RETURNS:
-                    raise CoSimulationError(self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g}", name)
+                    raise CoSimulationError(
+                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g}", name
+                    )
                 returns += 1
                 self.statistics.retries += 1
                 self._happened(cosim.EventCause.TRIGGERED, reached, name, "returned early, went on")
                 time = reached
                 reached = self.guarded(name, lambda at=time: participant.step(at, end - at))
         except StopRequested as request:
-            self.stop_reason = self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
+            self.stop_reason = (
+                self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
+            )
             self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
         finally:
             self.statistics.participant_time[name] += perf_counter() - before

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import cosim
-
 from cosim_fmu.master.graph import closed_path, components
 from cosim_fmu.master.link import Link
 

@@ -36,7 +36,9 @@ class FmuArchive:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if self.path.is_dir():
-            raise self._error("is a folder, needs the .fmu file itself (a ZIP archive with modelDescription.xml)")
+            raise self._error(
+                "is a folder, needs the .fmu file itself (a ZIP archive with modelDescription.xml)"
+            )
         if not self.path.is_file():
             raise self._error("no such file")
         try:
@@ -91,19 +93,25 @@ class FmuArchive:
         """
         if self.version != "2.0":
             given = f"FMI {self.version}" if self.version else "no FMI version"
-            raise self._error(f"declares {given}, which is not supported: needs FMI 2.0 Co-Simulation. "
-                              "Export it again from its tool as FMI 2.0 Co-Simulation.")
+            raise self._error(
+                f"declares {given}, which is not supported: needs FMI 2.0 Co-Simulation. "
+                "Export it again from its tool as FMI 2.0 Co-Simulation."
+            )
         if "CoSimulation" not in self._interfaces:
             has = "ModelExchange" if "ModelExchange" in self._interfaces else "no interface"
-            raise self._error(f"offers {has} only, needs Co-Simulation (an FMU that brings its own solver). "
-                              "Export it again from its tool as FMI 2.0 Co-Simulation.")
+            raise self._error(
+                f"offers {has} only, needs Co-Simulation (an FMU that brings its own solver). "
+                "Export it again from its tool as FMI 2.0 Co-Simulation."
+            )
         identifier = self._interfaces["CoSimulation"]
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]{0,200}", identifier) or ".." in identifier:
             raise self._error(f"modelIdentifier {identifier!r} is not a C identifier: refused")
         library = f"binaries/{platform}/{identifier}{suffix}"
         if library not in {member.filename for member in self._members}:
             has = ", ".join(self.platforms) or "none"
-            raise self._error(f"has no binary for this platform ({library} is missing). Platforms it has: {has}.")
+            raise self._error(
+                f"has no binary for this platform ({library} is missing). Platforms it has: {has}."
+            )
 
     def unpack(self) -> Path:
         """Unpack everything into a new folder that only this user can enter; the caller removes it.
@@ -130,7 +138,9 @@ class FmuArchive:
             raise self._error(f"has {len(self._members)} members, at most {MOST_MEMBERS} are unpacked")
         total = sum(member.file_size for member in self._members)
         if total > LARGEST_ARCHIVE:
-            raise self._error(f"unpacks to {total / 2**30:.1f} GiB, at most {LARGEST_ARCHIVE / 2**30:.0f} are unpacked")
+            raise self._error(
+                f"unpacks to {total / 2**30:.1f} GiB, at most {LARGEST_ARCHIVE / 2**30:.0f} are unpacked"
+            )
         for member in self._members:
             name = member.filename
             parts = PurePosixPath(name.replace("\\", "/")).parts
@@ -148,8 +158,10 @@ class FmuArchive:
         except KeyError:
             raise self._error("is no FMU: the archive has no modelDescription.xml") from None
         if member.file_size > LARGEST_DESCRIPTION:
-            raise self._error(f"modelDescription.xml has {member.file_size / 2**20:.0f} MiB, "
-                              f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read")
+            raise self._error(
+                f"modelDescription.xml has {member.file_size / 2**20:.0f} MiB, "
+                f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read"
+            )
         return archive.read(member)
 
 
@@ -165,8 +177,15 @@ class _Document:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._depth == 0:
             self.root = dict(attributes) if tag == "fmiModelDescription" else {}
-            self.refused = "" if tag == "fmiModelDescription" else f"its root is <{tag}>, not <fmiModelDescription>"
-        elif self._depth == 1 and tag in ("CoSimulation", "ModelExchange", "ScheduledExecution", "Implementation"):
+            self.refused = (
+                "" if tag == "fmiModelDescription" else f"its root is <{tag}>, not <fmiModelDescription>"
+            )
+        elif self._depth == 1 and tag in (
+            "CoSimulation",
+            "ModelExchange",
+            "ScheduledExecution",
+            "Implementation",
+        ):
             self.interfaces[tag] = attributes.get("modelIdentifier", "")
         self._depth += 1
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import cosim
-
 from cosim_fmu.master.fmu_archive import FmuArchive
 
-TYPES = {"Real": "real", "Integer": "integer", "Enumeration": "integer", "Boolean": "boolean", "String": "string"}
+TYPES = {
+    "Real": "real",
+    "Integer": "integer",
+    "Enumeration": "integer",
+    "Boolean": "boolean",
+    "String": "string",
+}
 CAUSALITIES = ("input", "output", "parameter")
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
@@ -124,7 +129,9 @@ def _base_unit(base: Any) -> tuple[tuple[int, ...], float, float]:
     return tuple(getattr(base, name) for name in EXPONENTS), base.factor, base.offset
 
 
-def _feedthrough(read: Any, inputs: frozenset[str]) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
+def _feedthrough(
+    read: Any, inputs: frozenset[str]
+) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
     """For each output its inputs, and the outputs for which that is only assumed."""
     known: dict[str, frozenset[str]] = {}
     for unknown in read.outputs:

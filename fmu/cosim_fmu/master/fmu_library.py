@@ -81,5 +81,7 @@ def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str
     missing = [name for name in NEEDED if isinstance(slave._functions[name], _Missing)]
     if missing:
         slave.freeLibrary()
-        raise cosim.FmuError(fmu, f"the library does not export {', '.join(missing)}: no FMI 2.0 Co-Simulation FMU")
+        raise cosim.FmuError(
+            fmu, f"the library does not export {', '.join(missing)}: no FMI 2.0 Co-Simulation FMU"
+        )
     return slave

@@ -47,7 +47,9 @@ def callback() -> Any:
     from fmpy.fmi1 import printLogMessage
     from fmpy.fmi2 import fmi2CallbackLoggerTYPE
 
-    def receive(environment: int | None, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+    def receive(
+        environment: int | None, instance: bytes, status: int, category: bytes, message: bytes
+    ) -> None:
         log = _logs.get(environment or 0)
         if log is not None:
             log.messages.append((status, (message or b"").decode("utf-8", "replace").strip()))

@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import cosim
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
 from cosim_fmu.master import fmu_log
 from cosim_fmu.master.fmu_archive import FmuArchive
 from cosim_fmu.master.fmu_interface import FmuInterface, read_interface
@@ -246,7 +246,9 @@ class FmuParticipant(cosim.Participant):
             if isinstance(error, cosim.FmuError):
                 raise
             raise self._error("the FMU refused to be instantiated", "fmi2Instantiate") from error
-        serious = [c for c in interface.log_categories if c.startswith("logStatus") and c != "logStatusPending"]
+        serious = [
+            c for c in interface.log_categories if c.startswith("logStatus") and c != "logStatusPending"
+        ]
         if serious:
             with suppress(Exception):
                 slave.setDebugLogging(True, serious)
@@ -316,8 +318,10 @@ class FmuParticipant(cosim.Participant):
             self._mode = "failed"
             return self._error(f"{type(error).__name__}: {error}", function)
         self._mode = "fatal" if status == FATAL else "failed"
-        what = "returned pending, but asynchronous steps are not supported" if status == PENDING else (
-            f"failed with status {fmu_log.STATUS[status] if 0 <= status < 6 else status}"
+        what = (
+            "returned pending, but asynchronous steps are not supported"
+            if status == PENDING
+            else (f"failed with status {fmu_log.STATUS[status] if 0 <= status < 6 else status}")
         )
         return self._error(what, getattr(error, "function", function))
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import cosim
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.coupled_participants import CoupledParticipants
 from cosim_fmu.master.feedthrough import Port, instant_graph, path_text
@@ -22,7 +22,9 @@ MOST_NEWTON_STEPS = 20
 LARGEST_NEWTON_LOOP = 200
 
 
-def make_consistent(coupled: CoupledParticipants, descriptions: Mapping[str, cosim.ParticipantDescription]) -> None:
+def make_consistent(
+    coupled: CoupledParticipants, descriptions: Mapping[str, cosim.ParticipantDescription]
+) -> None:
     """Pass values along the connections until every input has its value and every output fits its inputs.
 
     The connected outputs are taken in the order of their dependencies: an output is read when all inputs

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-import cosim
 import numpy as np
 
+import cosim
 from cosim_fmu.master.link import Link
 
 

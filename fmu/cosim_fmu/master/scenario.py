@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.scenario_lines import line_of, lines_of_keys
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
@@ -103,13 +101,19 @@ class Scenario:
                 tolerance=self.tolerance,
             )
         except cosim.FmuError as error:
-            name = next((n for n, p in self.participants.items() if str(getattr(p, "path", "")) == error.fmu), "")
+            name = next(
+                (n for n, p in self.participants.items() if str(getattr(p, "path", "")) == error.fmu), ""
+            )
             problems.append(problem(("participants", name), str(error)))
         except cosim.ModelError as error:
-            problems += [p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems]
+            problems += [
+                p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
+            ]
         if problems or made is None:
             problems.sort(key=self._line)
-            raise cosim.ModelError([cosim.Problem(f"{self.path}:{self._line(p)}: {p.where}", p.text) for p in problems])
+            raise cosim.ModelError(
+                [cosim.Problem(f"{self.path}:{self._line(p)}: {p.where}", p.text) for p in problems]
+            )
         return made
 
     def _line(self, fault: WiringProblem) -> int:
@@ -122,7 +126,7 @@ class Scenario:
         self._check_keys((), data, TABLES)
         participants = self._table(data, "participants")
         if not participants and "participants" not in (fault.where for fault in self._problems):
-            self._say(("participants",), "there are none: write [participants.NAME] with fmu = \"file.fmu\"")
+            self._say(("participants",), 'there are none: write [participants.NAME] with fmu = "file.fmu"')
         for name, entry in participants.items():
             if not isinstance(entry, Mapping):
                 self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
@@ -130,7 +134,9 @@ class Scenario:
             made = make_participant(self.path.parent, name, entry, self._say)
             if made is not None:
                 self.participants[name] = made
-                self.starts.update({f"{name}.{path}": v for path, v in _flat(entry.get("parameters", {})).items()})
+                self.starts.update(
+                    {f"{name}.{path}": v for path, v in _flat(entry.get("parameters", {})).items()}
+                )
         self._take_connections(data.get("connections", []))
         self._take_master(self._table(data, "master"))
         self._take_output(self._table(data, "output"))
@@ -152,16 +158,18 @@ class Scenario:
         if isinstance(algorithm, str):
             self.algorithm = algorithm
         else:
-            self._say(("master", "algorithm"), f"is {algorithm!r}, needs a name: \"jacobi\" or \"gauss_seidel\"")
+            self._say(("master", "algorithm"), f'is {algorithm!r}, needs a name: "jacobi" or "gauss_seidel"')
         for name in ("step", "until", "start"):
             if name in master:
                 setattr(self, name, self._seconds(name, master[name], getattr(self, name)))
             elif name != "start":
-                self._say(("master",), f"{name} is missing: write {name} = \"1 ms\" or a number of seconds")
+                self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
         if "until" in master and self.until < self.start:
             self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
         tolerance = master.get("tolerance")
-        if tolerance is not None and (isinstance(tolerance, bool) or not isinstance(tolerance, float) or tolerance <= 0):
+        if tolerance is not None and (
+            isinstance(tolerance, bool) or not isinstance(tolerance, float) or tolerance <= 0
+        ):
             self._say(("master", "tolerance"), f"is {tolerance!r}, needs a number greater than 0: 1e-6")
         else:
             self.tolerance = tolerance
@@ -169,12 +177,14 @@ class Scenario:
     def _take_output(self, output: Mapping[str, Any]) -> None:
         self._check_keys(("output",), output, OUTPUT)
         signals, file = output.get("signals"), output.get("file")
-        if signals is not None and not (isinstance(signals, list) and all(isinstance(s, str) for s in signals)):
-            self._say(("output", "signals"), "needs a list of names or patterns: [\"plant.*\"]")
+        if signals is not None and not (
+            isinstance(signals, list) and all(isinstance(s, str) for s in signals)
+        ):
+            self._say(("output", "signals"), 'needs a list of names or patterns: ["plant.*"]')
         else:
             self.signals = signals
         if file is not None and not isinstance(file, str):
-            self._say(("output", "file"), f"is {file!r}, needs the name of a file: \"results.csv\"")
+            self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
         elif file is not None:
             self.file = self.path.parent / file
 
@@ -182,8 +192,12 @@ class Scenario:
         try:
             if isinstance(value, str):
                 value = cosim.parse_quantity(value, "s")
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < float("inf"):
-                raise ValueError(f"is {value!r}, needs a number of seconds, or text with a unit: \"0.1 ms\"")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not abs(value) < float("inf")
+            ):
+                raise ValueError(f'is {value!r}, needs a number of seconds, or text with a unit: "0.1 ms"')
             if name == "step" and not value > 0:
                 raise ValueError(f"is {value!r} s, needs more than 0")
         except (ValueError, cosim.UnitError) as error:
@@ -198,7 +212,9 @@ class Scenario:
         self._say((name,), f"is {table!r}, needs a table: [{name}]")
         return {}
 
-    def _check_keys(self, where: tuple[str | int, ...], table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def _check_keys(
+        self, where: tuple[str | int, ...], table: Mapping[str, Any], known: tuple[str, ...]
+    ) -> None:
         for key in table:
             if key not in known:
                 self._say((*where, key), str(cosim.LookUpError("key", key, known)))

@@ -7,7 +7,9 @@ import re
 KEY = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
 PATH = re.compile(rf"\s*({KEY}(?:\s*\.\s*{KEY})*)\s*")
 PART = re.compile(KEY)
-STRING = re.compile(r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
+STRING = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL
+)
 
 
 def lines_of_keys(text: str) -> dict[str, int]:
@@ -72,7 +74,7 @@ def _with_index(table: str, counts: dict[str, int]) -> str:
     """A table inside an element of an array of tables belongs to the last element."""
     for known, count in counts.items():
         if table.startswith(known + "."):
-            return f"{known}.{count - 1}{table[len(known):]}"
+            return f"{known}.{count - 1}{table[len(known) :]}"
     return table
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 
@@ -42,7 +41,10 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     given = [kind for kind in KINDS if kind in entry]
     if len(given) != 1:
         what = " and ".join(given) if given else "neither fmu nor model nor type"
-        say(here, f"has {what}, needs one of them: fmu = \"file.fmu\", model = \"file.toml\" or type = \"plugin.id\"")
+        say(
+            here,
+            f'has {what}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"',
+        )
         return None
     kind, what = given[0], entry[given[0]]
     if not isinstance(what, str) or not what:
@@ -69,3 +71,20 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
     return None
+
+
+def read_model(path: Path) -> cosim.Model:
+    """A model from a model file.
+
+    Raises
+    ------
+    CosimError
+        No installed plugin reads model files, or this one has faults.
+    """
+    read = getattr(cosim.Model, "from_file", None)
+    if read is None:
+        raise cosim.CosimError(
+            f"{path}: no installed plugin reads model files. Export the model and give fmu = …"
+        )
+    model: cosim.Model = read(path)
+    return model

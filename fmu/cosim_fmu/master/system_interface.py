@@ -21,7 +21,9 @@ class SystemFeedthrough(Mapping[str, frozenset[str]]):
         For each input of the system the names of its elements.
     """
 
-    def __init__(self, system: cosim.System, paths: Mapping[str, str], inputs: Mapping[str, list[str]]) -> None:
+    def __init__(
+        self, system: cosim.System, paths: Mapping[str, str], inputs: Mapping[str, list[str]]
+    ) -> None:
         self._system, self._paths, self._inputs = system, paths, inputs
         self._found: dict[str, frozenset[str]] = {}
 

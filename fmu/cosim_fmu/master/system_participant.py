@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import cosim
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_interface import describe_system
 
@@ -83,7 +83,9 @@ class SystemParticipant(cosim.Participant):
         for name, value in values.items():
             state[name] = value
         accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
-        self._simulator = cosim.Simulator(self.system, state, self._integrator, accuracy=accuracy, **self._options)
+        self._simulator = cosim.Simulator(
+            self.system, state, self._integrator, accuracy=accuracy, **self._options
+        )
         self._ready = self._failed = False
         self._stop, self._written = stop, {}
 
@@ -130,7 +132,9 @@ class SystemParticipant(cosim.Participant):
         """Go on from a saved State, bit for bit as if never left."""
         state = self.system.state_from_bytes(token[1:])
         accuracy = self.simulator.state.accuracy
-        self._simulator = cosim.Simulator(self.system, state, self._integrator, accuracy=accuracy, **self._options)
+        self._simulator = cosim.Simulator(
+            self.system, state, self._integrator, accuracy=accuracy, **self._options
+        )
         self._ready, self._failed = bool(token[0]), False
         self._written = {}
 

@@ -95,7 +95,9 @@ class VariableAccess:
                 group.buffer[i] = _to_c(group.type, values[place])
             except (TypeError, ValueError, OverflowError):
                 shown = repr(values[place])[:80]
-                raise ValueError(f"{self._names[place]} is {shown}, needs a value of type {group.type}") from None
+                raise ValueError(
+                    f"{self._names[place]} is {shown}, needs a value of type {group.type}"
+                ) from None
 
 
 def _to_c(kind: str, value: Any) -> Any:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-import cosim
 import numpy as np
 
+import cosim
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.unit_match import conversion_of
@@ -39,7 +39,7 @@ def check_connections(
     taken: dict[tuple[str, str], int] = {}
     for i, connection in enumerate(connections):
         if not _is_pair(connection):
-            text = f"is {connection!r}, needs two names: (\"plant.felt\", \"controller.speed\")"
+            text = f'is {connection!r}, needs two names: ("plant.felt", "controller.speed")'
             problems.append(problem(("connections", i), text))
             continue
         ends = []
@@ -101,7 +101,7 @@ def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[Wirin
         problem(
             ("master", "algorithm"),
             f"direct feedthrough closes a loop, which no order of the participants resolves: {path_text(path)}. "
-            "Take \"jacobi\", or break the loop: a delay, or an output that does not depend on its inputs directly",
+            'Take "jacobi", or break the loop: a delay, or an output that does not depend on its inputs directly',
         )
         for path in found
     ]
@@ -146,8 +146,13 @@ def _find_port(
         return (name, found), ""
     if causality not in ("", found.causality):
         others = [v.name for v in variables.values() if v.causality == causality]
-        has = f"{causality.capitalize()}s of {name}: {', '.join(others[:12])}{' …' if len(others) > 12 else ''}"
-        return None, f"{path} is {_a(found.causality)}, needs {_a(causality)}. {has if others else 'There are none'}."
+        has = (
+            f"{causality.capitalize()}s of {name}: {', '.join(others[:12])}{' …' if len(others) > 12 else ''}"
+        )
+        return (
+            None,
+            f"{path} is {_a(found.causality)}, needs {_a(causality)}. {has if others else 'There are none'}.",
+        )
     return (name, found), ""
 
 
@@ -166,7 +171,9 @@ def _link(
         try:
             factor, offset = conversion_of(output.unit, descriptions[source], read.unit, descriptions[target])
         except cosim.UnitError as error:
-            raise ValueError(f"{names[0]} [{output.unit}] cannot feed {names[1]} [{read.unit}]: {error}") from None
+            raise ValueError(
+                f"{names[0]} [{output.unit}] cannot feed {names[1]} [{read.unit}]: {error}"
+            ) from None
     return Link(source, output.name, target, read.name, factor, offset, widens)
 
 
@@ -180,7 +187,9 @@ def _start_value(variable: cosim.ParticipantVariable, value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"is {value}, needs a finite number [{variable.unit}]")
         return float(value)
-    kind, make = {"integer": (Integral, int), "boolean": ((bool, np.bool_), bool), "string": (str, str)}[variable.type]
+    kind, make = {"integer": (Integral, int), "boolean": ((bool, np.bool_), bool), "string": (str, str)}[
+        variable.type
+    ]
     if not isinstance(value, kind) or (variable.type == "integer" and isinstance(value, bool)):  # type: ignore[arg-type]
         raise ValueError(f"is {value!r}, needs a value of type {variable.type}")
     return make(value)  # type: ignore[call-overload]

@@ -92,7 +92,8 @@ def _from_mapping(value: Mapping[str, Any]) -> NDArray[np.float64]:
 
 
 def _from_parts(position: Any, angles: Any) -> NDArray[np.float64]:
-    return np.array(pose_from_angles(_three(angles, "rad", "angles"), _three(position, "m", "position")))
+    reals = pose_from_angles(_three(angles, "rad", "angles"), _three(position, "m", "position"))
+    return np.array(reals) + 0.0  # no negative zeros where people look
 
 
 def _from_reals(items: Sequence[Any]) -> NDArray[np.float64]:

@@ -1,0 +1,142 @@
+"""``cosim cosimulate SCENARIO.toml``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.feedthrough import direct_inputs
+from cosim_fmu.master.scenario import Scenario
+
+SINK = "workbench.csv"
+BAD_INPUT = 2
+
+
+class CosimulateCommand(cosim.Command):
+    """Run the co-simulation that a scenario file describes and write its results."""
+
+    name: ClassVar[str] = "cosimulate"
+    summary: ClassVar[str] = "run FMUs and models together, as a scenario file says"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The scenario, where the results go, and how much is said."""
+        parser.add_argument("scenario", type=Path, help="a TOML file: participants, connections, master")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results, CSV (SCENARIO.csv)")
+        parser.add_argument(
+            "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
+        )
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, run, write; results so far are kept when a participant fails."""
+        try:
+            scenario = Scenario.read(arguments.scenario)
+            loop = scenario.couple()
+        except cosim.ModelError as error:
+            count = len(error.problems)
+            print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
+            return BAD_INPUT
+        until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
+        target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        if not target.parent.is_dir():
+            raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+        sink = cosim.registry().get("result_sink", SINK)()
+        if not arguments.quiet:
+            print(header(loop))
+        try:
+            result = _simulate(loop, until, scenario, quiet=arguments.quiet)
+        except (cosim.SimulationError, KeyboardInterrupt):
+            if loop.result is not None and loop.result.time.size:
+                sink.write(loop.result, target)
+                print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
+            raise
+        sink.write(result, target)
+        if not arguments.quiet:
+            print(summary(result, target))
+        return 0
+
+
+def header(loop: CoSimulation) -> str:
+    """Who takes part, and in which order."""
+    rows = []
+    for name, description in loop.descriptions.items():
+        path = getattr(loop.participants[name], "path", None)
+        kind = description.kind + (", state saved and restored" if description.can_restore else "")
+        rows.append((name, path.name if isinstance(path, Path) else "", kind))
+    widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
+    lines = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True) if w or cell)
+        for row in rows
+    ]
+    return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
+
+
+def summary(result: cosim.Result, target: Path) -> str:
+    """What came of it."""
+    figures = result.statistics
+    counts = [(figures["steps"], "step"), (figures["events"], "event")]
+    said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
+    said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
+    slowest = max(figures["participant_time"].items(), key=lambda item: item[1], default=None)
+    line = ", ".join(said)
+    if slowest is not None:
+        line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
+    message = [result.message] if result.message else []
+    return "\n".join([*message, line, f"results → {target}"])
+
+
+def _order(loop: CoSimulation) -> str:
+    assert loop.algorithm is not None
+    if not loop.algorithm.exchanges_within_step:
+        return f"all step from the same values ({type(loop.algorithm).__name__})"
+    place = {name: i for i, name in enumerate(loop.order)}
+    back = dict.fromkeys(link.start for link in loop.links if place[link.source] >= place[link.target])
+    free = [f"{name}.{output}" for name, output in back if not direct_inputs(loop.descriptions[name], output)]
+    late = [f"{name}.{output}" for name, output in back if direct_inputs(loop.descriptions[name], output)]
+    reasons = []
+    if free:
+        reasons.append(f"{', '.join(free)} {'has' if len(free) == 1 else 'have'} no direct feedthrough")
+    if late:
+        reasons.append(f"{', '.join(late)} {'is' if len(late) == 1 else 'are'} one step late")
+    return " → ".join(loop.order) + (f"   ({'; '.join(reasons)})" if reasons else "")
+
+
+def _simulate(loop: CoSimulation, until: float, scenario: Scenario, *, quiet: bool) -> cosim.Result:
+    """Run with a progress bar on a terminal, and a line of figures at the end."""
+    if quiet:
+        return loop.simulate(until, record=scenario.signals)
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    console = Console()
+    if not console.is_terminal:
+        result = loop.simulate(until, record=scenario.signals)
+        print(_pace(result))
+        return result
+    columns = [
+        BarColumn(),
+        TaskProgressColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[pace]}"),
+    ]
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=max(until - loop.start, 1e-300), pace="")
+
+        def show(time: float) -> None:
+            bar.update(task, completed=time - loop.start, pace=f"{time:.3f} s")
+
+        result: Any = loop.simulate(until, progress=show, record=scenario.signals)
+        bar.update(task, pace=_pace(result))
+    return result
+
+
+def _pace(result: cosim.Result) -> str:
+    """``2.000 s   18× real time``."""
+    spent = result.statistics["wall_time"]
+    span = float(result.time[-1] - result.time[0])
+    return f"{result.time[-1]:.3f} s" + (
+        f"   {span / spent:.3g}× real time" if spent > 0.0 and span > 0.0 else ""
+    )

@@ -1,0 +1,103 @@
+"""Driving an FMU by the names of its variables."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
+from export_parts import Ball, Fuse, Oscillator
+
+
+def oscillator(name: str = "oscillator", **values: Any) -> cosim.Model:
+    """An oscillator whose position is felt late."""
+    model = cosim.Model(name)
+    model.add(Oscillator, "osc", **values)
+    model.measure("measures.delay", "felt", source="osc.position", delay=0.013)
+    return model
+
+
+def ball(**values: Any) -> cosim.Model:
+    model = cosim.Model("ball")
+    model.add(Ball, "ball", **values)
+    return model
+
+
+def fuse() -> cosim.Model:
+    model = cosim.Model("fuse")
+    model.add(Fuse, "fuse")
+    return model
+
+
+def export(model: cosim.Model, path: Path, **options: Any) -> Path:
+    return PythonFmuExporter().export(model, path, **options)
+
+
+class Fmu:
+    """An instance of an FMU; what it logs is kept in `messages`."""
+
+    def __init__(self, path: Path, folder: Path | None = None, name: str = "instance") -> None:
+        from fmpy import extract, read_model_description
+        from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+
+        self.messages: list[str] = []
+        self.folder = Path(extract(str(path), None if folder is None else str(folder)))
+        self.description = read_model_description(str(path), validate=False)
+        self.references = {v.name: v.valueReference for v in self.description.modelVariables}
+        self.types = {v.name: v.type for v in self.description.modelVariables}
+
+        def log(environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+            self.messages.append(message.decode())
+
+        self._callbacks = fmi2CallbackFunctions()
+        self._callbacks.logger = fmi2CallbackLoggerTYPE(log)
+        self._callbacks.allocateMemory = defaultCallbacks.allocateMemory
+        self._callbacks.freeMemory = defaultCallbacks.freeMemory
+        self.slave = FMU2Slave(
+            guid=self.description.guid,
+            unzipDirectory=str(self.folder),
+            modelIdentifier=self.description.coSimulation.modelIdentifier,
+            instanceName=name,
+        )
+        self.slave.instantiate(callbacks=self._callbacks, loggingOn=True)
+
+    def start(self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None, **values: Any) -> Fmu:
+        self.slave.setupExperiment(startTime=start, tolerance=tolerance, stopTime=stop)
+        for name, value in values.items():
+            self[name] = value
+        self.slave.enterInitializationMode()
+        self.slave.exitInitializationMode()
+        return self
+
+    def __getitem__(self, name: str) -> Any:
+        get = self.slave.getInteger if self.types[name] == "Integer" else self.slave.getReal
+        return get([self.references[name]])[0]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        write = self.slave.setInteger if self.types[name] == "Integer" else self.slave.setReal
+        write([self.references[name]], [value])
+
+    def all(self) -> list[float]:
+        """Every real value of the FMU."""
+        return list(self.slave.getReal([r for n, r in self.references.items() if self.types[n] == "Real"]))
+
+    def steps(self, first: int, last: int, h: float = 0.01) -> None:
+        for i in range(first, last):
+            self.slave.doStep(i * h, h)
+
+    def close(self) -> None:
+        self.slave.freeInstance()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def running(path: Path, **options: Any) -> Iterator[Fmu]:
+    fmu = Fmu(path, **options)
+    try:
+        yield fmu
+    finally:
+        fmu.close()
