@@ -149,9 +149,13 @@ def cache_slot(
     )
 
 
-def output(unit: str | Sequence[str] = "1", shape: Shape = (), description: str = "") -> Any:
+def output(
+    unit: str | Sequence[str] = "1", shape: Shape = (), accumulates: bool = False, description: str = ""
+) -> Any:
     """An output port: a cache slot that other components, FMUs and results see by default."""
-    return Declaration("output", "", _shape(shape), _units(unit), description=description)
+    return Declaration(
+        "output", "", _shape(shape), _units(unit), accumulates=accumulates, description=description
+    )
 
 
 def input(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:  # noqa: A001

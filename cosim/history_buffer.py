@@ -23,6 +23,8 @@ KEPT = 4  # what a cubic through values needs
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
 SMALL = 1e-3  # a signal below that is compared with it instead of with itself
 SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
+FINEST = 1e-3  # steps shorter than this part of the delay are not made shorter for its sake
+SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
 
 BREAKPOINT_SIGNATURE = "FIff>f"
@@ -218,7 +220,7 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     return cubic(t_delayed, t0, v0, t1, v1, t2, v2, t3, v3)
 
 
-def history_error(past, ring, t_delayed, t, has_present, value, derivative, linear_only):
+def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative, linear_only):
     """How far off values from this history are, as far as the end of a step at `t` can tell.
 
     The larger one of two: the difference between a value that was extrapolated and the one that is
@@ -231,7 +233,10 @@ def history_error(past, ring, t_delayed, t, has_present, value, derivative, line
         Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
     """
     count = ring[3]
-    if count == 0 or t <= entry_time(past, ring, count - 1):
+    if count == 0:
+        return 0.0
+    # At a jump that is no event no step is short enough; a thousandth of the delay resolves it well.
+    if t - entry_time(past, ring, count - 1) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
         return 0.0
     error = 0.0
     if not has_present and t_delayed > entry_time(past, ring, count - 1):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cosim.component import Component
 from cosim.declarations import Declaration
-from cosim.errors import LookUpError, ModelError
+from cosim.errors import CosimError, LookUpError, ModelError
 from cosim.layout import Layout
 from cosim.schedule import Slot
 
@@ -68,11 +68,9 @@ def resolve_path(path: str, parts: Mapping[str, Component], layout: Layout) -> S
         names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(part.signals)
         raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
     declaration = part.declarations[declared]
-    units = (
-        declaration.units
-        if declared == name
-        else tuple(f"({u})/s" if u != "1" else "1/s" for u in declaration.units)
-    )
+    units = _units(part, declaration, parts, layout)
+    if declared != name:
+        units = tuple(_per_second(u) for u in units)
     slot = layout.slots[key]
     if index is None:
         return Signal(part_name, name, slot, units, declaration)
@@ -80,6 +78,26 @@ def resolve_path(path: str, parts: Mapping[str, Component], layout: Layout) -> S
         raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])
     unit = units[int(index)] if len(units) > 1 else units[0]
     return Signal(part_name, name, slot.part(int(index)), (unit,), declaration)
+
+
+def _units(
+    part: Component, declaration: Declaration, parts: Mapping[str, Component], layout: Layout
+) -> tuple[str, ...]:
+    """Declared units; a measure may have those of its source."""
+    source = getattr(part, "unit_from", "") if declaration.name == "value" else ""
+    given = part.values.attachments.get(source) if source else None
+    path = given.name if isinstance(given, Component) else given
+    if not path or path.partition(".")[0] == part.name:
+        return declaration.units
+    try:
+        return resolve_path(path, parts, layout).units
+    except (CosimError, RecursionError):  # reported where the source itself is wired
+        return declaration.units
+
+
+def _per_second(unit: str) -> str:
+    top, _, bottom = unit.partition("/")
+    return f"{top}/({bottom}.s)" if bottom else f"{top}/s"
 
 
 def main_output(part: Component) -> str:

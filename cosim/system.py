@@ -298,7 +298,7 @@ class System:
                         kind,
                         slot,
                         declaration.shape,
-                        declaration.units,
+                        self.signal(f"{name}.{declaration.name}").units,
                         self.stage_of(slot),
                         () if start is None else tuple(start.tolist()),
                         declaration.minimum,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim import append_to_history, history_error, interpolate_history, trim_history
+from cosim import append_to_history, extrapolation_error, interpolate_history, trim_history
 
 
 class Delay(cosim.Measure):
@@ -98,7 +98,7 @@ class Delay(cosim.Measure):
     def look_back(
         t, past, past_ring, delay, can_use_current_value, use_linear_interpolation_only, source, source_dot, step_error
     ):
-        step_error[0] = history_error(
+        step_error[0] = extrapolation_error(
             past, past_ring, t - delay, t, can_use_current_value, source, source_dot, use_linear_interpolation_only
         )
 

@@ -50,10 +50,10 @@ class Energy(cosim.Component):
     stored = cosim.collect("potential_energy", description="potential energy of every part that has it")
     lost = cosim.collect("dissipated_energy", description="dissipated energy of every part that has it")
 
-    kinetic = cosim.cache_slot(unit="J", accumulates=True, description="kinetic energy of all bodies")
-    potential = cosim.cache_slot(unit="J", accumulates=True, description="sum of all potential energies")
-    dissipated = cosim.cache_slot(unit="J", accumulates=True, description="sum of all dissipated energies")
-    total = cosim.cache_slot(unit="J", description="kinetic + potential + dissipated")
+    kinetic = cosim.output(unit="J", accumulates=True, description="kinetic energy of all bodies")
+    potential = cosim.output(unit="J", accumulates=True, description="sum of all potential energies")
+    dissipated = cosim.output(unit="J", accumulates=True, description="sum of all dissipated energies")
+    total = cosim.output(unit="J", description="kinetic + potential + dissipated")
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
     def add_kinetic(X_GB, V_GB, mass, center_of_mass, inertia, kinetic):

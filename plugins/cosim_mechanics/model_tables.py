@@ -6,50 +6,39 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import cosim
-from cosim_mechanics.furnish import GRAVITY, furnish, mechanics_id
+from cosim_mechanics.furnish import GRAVITY, furnish
 
-Report = Callable[[tuple[str, ...], str], None]
+Report = Callable[[str, str], None]
 
 
 class MechanicsTable(cosim.ModelTable):
-    """Base of the three: Ground, gravity and the energy balance come with the first table that is read."""
+    """Base of the three tables: Ground, gravity and the energy balance come with whichever is there."""
 
+    prefix = "mechanics"
     settings: ClassVar[Mapping[str, Any]] = {"gravity": GRAVITY}
 
     def begin(self, model: cosim.Model, settings: Mapping[str, Any]) -> None:
-        """Keep the direction of gravity until there is something to act on."""
-        self.gravity = settings.get("gravity", GRAVITY)
-
-    def furnish(self, model: cosim.Model, report: Report) -> None:
         """Add what every multibody model has, once."""
         try:
-            furnish(model, self.gravity)
+            furnish(model, settings["gravity"])
         except cosim.ModelError as error:
-            for problem in error.problems:
-                report((), f"[model] {problem}")
+            raise cosim.ModelError([cosim.Problem("gravity", p.text) for p in error.problems]) from None
 
     def add(
-        self,
-        model: cosim.Model,
-        name: str,
-        kind: Any,
-        values: Mapping[str, Any],
-        report: Report,
-        at: tuple[str, ...] = (),
+        self, model: cosim.Model, name: str, entry: Mapping[str, Any], report: Report, under: str = ""
     ) -> None:
-        """Add a part; its faults are reported at the keys of the entry that they belong to."""
-        if not isinstance(kind, str):
-            given = "is missing" if kind is None else f"is {kind!r}"
-            report((*at, "type"), f'type {given}, needs an id such as "mechanics.linear_bushing"')
-            return
+        """Add a part; its faults are reported at their keys, below the key `under` of the entry."""
+
+        def at(key: str, text: str) -> None:
+            report(".".join(part for part in (under, key) if part), text)
+
         try:
-            model.add(mechanics_id(kind), name, **values)
+            self.add_part(model, name, entry, at)
         except cosim.ModelError as error:
             for problem in error.problems:
-                keys = tuple(problem.where.split(".")[1:])
-                report((*at, *keys), problem.text)
+                at(problem.where.partition(".")[2], problem.text)
         except cosim.LookUpError as error:
-            report((*at, "type"), str(error))
+            at("type", str(error))
 
 
 class BodiesTable(MechanicsTable):
@@ -62,28 +51,21 @@ class BodiesTable(MechanicsTable):
 
     table = "bodies"
 
-    def read(self, model: cosim.Model, name: str, entry: Mapping[str, Any], report: Report) -> None:
+    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
         """Add the body, then its joint."""
-        self.furnish(model, report)
-        values = {key: value for key, value in entry.items() if key not in ("joint", "type")}
-        self.add(model, name, entry.get("type", "rigid_body"), values, report)
+        body = {"type": "rigid_body"} | {key: value for key, value in entry.items() if key != "joint"}
+        self.add(model, name, body, report)
         joint = entry.get("joint")
         if joint is None:
             return
-        if isinstance(joint, Mapping):
-            given = {"parent": "ground", **joint, "child": name}
-            kind = given.pop("type", None)
-            self.add(model, f"{name}_joint", kind, given, report, ("joint",))
-        elif isinstance(joint, str):
-            self._shortcut(model, name, joint, report)
+        if isinstance(joint, str):
+            # What may be wrong is the word itself, so the fault stands at the key.
+            whole = {"type": joint, "parent": "ground", "child": name}
+            self.add(model, f"{name}_joint", whole, lambda _, text: report("joint", text))
+        elif isinstance(joint, Mapping):
+            self.add(model, f"{name}_joint", {"parent": "ground", **joint, "child": name}, report, "joint")
         else:
-            report(("joint",), f'joint is {joint!r}, needs an id such as "free" or a table with a type')
-
-    def _shortcut(self, model: cosim.Model, name: str, kind: str, report: Report) -> None:
-        def at_joint(keys: tuple[str, ...], text: str) -> None:
-            report(("joint",), text)
-
-        self.add(model, f"{name}_joint", kind, {"parent": "ground", "child": name}, at_joint)
+            report("joint", f'joint is {joint!r}, needs an id such as "free", or a table with a type')
 
 
 class JointsTable(MechanicsTable):
@@ -91,14 +73,12 @@ class JointsTable(MechanicsTable):
 
     table = "joints"
 
-    def read(self, model: cosim.Model, name: str, entry: Mapping[str, Any], report: Report) -> None:
+    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
         """Add the joint."""
-        self.furnish(model, report)
-        values = {"parent": "ground"} | {key: value for key, value in entry.items() if key != "type"}
-        if "child" not in values:
-            report(("child",), "child is missing: the name of the body that this joint moves")
-            return
-        self.add(model, name, entry.get("type"), values, report)
+        if "child" not in entry:
+            report("child", "child is missing: the name of the body that this joint moves")
+        else:
+            self.add(model, name, {"parent": "ground", **entry}, report)
 
 
 class ElementsTable(MechanicsTable):
@@ -106,8 +86,6 @@ class ElementsTable(MechanicsTable):
 
     table = "elements"
 
-    def read(self, model: cosim.Model, name: str, entry: Mapping[str, Any], report: Report) -> None:
+    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
         """Add the element."""
-        self.furnish(model, report)
-        values = {key: value for key, value in entry.items() if key != "type"}
-        self.add(model, name, entry.get("type"), values, report)
+        self.add(model, name, entry, report)

@@ -18,6 +18,29 @@ from cosim_mechanics import Multibody
 DATA = Path(__file__).parents[1] / "data"
 
 
+class Load(cosim.Component):
+    """A given force and moment on a body, about its origin, in Ground."""
+
+    body = cosim.body()
+    wrench = cosim.parameter(shape=6, default=(0.0,) * 6)
+
+    @cosim.kernel
+    def push(wrench, F_GB):
+        for i in range(6):
+            F_GB[i] += wrench[i]
+
+
+class Motor(cosim.Component):
+    """A given generalized force on a speed."""
+
+    coordinate = cosim.coordinate()
+    effort = cosim.parameter(default=0.0)
+
+    @cosim.kernel
+    def drive(effort, tau):
+        tau[0] += effort
+
+
 def pose(data: dict[str, Any]) -> list[float]:
     """Twelve reals from the files' poses."""
     return [*(x for row in data["R"] for x in row), *data["p"]]
@@ -38,16 +61,24 @@ def model_of(reference: dict[str, Any]) -> Multibody:
         if "pitch" in entry:
             values["pitch"] = entry["pitch"]
         model.add(STRANGERS.get(entry["joint"], f"mechanics.{entry['joint']}"), f"j{i}", **values)
+        model.add(Load, f"load{i}", body=f"b{i}")
+        for k in range(entry["nu"]):
+            model.add(Motor, f"motor{i}_{k}", coordinate=f"j{i}[{k}]")
     return model
 
 
 def put_state(reference: dict[str, Any], values: dict[str, Any], state: cosim.State) -> None:
-    """Write a case's q and u."""
+    """Write a case's q, u and applied forces."""
     for entry in reference["bodies"]:
+        i = entry["index"]
+        if "applied_tau" in values:
+            state[f"load{i}.wrench"] = values["applied_body_wrench"][i]
+            for k in range(entry["nu"]):
+                state[f"motor{i}_{k}.effort"] = values["applied_tau"][entry["u_start"] + k]
         for name, length in (("q", entry["nq"]), ("u", entry["nu"])):
             if length:
                 start = entry[f"{name}_start"]
-                state[f"j{entry['index']}.{name}"] = values[name][start : start + length]
+                state[f"j{i}.{name}"] = values[name][start : start + length]
 
 
 @pytest.fixture(scope="session")

@@ -91,7 +91,8 @@ def model_description(
         known = f' dependencies="{" ".join(str(index[i]) for i in inputs)}"' if dependencies else ""
         outputs.append(f'<Unknown index="{index[name]}"{known}/>')
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="{version}" modelName="{kind}" '
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="{version}" '
+        f'modelName="{kind}" '
         f'guid="{{{kind}}}"><{interface} modelIdentifier="{kind}" {abilities}/>'
         f"<UnitDefinitions>{units}</UnitDefinitions>"
         f'<LogCategories><Category name="logStatusError"/></LogCategories>'
@@ -122,7 +123,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Path]:
-    """Make an FMU of a C source: ``make_fmu("gain", name="loud", macros=("ONLY_NEEDED",), **description)``."""
+    """Make an FMU of a C source: ``make_fmu("gain", name="loud", macros=("ONLY_NEEDED",), version="1.0")``."""
 
     def make(kind: str, *, name: str = "", macros: tuple[str, ...] = (), **description: object) -> Path:
         from fmpy import platform, sharedLibraryExtension

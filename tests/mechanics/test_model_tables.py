@@ -22,13 +22,12 @@ def read(document, settings=None):
     """Read tables as the reader of model files does: the model and the problems with their paths."""
     model, problems = cosim.Model("file"), []
     readers = {e.cls.table: e.cls() for e in cosim.registry().entries("model_table")}
-    for table in ("bodies", "joints", "elements"):
-        readers[table].begin(model, {**readers[table].settings, **(settings or {})})
     for table, entries in document.items():
+        readers[table].begin(model, {**readers[table].settings, **(settings or {})})
         for name, entry in entries.items():
 
-            def report(keys, text, at=(table, name)):
-                problems.append((".".join((*at, *keys)), text))
+            def report(key, text, at=f"{table}.{name}"):
+                problems.append((f"{at}.{key}", text))
 
             readers[table].read(model, name, entry, report)
     return model, problems
@@ -50,6 +49,7 @@ def test_a_file_says_the_same_as_python():
         stiffness=[0, 0, 0, 1.2e5, 1.2e5, 2.4e5],
         damping=[0, 0, 0, 300, 300, 600],
     )
+    assert model.to_dict() | {"parts": []} == typed.to_dict() | {"parts": []}
     states = [m.build().default_state().realize(cosim.Stage.REPORT) for m in (model, typed)]
     np.testing.assert_array_equal(states[0]["engine.A_GB"], states[1]["engine.A_GB"])
     assert list(model.parts) == list(typed.parts)
@@ -60,8 +60,10 @@ def test_gravity_is_a_setting_of_the_model():
     assert model.parts["gravity"].gravity.tolist() == [0.0, -9.8, 0.0]
 
 
-def test_a_model_without_mechanics_gets_no_ground():
-    assert read({})[0].parts == {}
+def test_a_wrong_gravity_is_a_fault_of_the_setting():
+    with pytest.raises(cosim.ModelError, match="gravity has shape") as caught:
+        read({"bodies": {}}, {"gravity": [0, -9.8]})
+    assert [problem.where for problem in caught.value.problems] == ["gravity"]
 
 
 def test_joints_may_be_told_apart_from_bodies():

@@ -116,14 +116,16 @@ class CoSimulation:
         until : float
             s. The last step is shortened to end there.
         progress : callable, optional
-            Called with the time (s) at most twenty times a second and at the end; answering False stops the run.
+            Called with the time (s) at most twenty times a second and at the end; answering False
+            stops the run.
         record : sequence of str, optional
             What to record (`Recorder`).
 
         Returns
         -------
         Result
-            Its statistics are those of `CoSimulationStatistics`; its message tells why it ended early, if it did.
+            Its statistics are those of `CoSimulationStatistics`; its message tells why it ended early,
+            if it did.
 
         Raises
         ------
@@ -160,9 +162,7 @@ class CoSimulation:
         for name, participant in self.participants.items():
             stack.callback(participant.close)
             values = self._values[name]
-            coupled.guarded(
-                name, lambda p=participant, v=values: p.initialize(self.start, until, v, self.tolerance)
-            )
+            coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
         make_consistent(coupled, self.descriptions)
         waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
         for name, participant in waiting.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cosim
 from cosim_fmu.master.co_simulation import CoSimulation
@@ -128,9 +128,9 @@ def _simulate(loop: CoSimulation, until: float, scenario: Scenario, *, quiet: bo
         def show(time: float) -> None:
             bar.update(task, completed=time - loop.start, pace=f"{time:.3f} s")
 
-        result: Any = loop.simulate(until, progress=show, record=scenario.signals)
-        bar.update(task, pace=_pace(result))
-    return result
+        shown = loop.simulate(until, progress=show, record=scenario.signals)
+        bar.update(task, pace=_pace(shown))
+    return shown
 
 
 def _pace(result: cosim.Result) -> str:

@@ -36,7 +36,8 @@ class CoupledParticipants:
     held : dict of str to list
         The last values of the connected inputs, in the order of `input_names`.
     events : list of EventRecord
-        Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the participant.
+        Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
+        participant.
     stop_reason : str
         Set when a participant asked to stop.
     """
@@ -81,7 +82,7 @@ class CoupledParticipants:
                         link.source,
                     )
             self.held[name] = values
-            self.guarded(name, lambda: self.participants[name].set(self.input_names[name], values))
+            self.guarded(name, self.participants[name].set, self.input_names[name], values)
 
     def advance(self, name: str, time: float, size: float) -> None:
         """Step a participant; after an early return it goes on to the same communication point.
@@ -92,7 +93,7 @@ class CoupledParticipants:
         small = 1e-9 * size + 4.0 * math.ulp(end)
         before = perf_counter()
         try:
-            reached = self.guarded(name, lambda: participant.step(time, size))
+            reached = self.guarded(name, participant.step, time, size)
             returns = 0
             while reached < end - small:
                 if not reached > time or returns == MOST_EARLY_RETURNS:
@@ -103,7 +104,7 @@ class CoupledParticipants:
                 self.statistics.retries += 1
                 self._happened(cosim.EventCause.TRIGGERED, reached, name, "returned early, went on")
                 time = reached
-                reached = self.guarded(name, lambda at=time: participant.step(at, end - at))
+                reached = self.guarded(name, participant.step, time, end - time)
         except StopRequested as request:
             self.stop_reason = (
                 self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
@@ -116,13 +117,13 @@ class CoupledParticipants:
         """Read everything that is wanted of a participant."""
         names = self.reads[name]
         if names:
-            values = self.guarded(name, lambda: self.participants[name].get(names))
+            values = self.guarded(name, self.participants[name].get, names)
             self.board[name] = values.tolist() if hasattr(values, "tolist") else values
 
-    def guarded(self, name: str, action: Callable[[], Any]) -> Any:
+    def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call a participant; what it raises becomes an error that names it."""
         try:
-            return action()
+            return action(*arguments)
         except (StopRequested, CoSimulationError):
             raise
         except Exception as error:

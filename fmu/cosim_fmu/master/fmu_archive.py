@@ -66,12 +66,12 @@ class FmuArchive:
 
     @property
     def interfaces(self) -> tuple[str, ...]:
-        """Names of the interface elements that it has: "CoSimulation", "ModelExchange", …"""
+        """Names of the interface elements that it has: "CoSimulation", "ModelExchange" and others."""
         return tuple(self._interfaces)
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """Folders in ``binaries/`` that hold a library: "linux64", "win64" …"""
+        """Folders in ``binaries/`` that hold a library: "linux64", "win64"."""
         parts = [PurePosixPath(member.filename).parts for member in self._members]
         found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
         return tuple(sorted(found))

@@ -64,8 +64,10 @@ def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str
     """
     from fmpy.fmi2 import FMU2Slave
 
-    class FMU2SlaveTolerant(FMU2Slave):  # type: ignore[misc]  # fmpy tells the version from the name
-        def _loadFunctions(self) -> None:
+    class FMU2SlaveTolerant(FMU2Slave):  # fmpy tells the version of FMI from the name of the class
+        dll: Any
+
+        def _loadFunctions(self) -> None:  # noqa: N802
             self.dll = _Tolerant(self.dll, fmu)
             super()._loadFunctions()
 

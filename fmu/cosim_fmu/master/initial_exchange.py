@@ -79,9 +79,9 @@ class _Loop:
                 return
             if not all(_is_small(value) for value in values):
                 break
-        if all(isinstance(value, float) for value in values) and len(values) <= LARGEST_NEWTON_LOOP:
-            if self._newton(first):
-                return
+        all_real = all(isinstance(value, float) for value in values)
+        if all_real and len(values) <= LARGEST_NEWTON_LOOP and self._newton(first):
+            return
         shown = ", ".join(f"{'.'.join(port)} changes by {r:.3g}" for port, r in self.residuals.items())
         raise CoSimulationError(
             self.coupled.time,
@@ -102,7 +102,7 @@ class _Loop:
         return small
 
     def _newton(self, first: Sequence[float]) -> bool:
-        """Solve G(x) = x for the outputs x, where G is one pass: set all inputs of the loop, read all outputs."""
+        """Solve G(x) = x for the outputs x; G is one pass: set all inputs of the loop, read all outputs."""
         x = np.array(first, dtype=np.float64)
         for _ in range(MOST_NEWTON_STEPS):
             g = self._pass(x)
@@ -131,7 +131,7 @@ class _Loop:
 
 def _read(coupled: CoupledParticipants, port: Port) -> Any:
     name, output = port
-    value = coupled.guarded(name, lambda: coupled.participants[name].get([output]))[0]
+    value = coupled.guarded(name, coupled.participants[name].get, [output])[0]
     return float(value) if isinstance(value, np.floating) else value
 
 
@@ -140,8 +140,7 @@ def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any) ->
         given = [link.convert(value)]
         if isinstance(given[0], float) and not math.isfinite(given[0]):
             raise CoSimulationError(coupled.time, f"{link.output} is {value} at the start", link.source)
-        participant = coupled.participants[link.target]
-        coupled.guarded(link.target, lambda p=participant, i=link.input, v=given: p.set([i], v))
+        coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], given)
 
 
 def _is_small(value: Any) -> bool:

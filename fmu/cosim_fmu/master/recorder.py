@@ -15,8 +15,8 @@ from cosim_fmu.master.link import Link
 class Recorder:
     """What is recorded, and what has been.
 
-    Outputs and other variables are recorded as they are at a communication point, after all have reached it; a
-    connected input as it was held during the step that ended there (in the first row: as it was after the
+    Outputs and other variables are recorded as they are at a communication point, when all have reached
+    it; a connected input as it was held during the step that ended there (in the first row: as it was after the
     initial exchange).
 
     Parameters
@@ -83,7 +83,7 @@ class Recorder:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         types = {"real": np.float64, "integer": np.int64, "boolean": np.bool_, "string": np.str_}
         count = min([len(self._times), *map(len, self._columns)])  # an interrupt may come between two columns
-        signals = {
+        signals: dict[str, Any] = {
             ".".join(port): np.array(column[:count], dtype=types[self._types[port]])
             for port, column in zip(self.ports, self._columns, strict=True)
         }

@@ -13,7 +13,7 @@ STRING = re.compile(
 
 
 def lines_of_keys(text: str) -> dict[str, int]:
-    """Where each key of a valid TOML text stands.
+    r"""Where each key of a valid TOML text stands.
 
     Keys inside inline tables and arrays are not listed: they stand where the key of their value begins.
 
@@ -29,7 +29,7 @@ def lines_of_keys(text: str) -> dict[str, int]:
 
     Examples
     --------
-    >>> lines_of_keys('[master]\\nstep = 1\\n[[connections]]\\nfrom = "a"\\n')
+    >>> lines_of_keys('[master]\nstep = 1\n[[connections]]\nfrom = "a"\n')
     {'master': 1, 'master.step': 2, 'connections.0': 3, 'connections.0.from': 4}
     """
     blank = STRING.sub(_blanked, text)

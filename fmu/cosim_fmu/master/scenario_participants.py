@@ -24,8 +24,9 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         That paths in the file start from.
     name : str
     entry : mapping
-        One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours) and ``type = "plugin.id"`` (a registered
-        kind of participant); ``options`` are arguments of its constructor, ``parameters`` start values.
+        One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours) and
+        ``type = "plugin.id"`` (a registered kind of participant); ``options`` are arguments of its
+        constructor, ``parameters`` start values.
     say : callable
         Takes the key and the text of a problem.
 

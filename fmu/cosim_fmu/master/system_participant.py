@@ -77,15 +77,13 @@ class SystemParticipant(cosim.Participant):
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
-        """Make a State at `start` (s) with these values; the initialization events wait for `exit_initialization`."""
+        """Make a State at `start` (s) with these values; events wait for `exit_initialization`."""
         state = self.system.default_state()
         state.set_time(start)
         for name, value in values.items():
             state[name] = value
         accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
-        self._simulator = cosim.Simulator(
-            self.system, state, self._integrator, accuracy=accuracy, **self._options
-        )
+        self._simulator = self._new_simulator(state, accuracy)
         self._ready = self._failed = False
         self._stop, self._written = stop, {}
 
@@ -132,9 +130,7 @@ class SystemParticipant(cosim.Participant):
         """Go on from a saved State, bit for bit as if never left."""
         state = self.system.state_from_bytes(token[1:])
         accuracy = self.simulator.state.accuracy
-        self._simulator = cosim.Simulator(
-            self.system, state, self._integrator, accuracy=accuracy, **self._options
-        )
+        self._simulator = self._new_simulator(state, accuracy)
         self._ready, self._failed = bool(token[0]), False
         self._written = {}
 
@@ -154,6 +150,9 @@ class SystemParticipant(cosim.Participant):
                 if self._stop is not None and simulator.state.time >= self._stop:
                     simulator.advance_pending_events()
                 simulator.finish()
+
+    def _new_simulator(self, state: cosim.State, accuracy: float | None) -> cosim.Simulator:
+        return cosim.Simulator(self.system, state, self._integrator, accuracy, **self._options)
 
     def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
         """The stage at which these variables can be read, and where they lie."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,6 +15,11 @@ from cosim_fmu.master.link import Link
 from cosim_fmu.master.unit_match import conversion_of
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
+ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
+    "integer": ((Integral,), int),
+    "boolean": ((bool, np.bool_), bool),
+    "string": ((str,), str),
+}
 Descriptions = Mapping[str, cosim.ParticipantDescription]
 
 
@@ -100,8 +105,9 @@ def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[Wirin
     return [
         problem(
             ("master", "algorithm"),
-            f"direct feedthrough closes a loop, which no order of the participants resolves: {path_text(path)}. "
-            'Take "jacobi", or break the loop: a delay, or an output that does not depend on its inputs directly',
+            "direct feedthrough closes a loop, which no order of the participants resolves: "
+            f'{path_text(path)}. Take "jacobi", or break the loop: a delay, or an output that does not '
+            "depend on its inputs directly",
         )
         for path in found
     ]
@@ -187,12 +193,10 @@ def _start_value(variable: cosim.ParticipantVariable, value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"is {value}, needs a finite number [{variable.unit}]")
         return float(value)
-    kind, make = {"integer": (Integral, int), "boolean": ((bool, np.bool_), bool), "string": (str, str)}[
-        variable.type
-    ]
-    if not isinstance(value, kind) or (variable.type == "integer" and isinstance(value, bool)):  # type: ignore[arg-type]
+    accepted, make = ACCEPTED[variable.type]
+    if not isinstance(value, accepted) or (variable.type == "integer" and isinstance(value, bool)):
         raise ValueError(f"is {value!r}, needs a value of type {variable.type}")
-    return make(value)  # type: ignore[call-overload]
+    return make(value)
 
 
 def _a(causality: str) -> str:

@@ -1,0 +1,156 @@
+"""A saved FMU state is the whole state, here and in another process."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from export_tools import Fmu, ball, export, oscillator, running
+
+H = 0.01
+
+
+@pytest.fixture(scope="module")
+def oscillator_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export(oscillator(), tmp_path_factory.mktemp("fmu") / "oscillator.fmu")
+
+
+def driven(fmu: Fmu, first: int, last: int) -> list[list[float]]:
+    """Steps of different lengths with changing inputs and parameters; all values after each."""
+    rows = []
+    for i in range(first, last):
+        fmu["osc.force"] = 3.0 * (i % 5)
+        if i % 7 == 0:
+            fmu["osc.stiffness"] = 50.0 + i
+        fmu.slave.doStep(i * H, H)
+        rows.append(fmu.all())
+    return rows
+
+
+def test_save_step_restore_step(oscillator_fmu: Path) -> None:
+    with running(oscillator_fmu) as fmu:
+        fmu.start()
+        driven(fmu, 0, 13)
+        saved = fmu.slave.getFMUState()
+        at_save = fmu.all()
+        after = driven(fmu, 13, 30)
+        assert fmu["felt"] != fmu["osc.position"] and fmu["osc.dissipated_energy"] > 0.0
+        fmu.slave.setFMUState(saved)
+        assert fmu.all() == at_save
+        assert driven(fmu, 13, 30) == after
+        fmu.slave.setFMUState(saved)
+        fmu.slave.freeFMUState(saved)
+        assert driven(fmu, 13, 30) == after
+
+
+def test_saving_changes_nothing(oscillator_fmu: Path) -> None:
+    with running(oscillator_fmu) as fmu:
+        fmu.start()
+        without = driven(fmu, 0, 20)
+        fmu.slave.reset()
+        fmu.start()
+        rows = []
+        for i in range(20):
+            fmu.slave.freeFMUState(fmu.slave.getFMUState())
+            rows += driven(fmu, i, i + 1)
+        assert rows == without
+
+
+def test_restoring_after_a_step_that_failed(oscillator_fmu: Path) -> None:
+    from fmpy.fmi1 import FMICallException
+
+    with running(oscillator_fmu) as fmu:
+        fmu.start()
+        driven(fmu, 0, 5)
+        saved = fmu.slave.getFMUState()
+        after = driven(fmu, 5, 9)
+        fmu["osc.mass"] = -1.0
+        with pytest.raises(FMICallException):
+            fmu.slave.doStep(9 * H, H)
+        fmu.slave.setFMUState(saved)
+        assert driven(fmu, 5, 9) == after
+
+
+def test_events_and_counters_are_restored(tmp_path: Path) -> None:
+    with running(export(ball(), tmp_path / "ball.fmu", expose=["ball.*"])) as fmu:
+        fmu.start()
+
+        def run(first: int, last: int) -> list[list[float]]:
+            rows = []
+            for i in range(first, last):
+                fmu.slave.doStep(i * H, H)
+                rows.append([*fmu.all(), fmu["ball.bounces"]])
+            return rows
+
+        run(0, 40)
+        saved = fmu.slave.getFMUState()
+        after = run(40, 140)
+        assert after[-1][-1] >= 2
+        fmu.slave.setFMUState(saved)
+        assert fmu["ball.bounces"] == 0
+        assert run(40, 140) == after
+
+
+def test_a_state_saved_before_initialization(oscillator_fmu: Path) -> None:
+    with running(oscillator_fmu) as fmu:
+        saved = fmu.slave.getFMUState()
+        fmu.start()
+        first = driven(fmu, 0, 5)
+        fmu.slave.setFMUState(saved)
+        fmu.start()
+        assert driven(fmu, 0, 5) == first
+
+
+OTHER_PROCESS = """
+import json, sys
+from pathlib import Path
+from export_tools import running
+from test_export_state import driven
+with running(Path(sys.argv[1])) as fmu:
+    if sys.argv[3] == "initialized":
+        fmu.start()
+    saved = fmu.slave.deSerializeFMUState(Path(sys.argv[2]).read_bytes())
+    fmu.slave.setFMUState(saved)
+    json.dump([fmu.messages, driven(fmu, 13, 30)], sys.stdout)
+"""
+
+
+@pytest.mark.parametrize("before", ["initialized", "instantiated"])
+def test_another_process_goes_on(oscillator_fmu: Path, tmp_path: Path, before: str) -> None:
+    with running(oscillator_fmu) as fmu:
+        fmu.start()
+        driven(fmu, 0, 13)
+        (tmp_path / "state").write_bytes(fmu.slave.serializeFMUState(fmu.slave.getFMUState()))
+        after = driven(fmu, 13, 30)
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_PROCESS, str(oscillator_fmu), str(tmp_path / "state"), before],
+        cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    messages, rows = json.loads(done.stdout)
+    assert messages == []
+    assert rows == after
+
+
+def test_bytes_that_are_no_state(oscillator_fmu: Path, tmp_path: Path) -> None:
+    from fmpy.fmi1 import FMICallException
+
+    with running(oscillator_fmu) as fmu:
+        fmu.start()
+        driven(fmu, 0, 3)
+        good = fmu.slave.serializeFMUState(fmu.slave.getFMUState())
+        before = fmu.all()
+        for wrong, reason in (
+            (b"rubbish", "not the bytes of a state"),
+            (good[:-3], "damaged"),
+            (good[:200] + bytes([good[200] ^ 1]) + good[201:], "damaged"),
+            (b"COSIMFMU1\nx\n" + good, "damaged (header)"),
+        ):
+            fmu.messages.clear()
+            fmu.slave.setFMUState(fmu.slave.deSerializeFMUState(wrong))
+            assert any(reason in message for message in fmu.messages), wrong[:20]
+            with pytest.raises(FMICallException, match="discard"):
+                fmu.slave.doStep(0.03, H)
+            assert fmu.all() == before
+        fmu.slave.setFMUState(fmu.slave.deSerializeFMUState(good))
+        driven(fmu, 3, 4)
