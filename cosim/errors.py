@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cosim.result import Result
     from cosim.stage import Stage
+    from cosim.status import EventStatus
 
 
 class CosimError(Exception):
@@ -130,10 +132,16 @@ class SimulationError(CosimError):
     time : float
         Where the simulation stopped, s.
     reason : str
+    status : EventStatus or None
+        Of the handler that failed.
+    result : Result or None
+        What was recorded until then, where somebody recorded.
     """
 
     def __init__(self, time: float, reason: str) -> None:
         self.time, self.reason = time, reason
+        self.status: EventStatus | None = None
+        self.result: Result | None = None
         super().__init__(f"at t = {time:.9g} s: {reason}")
 
 

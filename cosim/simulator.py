@@ -7,24 +7,22 @@ import time as wall
 from collections.abc import Callable
 from typing import Any
 
-from cosim.agenda import INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda, Entry
+from cosim.agenda import INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.cause import EventCause
-from cosim.contracts.integrator import Integrator, StepCode
+from cosim.continuous_phase import ContinuousPhase
+from cosim.contracts.integrator import Integrator
+from cosim.dispatch import NOTHING, Dispatch, handler_failure
 from cosim.errors import SimulationError
 from cosim.event_log import EventRecord
-from cosim.isolation import Probe, first_crossing
 from cosim.stage import Stage
 from cosim.state import State
 from cosim.statistics import Statistics
 from cosim.status import EventStatus, Reason, Severity, SimulatorStatus, worst
 from cosim.system import System
-from cosim.update_phase import handler_table, run_handlers, take_over
 
 UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
 PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
-SIGNAL_ROUNDS = 100
-CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
-NOTHING = EventStatus.did_nothing()
+BEFORE, AFTER = 0.0, 1.0  # sides of an instant, for histories
 Monitor = Callable[[State], EventStatus | None]
 
 
@@ -76,9 +74,8 @@ class Simulator:
         self._monitor: Monitor | None = None
         self._target_rate = 0.0
         self._agenda = Agenda(system)
-        self._handlers = handler_table(self._agenda.entries)
-        self._probe = Probe(system, self._agenda) if self._agenda.witnesses else None
-        self._window: tuple[float, float] | None = None
+        self._dispatch = Dispatch(system, self._agenda, self.events)
+        self._continuous = ContinuousPhase(system, self._agenda)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
         self.reset_statistics()
@@ -155,16 +152,16 @@ class Simulator:
     @property
     def statistics(self) -> Statistics:
         """Counts since `initialize` or `reset_statistics`."""
-        now = self._integrator.statistics
-        self._statistics.rejections = now.rejections - self._origin[0]
-        self._statistics.evaluations = now.evaluations - self._origin[1]
-        return self._statistics
+        now, counts = self._integrator.statistics, self._dispatch.statistics
+        counts.rejections = now.rejections - self._origin[0]
+        counts.evaluations = now.evaluations - self._origin[1]
+        return counts
 
     def reset_statistics(self) -> None:
         """Forget the counts, and where the actual real-time rate is measured from."""
         now = self._integrator.statistics
         self._origin = (now.rejections, now.evaluations)
-        self._statistics = Statistics()
+        self._dispatch.statistics = Statistics()
         self._wall_origin = (wall.perf_counter(), self.state.time)
 
     # monitor and real time
@@ -208,16 +205,7 @@ class Simulator:
         SimulationError
             Under error control without an accuracy in the State.
         """
-        accuracy, fixed = self.state.accuracy, self._integrator.fixed_step
-        smallest = max(1e-14, 1e-14 * abs(self.state.time))
-        if accuracy is None:
-            if fixed is not None:
-                return None
-            raise SimulationError(
-                self.state.time,
-                "the accuracy is not set, so events cannot be located: give the Simulator an accuracy",
-            )
-        return max(smallest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed is None else fixed))
+        return self._continuous.isolation_window(self.state, self._integrator)
 
     # advancing
 
@@ -231,10 +219,9 @@ class Simulator:
         self._refresh()
         statuses = []
         if not suppress_initialization_events:
-            statuses = [self._run_updates((EventCause.INITIALIZATION,))]
-        self._take_signals(statuses)
-        self._refresh()
-        self._append("after" if statuses else "before")
+            statuses = [self._dispatch.updates(state, (EventCause.INITIALIZATION,))]
+        statuses.append(self._dispatch.take_signals(state))
+        self._append(BEFORE)
         self._integrator.initialize(self._system, state)
         state.agenda[INITIALIZED] = 1
         self._agenda.stamp(state)
@@ -246,7 +233,7 @@ class Simulator:
             )
             if not suppress_initialization_events:
                 causes = (EventCause.INITIALIZATION, *causes)
-            statuses.append(self._publish(causes))
+            statuses.append(self._end_of_step(causes))
         state.agenda[TIME_ADVANCED] = 1
         return self._finish_call(worst(statuses), state.time)
 
@@ -298,9 +285,10 @@ class Simulator:
     def finish(self) -> SimulatorStatus:
         """Issue the cause Termination; signals that its handlers raise stay set in the final State."""
         self._start_if_needed()
-        statuses = [self._run_updates((EventCause.TERMINATION,))]
+        state = self.state
+        statuses = [self._dispatch.updates(state, (EventCause.TERMINATION,))]
         self._refresh()
-        statuses.append(self._run_publishes((EventCause.TERMINATION,)))
+        statuses.append(self._dispatch.publishes(state, (EventCause.TERMINATION,)))
         return self._finish_call(worst(statuses), self.state.time)
 
     # one step
@@ -312,7 +300,7 @@ class Simulator:
         self._refresh()
         status = NOTHING
         if not state.agenda[UPDATES_DONE]:
-            self._append("before")
+            self._append(BEFORE)
             if agenda.entries:
                 status = self._start_of_step()
                 if status.severity >= Severity.REACHED_TERMINATION:
@@ -320,244 +308,49 @@ class Simulator:
                     return status
         state.agenda[UPDATES_DONE] = 0
         start = state.time
-        stop = min(boundary, self._next_scheduled()) if agenda.scheduled else boundary
-        self._window = self._integrate(stop) if start < stop else None
+        stop = boundary
+        for entry in agenda.scheduled:
+            stop = min(stop, agenda.next_time(state, entry))
+        self._dispatch.window = (
+            self._continuous.advance(state, self._integrator, stop) if start < stop else None
+        )
         if state.time > start:
             state.agenda[TIME_ADVANCED] = 1
         agenda.stamp(state)
-        self._statistics.steps += 1
+        self._dispatch.statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)
         if not agenda.entries and self._monitor is None:
             return status
-        return worst([status, self._publish(PUBLISH_CAUSES)])
+        return worst([status, self._end_of_step(PUBLISH_CAUSES)])
 
     def _start_of_step(self) -> EventStatus:
-        """The updates that are due, and the signals that they raise."""
+        """The updates that are due, and those that their signals cause."""
         state = self.state
         before = list(state.versions)
-        statuses = [self._run_updates(UPDATE_CAUSES)]
-        self._take_signals(statuses)
+        statuses = [self._dispatch.updates(state, UPDATE_CAUSES), self._dispatch.take_signals(state)]
         self._refresh()
         if state.versions != before:
-            self._append("after")
+            self._append(AFTER)
             self._integrator.restart(self._system, state)
             if self.on_jump is not None:
                 self.on_jump(state)
         return worst(statuses)
 
-    def _integrate(self, stop: float) -> tuple[float, float] | None:
-        """One step of the integrator toward `stop`; the window of a triggered event that ended it."""
-        state, system = self.state, self._system
-        before = self._probe.now(state).copy() if self._probe else None
-        start = state.time
-        if system.ny == 0:
-            if not math.isfinite(stop):
-                raise SimulationError(
-                    start, "nothing here takes time: no states and no scheduled event; give a finite time"
-                )
-            state.set_time(stop)
-            self._refresh()
-        else:
-            code = self._integrator.step(system, state, stop)
-            if code is not StepCode.DONE:
-                raise self._step_failure(code)
-        if self._probe is None or before is None:
-            return None
-        return self._trigger(start, before)
-
-    def _trigger(self, start: float, before: Any) -> tuple[float, float] | None:
-        """End the step just past the first witness that crosses, and note what it triggers."""
-        assert self._probe is not None
-        state, agenda = self.state, self._agenda
-        crossed = self._crossed(before, self._probe.now(state))
-        window = (start, state.time)
-        fixed_without_accuracy = self._integrator.fixed_step is not None and state.accuracy is None
-        if self._system.ny and not fixed_without_accuracy and (crossed or state.accuracy is not None):
-            length = self.witness_time_isolation
-            assert length is not None
-            found = first_crossing(self._probe, agenda.witnesses, state, self._integrator, before, length)
-            if found is not None:
-                window, crossed = self._go_to(found, before, length)
-        for entry in agenda.entries:
-            witness = entry.handler.witness
-            if witness is not None and f"{entry.part}.{witness.name}" in crossed:
-                state.agenda[entry.index] = 1
-        return window if crossed else None
-
-    def _crossed(self, before: Any, after: Any) -> set[str]:
-        pairs = zip(self._agenda.witnesses, before, after, strict=True)
-        return {w.path for w, a, b in pairs if w.triggers(a, b)}
-
-    def _go_to(
-        self, found: tuple[float, float], before: Any, length: float
-    ) -> tuple[tuple[float, float], set[str]]:
-        """Take the step again so that it ends just past the crossing; the window and who crossed."""
-        assert self._probe is not None
-        state, integrator = self.state, self._integrator
-        low, high = found
-        stop = state.time
-        at_low = before if low <= integrator.previous_time else self._probe.at(state, integrator, low).copy()
-        at_high = (
-            self._probe.at(state, integrator, high).copy() if high < stop else self._probe.now(state).copy()
-        )
-        crossed = self._crossed(at_low, at_high)
-        reach = length
-        while high < stop:
-            code = integrator.redo(self._system, state, high)
-            if code is not StepCode.DONE:
-                raise self._step_failure(code)
-            # dense output and the step of its own differ a little: go on until the crossing has happened
-            if crossed <= self._crossed(at_low, self._probe.now(state)):
-                break
-            high, reach = min(high + reach, stop), 2.0 * reach
-            if high >= stop:
-                integrator.redo(self._system, state, stop)
-        return (low, state.time), crossed | self._crossed(before, self._probe.now(state))
-
-    def _step_failure(self, code: StepCode) -> SimulationError:
-        state, integrator = self.state, self._integrator
-        if code is StepCode.BLOCK_FAILED:
-            index = getattr(integrator, "failed_block", -1)
-            if index >= 0:
-                return self._system.failure(state, index)
-        worst_state = getattr(integrator, "worst_state", -1)
-        name = self._system.paths_at("y", [worst_state])[0] if worst_state >= 0 else ""
-        where = f" ({name})" if name else ""
-        return SimulationError(state.time, f"{code.sentence}{where} The State is that of the last good step.")
-
-    # events
-
-    def _run_updates(self, causes: tuple[EventCause, ...]) -> EventStatus:
-        """Unrestricted, then discrete updates; inside each kind by cause. A failure drops its kind whole."""
-        statuses = []
-        for does, count in (("unrestricted", "unrestricted_updates"), ("discrete", "discrete_updates")):
-            due = {cause: self._due(cause, does) for cause in causes}
-            if not any(due.values()):
-                continue
-            backup = self.state.copy()
-            phase = []
-            for cause in causes:
-                if not due[cause]:
-                    continue
-                self._refresh()
-                phase.append(self._run(due[cause], does, backup))
-            for cause in causes:
-                self._done(due[cause])
-            if EventCause.TIME_ADVANCED in causes and does == "discrete":
-                self.state.agenda[TIME_ADVANCED] = 0
-            statuses += phase
-            if worst(phase).severity in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
-                setattr(self._statistics, count, getattr(self._statistics, count) + 1)
-        return worst(statuses)
-
-    def _run(self, entries: list[Entry], does: str, backup: State) -> EventStatus:
-        try:
-            status = run_handlers(self._system, self.state, entries, does, self._log, self._window)
-        except SimulationError:
-            take_over(self._system, self.state, backup)
-            self._refresh()
-            raise
-        if status.severity is Severity.FAILED:
-            take_over(self._system, self.state, backup)
-            self._refresh()
-            raise self._failed(status)
-        return status
-
-    def _take_signals(self, statuses: list[EventStatus]) -> None:
-        """Rounds of signaled updates until no signal is set."""
-        state = self.state
-        rounds = 0
-        while any(state._arrays["k"][offset] for offset in self._agenda.signals):
-            if rounds == SIGNAL_ROUNDS:
-                names = [
-                    p
-                    for o in self._agenda.signals
-                    if state._arrays["k"][o]
-                    for p in self._system.paths_at("k", [o])
-                ]
-                raise SimulationError(state.time, f"signals raise each other without end: {', '.join(names)}")
-            rounds += 1
-            for entry in self._agenda.entries:
-                if entry.handler.cause is EventCause.SIGNALED:
-                    offset = self._system.signal(f"{entry.part}.{entry.handler.signal}").slot.offset
-                    state.agenda[entry.index] = max(
-                        int(state.agenda[entry.index]), int(bool(state._arrays["k"][offset]))
-                    )
-            for offset in self._agenda.signals:
-                state._arrays["k"][offset] = 0
-            state.invalidate(Stage.TIME, "signals taken")
-            self._refresh()
-            statuses.append(self._run_updates((EventCause.SIGNALED,)))
-
-    def _publish(self, causes: tuple[EventCause, ...]) -> EventStatus:
-        status = self._run_publishes(causes)
+    def _end_of_step(self, causes: tuple[EventCause, ...]) -> EventStatus:
+        """Publishes, then the monitor."""
+        status = self._dispatch.publishes(self.state, causes)
         if self._monitor is not None:
-            status = worst([status, self._call_monitor()])
+            status = worst([status, self._dispatch.monitor(self.state, self._monitor)])
         if status.severity is Severity.FAILED:
             raise self._failed(status)
         return status
-
-    def _run_publishes(self, causes: tuple[EventCause, ...]) -> EventStatus:
-        due = {cause: self._due(cause, "publish") for cause in causes}
-        if not any(due.values()):
-            return EventStatus.did_nothing()
-        self._system.realize(self.state, Stage.REPORT)
-        statuses = [
-            run_handlers(self._system, self.state, due[c], "publish", self._log, self._window)
-            for c in causes
-            if due[c]
-        ]
-        for cause in causes:
-            self._done(due[cause])
-        status = worst(statuses)
-        if status.severity in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
-            self._statistics.publishes += 1
-        return status
-
-    def _call_monitor(self) -> EventStatus:
-        assert self._monitor is not None
-        self._system.realize(self.state, Stage.REPORT)
-        try:
-            answer = self._monitor(self.state)
-        except SimulationError:
-            raise
-        except Exception as error:
-            raise SimulationError(self.state.time, f"monitor: {type(error).__name__}: {error}") from error
-        if answer is None:
-            return EventStatus.did_nothing()
-        return EventStatus(answer.severity, answer.message, "monitor")
-
-    def _due(self, cause: EventCause, does: str) -> list[Entry]:
-        entries = self._handlers.get((cause, does), [])
-        if not entries:
-            return entries
-        state = self.state
-        if cause in (EventCause.TRIGGERED, EventCause.SIGNALED):
-            return [e for e in entries if state.agenda[e.index]]
-        if cause is EventCause.SCHEDULED:
-            return [e for e in entries if self._agenda.next_time(state, e) <= state.time]
-        if cause is EventCause.TIME_ADVANCED and does != "publish":
-            return entries if state.agenda[TIME_ADVANCED] else []
-        return entries
-
-    def _done(self, entries: list[Entry]) -> None:
-        for entry in entries:
-            if entry.handler.cause in (EventCause.TRIGGERED, EventCause.SIGNALED):
-                self.state.agenda[entry.index] = 0
-            elif entry.handler.cause is EventCause.SCHEDULED:
-                while self._agenda.next_time(self.state, entry) <= self.state.time:
-                    self.state.agenda[entry.index] += 1
-
-    def _next_scheduled(self) -> float:
-        state, agenda = self.state, self._agenda
-        return min((agenda.next_time(state, e) for e in agenda.scheduled), default=math.inf)
 
     @property
     def has_pending_updates(self) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
-        causes = (EventCause.TRIGGERED, EventCause.SCHEDULED)
-        return any(self._due(cause, does) for cause in causes for does in ("unrestricted", "discrete"))
+        causes, kinds = (EventCause.TRIGGERED, EventCause.SCHEDULED), ("unrestricted", "discrete")
+        return any(self._dispatch.due(self.state, cause, does) for cause in causes for does in kinds)
 
     # the rest
 
@@ -567,14 +360,13 @@ class Simulator:
         if state.stage < Stage.ACCELERATION:
             self._system.realize(state, Stage.ACCELERATION)
 
-    def _append(self, side: str) -> None:
-        """Auto-updates: histories get the present values; storage grows until all fit."""
+    def _append(self, side: float) -> None:
+        """Histories get the present values."""
+        self._refresh()
         first, last = self._system.update_range
-        if first == last:
-            return
-        self._refresh()
-        self._system.append_histories(self.state, 0.0 if side == "before" else 1.0)
-        self._refresh()
+        if first != last:
+            self._system.append_histories(self.state, side)
+            self._refresh()
 
     def _start_if_needed(self) -> SimulatorStatus | None:
         state = self.state
@@ -592,15 +384,11 @@ class Simulator:
         if wait > 0.0:
             wall.sleep(wait)
 
-    def _log(self, record: EventRecord) -> None:
-        self._statistics.events += 1
-        self.events.append(record)
-
     def _failed(self, status: EventStatus) -> SimulationError:
         self._status = SimulatorStatus(
             Reason.EVENT_HANDLER_FAILED, math.nan, self.state.time, status.source, status.message
         )
-        return SimulationError(self.state.time, f"{status.source} failed: {status.message}")
+        return handler_failure(self.state, status)
 
     def _finish_call(self, status: EventStatus, boundary: float) -> SimulatorStatus:
         reason = Reason.REACHED_BOUNDARY_TIME

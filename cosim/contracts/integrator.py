@@ -205,7 +205,7 @@ def _problems(
         found.append(Problem(where, f"maximum_step {maximum} is below minimum_step {minimum}; exchange them."))
     for name in ("initial_step", "fixed_step"):
         value = optional[name]
-        if value is not None and 0.0 < value and not minimum <= value <= maximum:
+        if value is not None and value > 0.0 and not minimum <= value <= maximum:
             found.append(Problem(where, f"{name} is {value}, must lie between {minimum} and {maximum} s."))
     if not (np.isfinite(scale).all() and (scale > 0.0).all()):
         found.append(Problem(where, f"scale is {scale.tolist()}, must be positive."))

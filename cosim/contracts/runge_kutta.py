@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ButcherTableau", "ExplicitRungeKutta"]
 
+STEP_ERROR = "step_error"
+
 
 class ExplicitRungeKutta(Integrator):
     """Base of explicit Runge–Kutta methods: a subclass gives its `tableau` and a docstring.
@@ -29,6 +31,9 @@ class ExplicitRungeKutta(Integrator):
     its largest component relative to the tolerance; a proportional-integral controller sets the step:
     at most 5 times longer, at least 0.1 times as long after a rejection, and no growth below 1.2.
     A step that a target or a `limit` made short does not change the length that is remembered.
+
+    A component that computes with an error of its own reports it, relative to what it computes, in a
+    cache slot ``step_error``: at the end of a step it is held to the accuracy like the others.
 
     Parameters
     ----------
@@ -184,7 +189,9 @@ class ExplicitRungeKutta(Integrator):
         self._system, self._ny = system, ny
         self._work = _new_work(ny, self.tableau.stages)
         self._work[kernels.HEADER + 2 * ny : kernels.HEADER + 3 * ny] = self.scale
-        self._error_slots = np.asarray(getattr(system, "error_slots", ()), dtype=np.int64)
+        variables = getattr(system, "variables", {}).values()
+        reported = [v.slot.offset for v in variables if v.path.rpartition(".")[2] == STEP_ERROR]
+        self._error_slots = np.array(reported, dtype=np.int64)
         self._step = compile_function(kernels.explicit_runge_kutta_step, kernels.STEP_SIGNATURE)
         self._redo = compile_function(kernels.redo_explicit_runge_kutta_step, kernels.REDO_SIGNATURE)
         self._dense = compile_function(kernels.dense_output, kernels.DENSE_SIGNATURE)

@@ -1,5 +1,6 @@
-"""Dynamics of trees of bodies: s-vals, the solver that compiles their equations, and the same equations with numbers."""
+"""Dynamics of trees of bodies: s-vals, the solvers, and the same equations with numbers in them."""
 
+from cosim_dynamics.articulated_body_solver import ArticulatedBodySolver as ArticulatedBodySolver
 from cosim_dynamics.equations import bias as bias
 from cosim_dynamics.equations import inverse_dynamics as inverse_dynamics
 from cosim_dynamics.equations import mass_matrix as mass_matrix

@@ -1,9 +1,10 @@
-"""Acceleration stage for long trees: the same equations of motion, solved body by body without ever setting up M.
+"""Acceleration stage for deep trees: the same equations of motion, solved body by body without M.
 
-From the tips toward Ground each degree of freedom is eliminated from the equations of what it carries; from Ground to the
-tips the accelerations follow. The effort grows like the number of bodies.
+From the tips toward Ground each degree of freedom is eliminated from the equations of what it carries; from
+Ground to the tips the accelerations follow. The effort grows like the number of bodies.
 
-Row 0 of the block is the header; rows for the bodies follow, parents first, then rows for the degrees of freedom.
+Row 0 of the block is the header; rows for the bodies follow, parents first, then rows for the degrees of
+freedom.
 """
 
 from __future__ import annotations
@@ -11,17 +12,25 @@ from __future__ import annotations
 from typing import Any
 
 from cosim_dynamics.articulated_inertias import put_articulated, release, resistance, whole
-from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, REFERENCE, X_GB, put_acceleration, put_missing_force
+from cosim_dynamics.body_terms import (
+    DOFS,
+    FIRST_DOF,
+    PARENT,
+    REFERENCE,
+    X_GB,
+    put_acceleration,
+    put_missing_force,
+)
 from cosim_dynamics.inertias import add, dot6
 from cosim_mechanics.spatial import put6
 
-#: Header: number of bodies, and where the solver's arrays lie in the cache: per body 23 for the articulated inertia,
-#: 6 forces, 6 accelerations from u_dot; per degree of freedom 7 that the elimination leaves behind.
+#: Header: number of bodies, and where the solver's arrays lie in the cache: per body 23 for the articulated
+#: inertia, 6 forces, 6 accelerations from u_dot; per degree of freedom 7 that the elimination leaves behind.
 BODIES, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, ELIMINATED, CHANGES = range(8)
 #: Body: the columns of `body_terms`, then these slots.
 V_GB, A_GB = range(9, 11)
-#: Degree of freedom: its generalized force, its u_dot, and what the joint's own equation adds: a coefficient (or -1)
-#: and a constant.
+#: Degree of freedom: its generalized force, its u_dot, and what the joint's own equation adds: a coefficient
+#: (or -1) and a constant.
 TAU, U_DOT, OWN, OWN_CONSTANT = range(4)
 WIDTH = 11
 
@@ -29,8 +38,10 @@ WIDTH = 11
 SINGULAR = 1e-15
 
 
-def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int) -> None:
-    """Solve M u_dot = T - V by recursion over the tree and write u_dot and A_GB (of the body origin, in Ground).
+def articulated_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
+    """Solve M u_dot = T - V by recursion and write u_dot and A_GB (of the body origin, in Ground).
 
     Raises
     ------
@@ -39,8 +50,8 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
 
     References
     ----------
-    R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7 (here in Ground's axes, about one point for a tree,
-    where nothing has to be moved from body to body, and one degree of freedom at a time).
+    R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7 (here in Ground's axes, about one point
+    for a tree, where nothing has to be moved from body to body, and one degree of freedom at a time).
     """
     bodies = ints[first + BODIES]
     inertias = ints[first + INERTIAS]
@@ -49,7 +60,9 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
     biases = ints[first + BIASES]
     for body in range(bodies):
         row = first + (body + 1) * WIDTH
-        terms = put_missing_force(c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body)
+        terms = put_missing_force(
+            c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body
+        )
         put_articulated(c[inertias + 23 * body : inertias + 23 * body + 23], terms)
     subspace = ints[first + SUBSPACE]
     eliminated = ints[first + ELIMINATED]
@@ -70,7 +83,9 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
                 pivot += c[own]
                 missing -= c[ints[entry + OWN_CONSTANT]]
             if pivot <= SINGULAR * whole(inertia, S):
-                raise ValueError("the mass matrix is singular: some joint moves nothing that has mass or inertia")
+                raise ValueError(
+                    "the mass matrix is singular: some joint moves nothing that has mass or inertia"
+                )
             one_over = 1.0 / pivot
             at = eliminated + 7 * dof
             V = c[at : at + 6]
@@ -120,5 +135,12 @@ def articulated_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, 
         v = (change[3], change[4], change[5])
         put6(c[at : at + 6], w, v)
         put_acceleration(
-            c, w, v, biases + 6 * body, ints[row + REFERENCE], ints[row + X_GB], ints[row + V_GB], ints[row + A_GB]
+            c,
+            w,
+            v,
+            biases + 6 * body,
+            ints[row + REFERENCE],
+            ints[row + X_GB],
+            ints[row + V_GB],
+            ints[row + A_GB],
         )

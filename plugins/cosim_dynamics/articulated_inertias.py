@@ -1,8 +1,9 @@
 """Articulated inertias in kernel functions: what a body and all that hangs on it put up against a motion.
 
-A symmetric 6 by 6 matrix [[A, B], [B^T, C]] about a point, as 21 reals: A (xx yy zz xy xz yz), B by rows, C (likewise
-xx yy zz xy xz yz). Times a spatial acceleration it gives (moment, force). Two more reals behind it, the sum of the moments
-of inertia and the mass of all that hangs on the body, say how much there was before joints gave way.
+A symmetric 6 by 6 matrix [[A, B], [B^T, C]] about a point, as 21 reals: A (xx yy zz xy xz yz), B by rows, C
+(likewise xx yy zz xy xz yz). Times a spatial acceleration it gives (moment, force). Two more reals behind it,
+the sum of the moments of inertia and the mass of all that hangs on the body, say how much there was before
+joints gave way.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from cosim_dynamics.inertias import Six
 
 
 def put_articulated(slot: Any, body: Any) -> None:
-    """Write the inertia of a rigid body: its mass, centre of mass from the point, and inertia about that centre."""
+    """Write a rigid body: its mass, centre of mass from the point, and inertia about that centre."""
     x = body[0] * body[1]
     y = body[0] * body[2]
     z = body[0] * body[3]
@@ -81,4 +82,6 @@ def release(I: Any, U: Any, V: Any) -> None:
 
 def whole(I: Any, S: Any) -> float:
     """A bound on what the motion S would meet if no joint further out gave way."""
-    return I[21] * (S[0] * S[0] + S[1] * S[1] + S[2] * S[2]) + I[22] * (S[3] * S[3] + S[4] * S[4] + S[5] * S[5])
+    return I[21] * (S[0] * S[0] + S[1] * S[1] + S[2] * S[2]) + I[22] * (
+        S[3] * S[3] + S[4] * S[4] + S[5] * S[5]
+    )

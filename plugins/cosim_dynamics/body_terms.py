@@ -7,27 +7,29 @@ from typing import Any
 from cosim_dynamics.inertias import Three, times, turned_inertia
 from cosim_mechanics.spatial import cross, minus, plus, put6, rotate, scaled
 
-#: Columns of a body's row that the blocks of the acceleration stage begin with: index of the parent (negative under
-#: Ground), slots, degrees of freedom.
+#: Columns of a body's row that the blocks of the acceleration stage begin with: index of the parent (negative
+#: under Ground), slots, degrees of freedom.
 PARENT, REFERENCE, X_GB, F_GB, MASS, CENTER, INERTIA, FIRST_DOF, DOFS = range(9)
 
 Ten = tuple[float, float, float, float, float, float, float, float, float, float]
 
 
 def put_missing_force(c: Any, p: Any, ints: Any, row: int, velocity: int, bias: int, force: int) -> Ten:
-    """Write the spatial force that the body's motion at u_dot = 0 takes, less the force that is applied to it.
+    """Write the spatial force that the body's motion at u_dot = 0 takes, less the force applied to it.
 
     Parameters
     ----------
     row : int
         Where the body's row starts in `ints`.
     velocity, bias, force : int
-        Where its velocity, its bias acceleration and the result (all about the tree's reference point) lie in the cache.
+        Where its velocity, its bias acceleration and the result (all about the tree's reference point) lie in
+        the cache.
 
     Returns
     -------
     tuple of ten reals
-        Mass, centre of mass from the reference point, inertia (Ixx Iyy Izz Ixy Ixz Iyz) about it, in Ground's axes.
+        Mass, centre of mass from the reference point, inertia (Ixx Iyy Izz Ixy Ixz Iyz) about it, in Ground's
+        axes.
     """
     pose = ints[row + X_GB]
     R = c[pose : pose + 9]
@@ -54,7 +56,7 @@ def put_missing_force(c: Any, p: Any, ints: Any, row: int, velocity: int, bias: 
 def put_acceleration(
     c: Any, w: Three, v: Three, bias: int, reference: int, pose: int, velocity: int, acceleration: int
 ) -> None:
-    """Write A_GB from what u_dot adds (w, v) and the bias: from the reference point, at rest, to the moving body origin."""
+    """Write A_GB from what u_dot adds (w, v) and the bias: from a point at rest to the moving body origin."""
     alpha = plus(w, c[bias : bias + 3])
     a = plus(v, c[bias + 3 : bias + 6])
     arm = minus(c[pose + 9 : pose + 12], c[reference : reference + 3])

@@ -1,7 +1,7 @@
 """The equations of motion in the form in which they are thought of: s-vals with numbers in them.
 
-`torque_equations` is a recursive Newton-Euler formulation in which the accelerations stay unknown. The compiled
-solver computes the same M and V another way; tests hold the two together.
+`torque_equations` is a recursive Newton-Euler formulation in which the accelerations stay unknown. The
+compiled solver computes the same M and V another way; tests hold the two together.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def torque_equations(system: cosim.System, state: cosim.State) -> dict[int, SVal
 
     References
     ----------
-    Darwin2K/dyno's s-vals; J.Y.S. Luh et al., On-line computational scheme for mechanical manipulators, 1980, for the recursion.
+    Darwin2K/dyno's s-vals; J.Y.S. Luh et al., On-line computational scheme for mechanical manipulators, 1980,
+    for the recursion.
     """
     return _Recursion(system, state, lambda link: np.zeros(6), ignored=("tau",)).equations()
 
@@ -66,7 +67,7 @@ def mass_matrix(system: cosim.System, state: cosim.State) -> Array:
 
 
 def bias(system: cosim.System, state: cosim.State) -> Array:
-    """V of M u_dot + V = T, shape (nu,): centripetal, Coriolis and gyroscopic terms and what joints add of their own.
+    """V of M u_dot + V = T, shape (nu,): centripetal, Coriolis, gyroscopic terms and joints' own.
 
     Gravity and force elements are not in it: they stand on the side of T.
 
@@ -83,7 +84,7 @@ def bias(system: cosim.System, state: cosim.State) -> Array:
 
 
 def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Array:
-    """Generalized forces to add to those that act already so that the accelerations become `udot`, shape (nu,).
+    """Generalized forces to add to those that act so that the accelerations become `udot`, shape (nu,).
 
     Law: M udot + V - T, with T from gravity, force elements and the joints' `tau`.
 
@@ -103,9 +104,13 @@ def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Arr
     """
     accelerations = np.asarray(udot, dtype=float)
     if accelerations.shape != (system.nu,):
-        raise ValueError(f"udot has shape {accelerations.shape}, needs ({system.nu},): one for each speed of the system")
+        raise ValueError(
+            f"udot has shape {accelerations.shape}, needs ({system.nu},): one for each speed of the system"
+        )
     forces = np.zeros(system.nu)
-    recursion = _Recursion(system, state, lambda link: np.asarray(state[f"{link.body.name}.F_GB"]), ignored=())
+    recursion = _Recursion(
+        system, state, lambda link: np.asarray(state[f"{link.body.name}.F_GB"]), ignored=()
+    )
     for i, equation in recursion.equations().items():
         forces[i] = equation.evaluate(accelerations)
     return forces
@@ -113,7 +118,7 @@ def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Arr
 
 @dataclass(frozen=True)
 class _Motion:
-    """Pose, angular velocity and accelerations of a body, in Ground; the wrench it needs is filled in afterwards."""
+    """Pose, angular velocity and accelerations of a body, in Ground."""
 
     R: Array
     p: Array
@@ -128,7 +133,11 @@ class _Motion:
 
 class _Recursion:
     def __init__(
-        self, system: cosim.System, state: cosim.State, force: Callable[[Link], Array], ignored: tuple[str, ...]
+        self,
+        system: cosim.System,
+        state: cosim.State,
+        force: Callable[[Link], Array],
+        ignored: tuple[str, ...],
     ) -> None:
         self.system, self.state, self.force, self.ignored = system, state, force, ignored
         self.tree = Tree.of(system.parts.values(), self._attached, _no_problem)
@@ -145,7 +154,13 @@ class _Recursion:
             force, moment, p_C = self._inertia(link, motion)
             applied = self.force(link)
             f[i] = f[i] + force - applied[3:]
-            n[i] = n[i] + moment + force.crossed_by(p_C - p_M) - applied[:3] - np.cross(motion.p - p_M, applied[3:])
+            n[i] = (
+                n[i]
+                + moment
+                + force.crossed_by(p_C - p_M)
+                - applied[:3]
+                - np.cross(motion.p - p_M, applied[3:])
+            )
             wrench = [*(R_GF.T @ n[i]), *(R_GF.T @ f[i])]
             if link.parent >= 0:
                 _, p_P = self._frames(links[link.parent], motions)
@@ -182,12 +197,14 @@ class _Recursion:
     def _frames(self, link: Link, motions: list[_Motion]) -> tuple[Array, Array]:
         """R_GF and the position of M's origin in Ground."""
         X_PF, X_FM = self._read(link.joint, "frame_on_parent"), self._read(link.joint, "X_FM")
-        R_GP, p_P = (motions[link.parent].R, motions[link.parent].p) if link.parent >= 0 else (np.eye(3), np.zeros(3))
+        R_GP, p_P = (
+            (motions[link.parent].R, motions[link.parent].p) if link.parent >= 0 else (np.eye(3), np.zeros(3))
+        )
         R_GF = R_GP @ X_PF[:9].reshape(3, 3)
         return R_GF, p_P + R_GP @ X_PF[9:] + R_GF @ X_FM[9:]
 
     def _inertia(self, link: Link, motion: _Motion) -> tuple[SValTriple, SValTriple, Array]:
-        """Force and moment about the centre of mass that move the body as it moves, and where that centre is."""
+        """Force and moment about the centre of mass that move the body so, and where that centre is."""
         mass = float(self.state[f"{link.body.name}.mass"])
         offset = motion.R @ self._read(link.body, "center_of_mass")
         xx, yy, zz, xy, xz, yz = self._read(link.body, "inertia")

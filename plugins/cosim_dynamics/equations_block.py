@@ -2,10 +2,11 @@
 
 M is symmetric; of row i only the columns of the degrees of freedom between Ground and i can differ from zero.
 Row i keeps just these, Ground's side first and the diagonal last. A row of an ancestor is as long as the
-ancestor is deep, so the same position means the same column in both: factorization and solution need no look-up.
+ancestor is deep, so the same position means the same column in both: factorization and solution need no
+look-up.
 
-Row 0 of the block is the header; rows for the bodies follow (columns: `body_terms`), parents first, then rows for the
-degrees of freedom.
+Row 0 of the block is the header; rows for the bodies follow (columns: `body_terms`), parents first, then rows
+for the degrees of freedom.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from cosim_dynamics.inertias import add, dot6, momentum_of, put_inertia
 
 #: Header: number of bodies and of degrees of freedom, and where the solver's arrays lie in the cache.
 BODIES, SIZE, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, RIGHT_SIDE = range(8)
-#: Degree of freedom: the one before it toward Ground (or -1), the first of the unbroken run of such numbers that
-#: it belongs to, where its row ends (the diagonal), its generalized force, and what the joint's own equation adds:
-#: a row of coefficients (or -1) and a constant.
+#: Degree of freedom: the one before it toward Ground (or -1), the first of the unbroken run of such numbers
+#: that it belongs to, where its row ends (the diagonal), its generalized force, and what the joint's own
+#: equation adds: a row of coefficients (or -1) and a constant.
 BEFORE, RUN, DIAGONAL, TAU, OWN, OWN_CONSTANT = range(6)
 WIDTH = 9
 
 
-def equations_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int) -> None:
+def equations_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
     """Rows of M from composite inertias, and T - V from the forces that are missing or left over.
 
     References
@@ -38,7 +41,9 @@ def equations_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, in
     biases = ints[first + BIASES]
     for body in range(bodies):
         row = first + (body + 1) * WIDTH
-        terms = put_missing_force(c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body)
+        terms = put_missing_force(
+            c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body
+        )
         put_inertia(c[inertias + 10 * body : inertias + 10 * body + 10], terms)
     subspace = ints[first + SUBSPACE]
     right_side = ints[first + RIGHT_SIDE]

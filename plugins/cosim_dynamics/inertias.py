@@ -14,9 +14,21 @@ Three = tuple[float, float, float]
 
 def turned_inertia(R: Any, I: Any) -> Six:
     """R I R^T: a rotational inertia, kg.m2, in the axes that R (nine reals by rows) leads to."""
-    a = (R[0] * I[0] + R[1] * I[3] + R[2] * I[4], R[0] * I[3] + R[1] * I[1] + R[2] * I[5], R[0] * I[4] + R[1] * I[5] + R[2] * I[2])
-    b = (R[3] * I[0] + R[4] * I[3] + R[5] * I[4], R[3] * I[3] + R[4] * I[1] + R[5] * I[5], R[3] * I[4] + R[4] * I[5] + R[5] * I[2])
-    e = (R[6] * I[0] + R[7] * I[3] + R[8] * I[4], R[6] * I[3] + R[7] * I[1] + R[8] * I[5], R[6] * I[4] + R[7] * I[5] + R[8] * I[2])
+    a = (
+        R[0] * I[0] + R[1] * I[3] + R[2] * I[4],
+        R[0] * I[3] + R[1] * I[1] + R[2] * I[5],
+        R[0] * I[4] + R[1] * I[5] + R[2] * I[2],
+    )
+    b = (
+        R[3] * I[0] + R[4] * I[3] + R[5] * I[4],
+        R[3] * I[3] + R[4] * I[1] + R[5] * I[5],
+        R[3] * I[4] + R[4] * I[5] + R[5] * I[2],
+    )
+    e = (
+        R[6] * I[0] + R[7] * I[3] + R[8] * I[4],
+        R[6] * I[3] + R[7] * I[1] + R[8] * I[5],
+        R[6] * I[4] + R[7] * I[5] + R[8] * I[2],
+    )
     return (
         a[0] * R[0] + a[1] * R[1] + a[2] * R[2],
         b[0] * R[3] + b[1] * R[4] + b[2] * R[5],
@@ -37,7 +49,7 @@ def times(I: Any, w: Any) -> Three:
 
 
 def put_inertia(slot: Any, body: Any) -> None:
-    """Write a spatial inertia; `body` is the mass, the centre of mass from the point, and the inertia about that centre."""
+    """Write a rigid body: its mass, centre of mass from the point, and inertia about that centre."""
     x = body[0] * body[1]
     y = body[0] * body[2]
     z = body[0] * body[3]

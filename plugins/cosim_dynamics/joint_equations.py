@@ -50,9 +50,14 @@ class Equations:
     """
 
     def __init__(
-        self, joint: cosim.Joint, wrench: Any, acceleration: Callable[[int], SVal], value: Callable[[str, int], Any]
+        self,
+        joint: cosim.Joint,
+        wrench: Any,
+        acceleration: Callable[[int], SVal],
+        value: Callable[[str, int], Any],
     ) -> None:
         self._joint, self._wrench, self._acceleration, self._value = joint, wrench, acceleration, value
+        self._where = f"{type(joint).__name__}.create_equations"
 
     def wrench(self, joint: Any) -> list[SVal]:
         """The spatial force that the joint transmits from parent to child: six s-vals, moment first.
@@ -68,26 +73,31 @@ class Equations:
         self._check(joint, "acceleration")
         if not 0 <= i < self._joint.nu:
             raise cosim.ContractError(
-                f"{type(self._joint).__name__}.create_equations: s.acceleration(self, {i}): the joint has {self._joint.nu} speeds"
+                f"{self._where}: s.acceleration(self, {i}): the joint has {self._joint.nu} speeds"
             )
         return self._acceleration(i)
 
     def value(self, name: str, i: int = 0) -> Any:
-        """Element `i` of a declared quantity of the joint (a parameter, ``q``, ``u``, ``tau``, ``H_FM`` …)."""
+        """Element `i` of a declared quantity of the joint (a parameter, ``q``, ``u``, ``H_FM`` …)."""
         declarations = self._joint.declarations
         if name not in declarations:
-            raise cosim.LookUpError("declared quantity", name, declarations, f"It is asked for by {type(self._joint).__name__}.create_equations.")
+            raise cosim.LookUpError(
+                "declared quantity",
+                name,
+                declarations,
+                f"It is asked for by {self._where}.",
+            )
         if not 0 <= i < declarations[name].size:
             raise cosim.ContractError(
-                f"{type(self._joint).__name__}.create_equations: s.value('{name}', {i}): {name} has {declarations[name].size} elements"
+                f"{self._where}: s.value('{name}', {i}): {name} has {declarations[name].size} elements"
             )
         return self._value(name, i)
 
     def _check(self, joint: Any, what: str) -> None:
         if part_of(joint) is not self._joint:
             raise cosim.ContractError(
-                f"{type(self._joint).__name__}.create_equations: s.{what}(…) takes the joint itself: a joint's equation "
-                "holds its own accelerations; what couples joints is a force element or a constraint"
+                f"{self._where}: s.{what}(…) takes the joint itself: a joint's equation holds "
+                " its own accelerations; what couples joints is a force element or a constraint"
             )
 
 
@@ -102,11 +112,15 @@ def own_equations(joint: cosim.Joint, equations: Equations, look_up: Callable[[s
     returned = type(joint).create_equations(TracedPart(joint, look_up), equations)  # type: ignore[arg-type]
     where = f"{type(joint).__name__}.create_equations"
     if not isinstance(returned, (list, tuple)) or len(returned) != joint.nu:
-        raise cosim.ContractError(f"{where}: returned {returned!r}, needs a list of {joint.nu} s-vals, one for each speed")
+        raise cosim.ContractError(
+            f"{where}: returned {returned!r}, needs a list of {joint.nu} s-vals, one for each speed"
+        )
     svals = [_as_sval(equation) for equation in returned]
     for i, equation in enumerate(svals):
         if equation is None:
-            raise cosim.ContractError(f"{where}: equation {i} is a {type(returned[i]).__name__}, needs an s-val")
+            raise cosim.ContractError(
+                f"{where}: equation {i} is a {type(returned[i]).__name__}, needs an s-val"
+            )
     return [equation for equation in svals if equation is not None]
 
 

@@ -7,6 +7,8 @@ import cosim
 
 @cosim.hookimpl
 def cosim_register_dynamics_solvers(register: cosim.Register) -> None:
+    from cosim_dynamics.articulated_body_solver import ArticulatedBodySolver
     from cosim_dynamics.sval_solver import SValSolver
 
     register("dynamics.sval", SValSolver)
+    register("dynamics.articulated_body", ArticulatedBodySolver)

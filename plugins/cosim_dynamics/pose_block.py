@@ -1,6 +1,7 @@
 """Position stage: where every body of the tree is, and how it may move.
 
-One call treats the whole tree, parents before children. Row 0 of the block is the header; a row for each body follows.
+One call treats the whole tree, parents before children. Row 0 of the block is the header; a row for each body
+follows.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from typing import Any
 
 from cosim_mechanics.spatial import compose, cross, inverse, minus, plus, position, put3, put6, put12, rotate
 
-#: Header: where the joint origins (3 per body) and the motion subspace (6 per degree of freedom) lie in the cache.
+#: Header: where the joint origins (3 per body) and the motion subspace (6 per degree of freedom) lie in the
+#: cache.
 ORIGINS, SUBSPACE = range(2)
-#: Body: offsets of the slots, the index of the first degree of freedom and their number. PARENT is negative under Ground.
+#: Body: offsets of the slots, the index of the first degree of freedom and their number. PARENT is negative
+#: under Ground.
 PARENT, REFERENCE, X_PF, X_BM, X_FM, H_FM, X_GB, FIRST_DOF, DOFS = range(9)
 WIDTH = 9
 
 
-def pose_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int) -> None:
+def pose_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
     """X_GB = X_GP X_PF X_FM X_BM^-1, and each joint's H_FM as motions of the child in Ground.
 
     A tree under Ground has a reference point of its own, the place where the first joint's M is now: motions

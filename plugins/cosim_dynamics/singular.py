@@ -17,8 +17,8 @@ NOTHING = 1e-14
 def check_leaves(tree: Tree, problem: Report) -> None:
     """Report tips whose inertia does not resist their joint: the mass matrix would be singular in every pose.
 
-    Only tips, with the values and in the pose that the model was given; what comes about later is found when the
-    equations are solved. Joints with equations of their own may bring inertia, so they are passed over.
+    Only tips, with the values and in the pose that the model was given; what comes about later is found when
+    the equations are solved. Joints with equations of their own may bring inertia, so they are passed over.
     """
     carrying = {link.parent for link in tree.links}
     for i, link in enumerate(tree.links):
@@ -34,8 +34,8 @@ def check_leaves(tree: Tree, problem: Report) -> None:
             free = ", ".join(f"u[{k}]" for k in np.flatnonzero(abs(vectors[:, 0]) > 1e-6))
             problem(
                 link.joint.name,
-                f"the mass matrix is singular: nothing resists {free}, since body '{link.body.name}' has no inertia about "
-                "that motion. Give the body an inertia, or use a joint that does not let it move so",
+                f"the mass matrix is singular: nothing resists {free}, since body '{link.body.name}' has no "
+                "inertia about that motion. Give the body an inertia, or use a joint that does not let it move so",
             )
 
 
@@ -56,7 +56,7 @@ def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
 
 
 def _motion(joint: cosim.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """H_FM, shape (6, nu), and R_FM at the start values; None where a kernel function needs more than the joint knows."""
+    """H_FM, shape (6, nu), and R_FM at the start values; None where they depend on more than the joint."""
     known: dict[str, Any] = dict(joint.values.numbers)
     known |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}
     found = set()

@@ -15,8 +15,8 @@ from cosim_mechanics.spatial import plus, put6, scaled
 BODIES, SIZE, SUBSPACE, BIASES, RIGHT_SIDE, M, FACTOR, ENTRIES, SOLUTION, CHANGES = range(10)
 #: Body: index of the parent (negative under Ground), slots, degrees of freedom.
 PARENT, REFERENCE, X_GB, V_GB, A_GB, FIRST_DOF, DOFS = range(7)
-#: Degree of freedom: the one before it toward Ground (or -1), the first of its unbroken run, where its row of the
-#: factor starts and ends, and the slot of its u_dot.
+#: Degree of freedom: the one before it toward Ground (or -1), the first of its unbroken run, where its row of
+#: the factor starts and ends, and the slot of its u_dot.
 BEFORE, RUN, START, DIAGONAL, U_DOT = range(5)
 WIDTH = 10
 
@@ -24,7 +24,9 @@ WIDTH = 10
 SINGULAR = 1e-15
 
 
-def solution_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int) -> None:
+def solution_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
     """Solve M u_dot = T - V and write u_dot and A_GB (of the body origin, in Ground).
 
     Raises
@@ -80,7 +82,8 @@ def solution_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, int
         while i >= 0:
             run = ints[table + i * WIDTH + RUN]
             shift = end - i
-            # The nearest ancestor of a run was solved for last and comes last here: the sums need not wait for it.
+            # The nearest ancestor of a run was solved for last and comes last here: the sums need not wait
+            # for it.
             length = min(i + 1, n) - run
             row = c[shift + run : shift + run + length]
             solved = c[solution + run : solution + run + length]
@@ -111,5 +114,12 @@ def solution_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, int
         at = changes + 6 * body
         put6(c[at : at + 6], w, v)
         put_acceleration(
-            c, w, v, biases + 6 * body, ints[row + REFERENCE], ints[row + X_GB], ints[row + V_GB], ints[row + A_GB]
+            c,
+            w,
+            v,
+            biases + 6 * body,
+            ints[row + REFERENCE],
+            ints[row + X_GB],
+            ints[row + V_GB],
+            ints[row + A_GB],
         )

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from cosim_dynamics.symbol import Symbol
 
 if TYPE_CHECKING:
-    from cosim_dynamics.sval_triple import SValTriple
+    pass
 
 PRODUCT = (
-    "product of two s-vals that both carry accelerations: the equations of motion are linear in the accelerations, "
-    "so one factor must be free of them (a number, a parameter, a position or a speed). "
+    "product of two s-vals that both carry accelerations: the equations of motion are linear in the "
+    "accelerations, so one factor must be free of them (a number, a parameter, a position or a speed). "
     "If a centripetal or Coriolis term is meant, build it from speeds: s.value('u', i)"
 )
 QUOTIENT = (
-    "division by an s-val that carries accelerations: the equations of motion are linear in the accelerations, "
-    "so divide by a number, a parameter, a position or a speed"
+    "division by an s-val that carries accelerations: the equations of motion are linear in the "
+    "accelerations, so divide by a number, a parameter, a position or a speed"
 )
 
 
@@ -28,8 +28,8 @@ class SVal:
     """A scalar s-val ("separated value"): a sum of accelerations with coefficients, and a constant.
 
     Law: s = sum_i c_i a_i + b, with a_i the acceleration of degree of freedom i. The coefficients and the
-    constant stay apart through every operation, so a torque written with s-vals *is* its row of the mass matrix
-    (the coefficients) and its velocity terms (the constant).
+    constant stay apart through every operation, so a torque written with s-vals *is* its row of the mass
+    matrix (the coefficients) and its velocity terms (the constant).
 
     Limits
     ------
@@ -70,7 +70,9 @@ class SVal:
 
     def __init__(self, constant: Any = 0.0, coefficients: Mapping[Hashable, Any] | None = None) -> None:
         self._constant = constant
-        self._coefficients = {dof: value for dof, value in (coefficients or {}).items() if not _is_zero(value)}
+        self._coefficients = {
+            dof: value for dof, value in (coefficients or {}).items() if not _is_zero(value)
+        }
 
     @classmethod
     def acceleration(cls, dof: Hashable) -> SVal:
@@ -165,7 +167,9 @@ class SVal:
         if divisor.carries_accelerations:
             raise TypeError(QUOTIENT)
         number = divisor._constant
-        return SVal(self._constant / number, {dof: value / number for dof, value in self._coefficients.items()})
+        return SVal(
+            self._constant / number, {dof: value / number for dof, value in self._coefficients.items()}
+        )
 
     def __rtruediv__(self, other: Any) -> SVal:
         dividend = _as_sval(other)
@@ -175,14 +179,18 @@ class SVal:
         raise TypeError(PRODUCT)
 
     def __bool__(self) -> bool:
-        raise TypeError("an s-val has no truth value: its accelerations are not known when the equation is written")
+        raise TypeError(
+            "an s-val has no truth value: its accelerations are not known when the equation is written"
+        )
 
     def __repr__(self) -> str:
         terms = [f"{value!r}*a[{dof!r}]" for dof, value in self._coefficients.items()]
         return f"SVal({' + '.join([*terms, repr(self._constant)])})"
 
     def _scaled(self, factor: Any) -> SVal:
-        return SVal(self._constant * factor, {dof: value * factor for dof, value in self._coefficients.items()})
+        return SVal(
+            self._constant * factor, {dof: value * factor for dof, value in self._coefficients.items()}
+        )
 
 
 def _is_zero(value: Any) -> bool:

@@ -14,9 +14,9 @@ from cosim_dynamics.sval import PRODUCT, SVal, _as_sval
 class SValTriple:
     """A vector of three whose components are s-vals: an acceleration, a force or a moment.
 
-    Law: s = sum_i c_i a_i + b with vectors c_i and b. Operations: + and - with a vector or another triple, * and /
-    by a number, ``matrix @ s``, `dot` and `cross` with a vector; products of two triples that both carry
-    accelerations do not exist.
+    Law: s = sum_i c_i a_i + b with vectors c_i and b. Operations: + and - with a vector or another triple, *
+    and / by a number, ``matrix @ s``, `dot` and `cross` with a vector; products of two triples that both
+    carry accelerations do not exist.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ class SValTriple:
         return self.x * b[0] + self.y * b[1] + self.z * b[2]
 
     def cross(self, other: Any) -> SValTriple:
-        """self x other."""
+        """Self x other."""
         a, b = tuple(self), _vector(other)
         return SValTriple(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
     def crossed_by(self, other: Any) -> SValTriple:
-        """other x self."""
+        """Other x self."""
         return -self.cross(other)
 
     def __add__(self, other: Any) -> SValTriple:
@@ -113,7 +113,11 @@ class SValTriple:
         if isinstance(other, SValTriple):
             raise TypeError(f"{PRODUCT}. For vectors write a.dot(b) or a.cross(b)")
         factor = _as_sval(other)
-        return NotImplemented if factor is None else SValTriple(self.x * factor, self.y * factor, self.z * factor)
+        return (
+            NotImplemented
+            if factor is None
+            else SValTriple(self.x * factor, self.y * factor, self.z * factor)
+        )
 
     __rmul__ = __mul__
 

@@ -130,7 +130,9 @@ class SymbolGraph:
             return NotImplemented
         for operand in (a, b):
             if isinstance(operand, Symbol) and operand.graph is not self:
-                raise cosim.ContractError("symbols of two components met in one expression: each equation is traced alone")
+                raise cosim.ContractError(
+                    "symbols of two components met in one expression: each equation is traced alone"
+                )
         a, b = (x if isinstance(x, Symbol) else float(x) for x in (a, b))
         simple = _simplified(operation, a, b)
         if simple is not None:
@@ -179,7 +181,8 @@ def author_line() -> str:
 
 def _refuse(what: str, instead: str) -> NoReturn:
     raise cosim.ContractError(
-        f"{author_line()}\n  {what}: an equation is written once and holds for every State, so it knows no values; {instead}."
+        f"{author_line()}\n  {what}: an equation is written once and holds for every State, "
+        f"so it knows no values; {instead}."
     )
 
 
@@ -202,5 +205,7 @@ def _simplified(operation: str, a: Any, b: Any) -> Any:
     if operation == "*":
         if left == 0.0 or right == 0.0:
             return 0.0
-        return b if left == 1.0 else a if right == 1.0 else -b if left == -1.0 else -a if right == -1.0 else None
+        return (
+            b if left == 1.0 else a if right == 1.0 else -b if left == -1.0 else -a if right == -1.0 else None
+        )
     return a if right == 1.0 else 0.0 if left == 0.0 else None

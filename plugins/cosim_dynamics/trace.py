@@ -123,7 +123,7 @@ def _operand(value: Any, names: Mapping[int, str]) -> str:
 
 @functools.cache
 def _function(name: str, source: str) -> FunctionType:
-    """The function of a text that `write_kernel` wrote: names and numbers of its own making, nothing typed by anyone."""
+    """The function of a text that `write_kernel` made of a graph: nothing in it was typed by anyone."""
     file = f"<traced equations {name} {len(linecache.cache)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space: dict[str, Any] = {"math": math, "__name__": __name__}

@@ -14,7 +14,7 @@ VALUES = ("parameter", "position", "speed", "auxiliary", "discrete", "integer", 
 
 
 class TracedPart:
-    """Stands for `self` while equations are written: a declared value comes from `look_up`, all else from the part.
+    """Stands for `self` while equations are written: declared values are looked up, all else is the part's.
 
     Parameters
     ----------

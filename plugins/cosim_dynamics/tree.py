@@ -1,4 +1,4 @@
-"""The tree that the joints of a model make: which body hangs on which, and how its degrees of freedom are numbered."""
+"""The tree that the joints of a model make, and how its degrees of freedom are numbered."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ class Tree:
             if _ends_fit(joint, parent, child, carriers, problem):
                 carriers[child.name] = (joint, parent)
         for body in bodies:
-            if body.name not in carriers and not any(j.values.attachments.get("child") in (body, body.name) for j in joints):
+            if body.name not in carriers and not any(
+                j.values.attachments.get("child") in (body, body.name) for j in joints
+            ):
                 problem(
                     body.name,
                     f"no joint moves it: add a joint with child='{body.name}' "
@@ -116,7 +118,7 @@ def is_body(part: cosim.Component) -> bool:
 
 
 def is_ground(part: cosim.Component) -> bool:
-    """Whether a part can carry joints without being moved: it has a pose and takes forces, but has no mass."""
+    """Whether a part carries joints without being moved: it has a pose and takes forces, but has no mass."""
     return {"X_GB", "F_GB"} <= set(part.declarations) and "mass" not in part.declarations
 
 
@@ -140,7 +142,7 @@ def _ends_fit(
         problem(
             joint.name,
             f"child '{child.name}' is moved by joint '{other}' already; a body is the child of one joint. "
-            "For a closed loop keep one of them and close the loop with a stiff force element or a constraint",
+            "For a closed loop keep one of them and close the loop with a force element or a constraint",
         )
     else:
         return True
@@ -148,7 +150,9 @@ def _ends_fit(
 
 
 def _ordered(
-    carriers: dict[str, tuple[cosim.Joint, cosim.Component]], parts: dict[str, cosim.Component], problem: Report
+    carriers: dict[str, tuple[cosim.Joint, cosim.Component]],
+    parts: dict[str, cosim.Component],
+    problem: Report,
 ) -> list[Link]:
     children: dict[str, list[str]] = {}
     for name, (_, parent) in carriers.items():
@@ -174,7 +178,9 @@ def _report_loop(carriers: dict[str, tuple[cosim.Joint, cosim.Component]], probl
     path = [next(iter(carriers))]
     while True:
         before = carriers[path[-1]][1].name
-        if before not in carriers:  # it hangs on a loop that is reported already, or on a body without a joint
+        if (
+            before not in carriers
+        ):  # it hangs on a loop that is reported already, or on a body without a joint
             for name in path:
                 del carriers[name]
             return

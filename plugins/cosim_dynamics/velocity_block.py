@@ -9,14 +9,18 @@ from typing import Any
 
 from cosim_mechanics.spatial import cross, minus, plus, put6, rotate, scaled
 
-#: Header: where the joint origins, the subspace, and 6 per body of velocities and of bias accelerations lie in the cache.
+#: Header: where the joint origins, the subspace, and 6 per body of velocities and of bias accelerations lie
+#: in the cache.
 ORIGINS, SUBSPACE, VELOCITIES, BIASES = range(4)
-#: Body: index of the parent (negative under Ground), slots, degrees of freedom. X_GP is the parent's pose (not read under Ground).
+#: Body: index of the parent (negative under Ground), slots, degrees of freedom. X_GP is the parent's pose
+#: (not read under Ground).
 PARENT, REFERENCE, X_GP, X_PF, X_GB, V_GB, U, HDOT_U, FIRST_DOF, DOFS = range(10)
 WIDTH = 10
 
 
-def velocity_block(t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int) -> None:
+def velocity_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
     """V_GB about the body origin, and for the solver V and the bias of A about the tree's reference point.
 
     With S u the joint's motion, V_B = V_P + S u. The bias is the derivative of that sum at u_dot = 0; a

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from reference_joints import STRANGERS
 
 import cosim
+from cosim_dynamics import sval_solver
 from cosim_mechanics import Multibody
 
 DATA = Path(__file__).parents[1] / "data"
@@ -87,14 +87,21 @@ def reference_models() -> dict[str, dict[str, Any]]:
     return {m["name"]: m for m in json.loads((DATA / "chain.json").read_text())["models"]}
 
 
-@pytest.fixture(scope="session")
-def built(reference_models: dict[str, dict[str, Any]]) -> Callable[[str], tuple[dict[str, Any], cosim.System]]:
-    """Reference and system of a model, each built once."""
+@pytest.fixture(scope="session", params=["matrix", "recursion"])
+def built(
+    request: pytest.FixtureRequest, reference_models: dict[str, dict[str, Any]]
+) -> Callable[[str], tuple[dict[str, Any], cosim.System]]:
+    """Reference and system of a model, each built once; solved both ways whatever the depth of the tree."""
     systems: dict[str, cosim.System] = {}
 
     def build(name: str) -> tuple[dict[str, Any], cosim.System]:
         if name not in systems:
-            systems[name] = model_of(reference_models[name]).build()
+            model = model_of(reference_models[name])
+            if request.param == "recursion":
+                model.settings["dynamics"] = "dynamics.articulated_body"
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sval_solver, "DEEP", 1000)
+                systems[name] = model.build()
         return reference_models[name], systems[name]
 
     return build

@@ -115,7 +115,9 @@ class Bushing(cosim.Joint):
         for i in range(36):
             H_FM[i] = 0.0
         for i in range(3):
-            w = angular_velocity_123(q, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0))
+            w = angular_velocity_123(
+                q, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+            )
             for j in range(3):
                 H_FM[6 * i + j] = w[j]
             H_FM[21 + 7 * i] = 1.0
@@ -147,7 +149,9 @@ class Gimbal(cosim.Joint):
         for i in range(18):
             H_FM[i] = 0.0
         for i in range(3):
-            w = angular_velocity_123(q, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0))
+            w = angular_velocity_123(
+                q, (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+            )
             for j in range(3):
                 H_FM[6 * i + j] = w[j]
 
@@ -204,4 +208,6 @@ class Screw(cosim.Joint):
         put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-STRANGERS = {c.__name__.lower(): c for c in (Ball, Universal, Cylinder, Planar, Bushing, Gimbal, Translation, Screw)}
+STRANGERS = {
+    c.__name__.lower(): c for c in (Ball, Universal, Cylinder, Planar, Bushing, Gimbal, Translation, Screw)
+}

@@ -63,18 +63,25 @@ def pendulum(joint=GearedPin, **values):
     model.body("arm", mass=2.0, center_of_mass=(0.0, -0.5, 0.0), inertia=(0.1, 0.1, 0.1))
     model.add(joint, "hinge", parent="ground", child="arm", q=0.6, u=0.4, **values)
     model.body("tip", mass=1.0, center_of_mass=(0.0, -0.3, 0.0), inertia=(0.1, 0.1, 0.1))
-    model.joint("pin", name="elbow", child="tip", parent="arm", frame_on_parent=(0.0, -1.0, 0.0), q=-0.2, u=1.5)
+    model.joint(
+        "pin", name="elbow", child="tip", parent="arm", frame_on_parent=(0.0, -1.0, 0.0), q=-0.2, u=1.5
+    )
     return model
 
 
 def test_a_rotor_adds_its_reflected_inertia_and_nothing_else():
     plain = pendulum(rotor_inertia=0.0).build().default_state().realize(cosim.Stage.ACCELERATION)
-    state = pendulum(rotor_inertia=0.01, ratio=10.0, friction=0.7).build().default_state().realize(cosim.Stage.ACCELERATION)
+    state = (
+        pendulum(rotor_inertia=0.01, ratio=10.0, friction=0.7)
+        .build()
+        .default_state()
+        .realize(cosim.Stage.ACCELERATION)
+    )
     M, M0 = mass_matrix(state.system, state), mass_matrix(plain.system, plain)
     assert pytest.approx(M - M0, abs=1e-14) == np.diag([1.0, 0.0])
     V, V0 = bias(state.system, state), bias(plain.system, plain)
     loss = 0.7 * (1.0 + math.cos(0.6)) * 0.4
-    assert V - V0 == pytest.approx([loss, 0.0], abs=1e-14)
+    assert pytest.approx([loss, 0.0], abs=1e-14) == V - V0
     # M u_dot + V = T with the same T as without the rotor
     T = M0 @ plain.y_dot[2:] + V0
     assert np.linalg.solve(M, T - V) == pytest.approx(state.y_dot[2:], rel=1e-12)

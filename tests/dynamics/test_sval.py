@@ -99,7 +99,10 @@ def test_coefficients_that_cancel_are_gone():
     ],
 )
 def test_products_of_two_that_carry_accelerations_do_not_exist(product):
-    with pytest.raises(TypeError, match="^product of two s-vals that both carry accelerations: the equations of motion are linear") as caught:
+    with pytest.raises(
+        TypeError,
+        match="^product of two s-vals that both carry accelerations: the equations of motion are linear",
+    ) as caught:
         product(SVal.acceleration(0), SVal.acceleration(1))
     assert "one factor must be free of them" in str(caught.value)
 

@@ -41,7 +41,9 @@ def test_a_chain_is_numbered_without_a_gap_and_a_branch_starts_a_new_run():
 
 def test_a_body_without_a_joint_is_reported():
     found = faults(_with(model("arm", "lost"), ("pin", "arm", "ground")))
-    assert found == {"lost": "no joint moves it: add a joint with child='lost' ('free' lets it move freely, 'weld' fixes it)"}
+    assert found == {
+        "lost": "no joint moves it: add a joint with child='lost' ('free' lets it move freely, 'weld' fixes it)"
+    }
 
 
 def test_two_joints_for_one_body_are_reported():
@@ -51,7 +53,15 @@ def test_two_joints_for_one_body_are_reported():
 
 
 def test_a_loop_is_reported_with_its_bodies():
-    found = faults(_with(model("a", "b", "c", "d"), ("pin", "a", "c"), ("pin", "b", "a"), ("pin", "c", "b"), ("pin", "d", "a")))
+    found = faults(
+        _with(
+            model("a", "b", "c", "d"),
+            ("pin", "a", "c"),
+            ("pin", "b", "a"),
+            ("pin", "c", "b"),
+            ("pin", "d", "a"),
+        )
+    )
     assert len(found) == 1
     text = next(iter(found.values()))
     assert "loop in the tree of joints" in text

@@ -14,7 +14,9 @@ from cosim_mechanics import Multibody
 RELATIVE = 1e-12
 
 
-@pytest.mark.parametrize("name", ["mixed_chain_0", "mixed_chain_1", "tree_9", "pair_of_bushing", "pin_chain_random3d_10"])
+@pytest.mark.parametrize(
+    "name", ["mixed_chain_0", "mixed_chain_1", "tree_9", "pair_of_bushing", "pin_chain_random3d_10"]
+)
 def test_compiled_accelerations_satisfy_the_authored_equations(name, built, put):
     reference, system = built(name)
     for case in reference["states"]:
@@ -88,9 +90,16 @@ def _chain():
     if not _built:
         model = Multibody("chain")
         for i, kind in enumerate(["pin", "slider", "pin", "pin"]):
-            model.body(f"b{i}", mass=1.0 + i, center_of_mass=(0.1, -0.5, 0.2), inertia=(0.2, 0.3, 0.4, 0.01, -0.02, 0.03))
+            model.body(
+                f"b{i}",
+                mass=1.0 + i,
+                center_of_mass=(0.1, -0.5, 0.2),
+                inertia=(0.2, 0.3, 0.4, 0.01, -0.02, 0.03),
+            )
             parent = "ground" if i == 0 else f"b{i - 1}"
-            model.joint(kind, name=f"j{i}", child=f"b{i}", parent=parent, frame_on_parent=(0.3, -1.0, 0.1 * i))
+            model.joint(
+                kind, name=f"j{i}", child=f"b{i}", parent=parent, frame_on_parent=(0.3, -1.0, 0.1 * i)
+            )
         _built.append(model.build())
     return _built[0]
 

@@ -110,7 +110,7 @@ from test_export_state import driven
 with running(Path(sys.argv[1])) as fmu:
     if sys.argv[3] == "initialized":
         fmu.start()
-    saved = fmu.slave.deSerializeFMUState(Path(sys.argv[2]).read_bytes())
+    saved = fmu.slave.deserializeFMUState(Path(sys.argv[2]).read_bytes())
     fmu.slave.setFMUState(saved)
     json.dump([fmu.messages, driven(fmu, 13, 30)], sys.stdout)
 """
@@ -147,10 +147,10 @@ def test_bytes_that_are_no_state(oscillator_fmu: Path, tmp_path: Path) -> None:
             (b"COSIMFMU1\nx\n" + good, "damaged (header)"),
         ):
             fmu.messages.clear()
-            fmu.slave.setFMUState(fmu.slave.deSerializeFMUState(wrong))
+            fmu.slave.setFMUState(fmu.slave.deserializeFMUState(wrong))
             assert any(reason in message for message in fmu.messages), wrong[:20]
             with pytest.raises(FMICallException, match="discard"):
                 fmu.slave.doStep(0.03, H)
             assert fmu.all() == before
-        fmu.slave.setFMUState(fmu.slave.deSerializeFMUState(good))
+        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(good))
         driven(fmu, 3, 4)

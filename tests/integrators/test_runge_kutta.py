@@ -1,6 +1,7 @@
 """Steps against closed forms: order, error control, landing, dense output, failures."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,6 +62,12 @@ def raises_late(t, y, p, d, k, h, c, ints, first, count):
         raise ValueError("past the end of the table")
     c[0] = y[0]
     c[1] += 1.0
+
+
+def reports_an_error(t, y, p, d, k, h, c, ints, first, count):
+    # a component that is wrong by 1e-5 h^2, h the time since p[0]
+    c[0] = 1.0
+    c[1] = 1e-5 * (t - p[0]) * (t - p[0])
 
 
 def resting_and_moving(t, y, p, d, k, h, c, ints, first, count):
@@ -209,6 +216,20 @@ def test_a_scale_for_each_state() -> None:
     run(many, OSCILLATOR, state, 10.0)
     assert np.abs(state.y / 1e-6 - oscillation(10.0)).max() < 1e-5
     assert few.statistics.steps < many.statistics.steps
+
+
+@pytest.mark.parametrize("method", CONTROLLED)
+def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> None:
+    system = BlockSystem(reports_an_error, 1)
+    free, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
+    free.step(system, state, 10.0)
+    assert state.time == 5.0
+    slot = SimpleNamespace(path="felt.step_error", slot=SimpleNamespace(offset=1))
+    system.variables = {"felt.step_error": slot}
+    held, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
+    held.step(system, state, 10.0)
+    assert held.statistics.rejections > 0
+    assert 1e-5 * state.time**2 <= 1e-6
 
 
 @pytest.mark.parametrize("method", CONTROLLED)

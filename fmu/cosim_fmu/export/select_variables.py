@@ -67,7 +67,9 @@ def select_variables(
             feedthrough: tuple[str, ...] = ()
             if causality == "output":
                 needs = system.direct_feedthrough(path)
-                feedthrough = tuple(n for p, names in elements_of_inputs.items() if p in needs for n in names)
+                feedthrough = tuple(
+                    name for p, names in elements_of_inputs.items() if _base(p) in needs for name in names
+                )
             for element in chooser.elements(path):
                 found.setdefault(element.name, _variable(system, start, element, causality, feedthrough))
     return tuple(found.values())
@@ -144,6 +146,11 @@ class _Chooser:
             )
             for i in indices
         ]
+
+
+def _base(path: str) -> str:
+    """The path without the index of an element."""
+    return ELEMENT.sub(r"\g<base>", path)
 
 
 def _variable(

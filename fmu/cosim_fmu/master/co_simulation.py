@@ -229,7 +229,7 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
             except cosim.ModelError as error:
                 problems += [problem((*key, fault.where), fault.text) for fault in error.problems]
         else:
-            text = f"is a {type(what).__name__}, needs the path of an FMU, a cosim.System, a Model or a Participant"
+            text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
             problems.append(problem(key, text))
     return made
 

@@ -16,8 +16,8 @@ class Recorder:
     """What is recorded, and what has been.
 
     Outputs and other variables are recorded as they are at a communication point, when all have reached
-    it; a connected input as it was held during the step that ended there (in the first row: as it was after the
-    initial exchange).
+    it; a connected input as it was held during the step that ended there (in the first row: as it was
+    after the initial exchange).
 
     Parameters
     ----------
@@ -39,6 +39,7 @@ class Recorder:
         links: Sequence[Link],
         patterns: Sequence[str] | None,
     ) -> None:
+        self._names = list(descriptions)
         self._held = {link.end: None for link in links}
         connected = {link.start for link in links} | self._held.keys()
         self._types: dict[tuple[str, str], str] = {}
@@ -61,9 +62,9 @@ class Recorder:
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
         """What has to be read of each participant: the connected outputs and the recorded variables."""
         wanted = [*(link.start for link in links), *(port for port in self.ports if port not in self._held)]
-        reads: dict[str, list[str]] = {}
+        reads: dict[str, list[str]] = {name: [] for name in self._names}
         for name, variable in dict.fromkeys(wanted):
-            reads.setdefault(name, []).append(variable)
+            reads[name].append(variable)
         return reads
 
     def bind(self, reads: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[str]]) -> None:

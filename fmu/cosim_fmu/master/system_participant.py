@@ -94,7 +94,7 @@ class SystemParticipant(cosim.Participant):
             self._heed(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write inputs; what has not changed is not written again, so that nothing is computed anew for it."""
+        """Write inputs; what has not changed is not written again, and so computed anew."""
         state = self.simulator.state
         for name, value in zip(names, values, strict=True):
             if self._written.get(name) != value:

@@ -75,8 +75,8 @@ class VariableAccess:
             raise ValueError(f"{len(values)} values for {len(self._names)} variables")
         if self._real is not None:
             try:
-                self._real[:] = values
-            except (TypeError, ValueError):
+                self._groups[0].buffer[:] = values  # unlike numpy, ctypes takes neither text nor None
+            except TypeError:
                 self._fill(self._groups[0], values)
             self._call("fmi2Set", self._groups[0])
             return

@@ -1,0 +1,55 @@
+"""The solver that never sets up a mass matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cosim_dynamics.articulated_rows import articulated_of
+from cosim_dynamics.own_terms import OwnTerms
+from cosim_dynamics.tree import Report, Tree
+from cosim_dynamics.tree_solver import TreeSolver
+from cosim_dynamics.work import Work
+
+if TYPE_CHECKING:
+    from cosim import Assembly, Block
+
+
+class ArticulatedBodySolver(TreeSolver):
+    """Accelerations of a tree of bodies by recursion, in proportion to the number of bodies.
+
+    Law: M u_dot + V = T, as for `SValSolver`. From the tips toward Ground each degree of freedom is
+    eliminated, which leaves the inertia that an articulated body puts up against its carrier; from Ground
+    outward the accelerations follow.
+
+    Limits
+    ------
+    Trees only. A joint with equations of its own has one speed: an inertia that couples two speeds of one
+    joint needs M.
+
+    Stage
+    -----
+    Poses at POSITION, velocities at VELOCITY, u_dot and accelerations at ACCELERATION.
+
+    References
+    ----------
+    R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> cosim.registry().get("dynamics_solver", "dynamics.articulated_body") is ArticulatedBodySolver
+    True
+    """
+
+    def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
+        """Report joints whose own equations couple their speeds."""
+        for name in own.couples:
+            problem(
+                name,
+                "has several speeds and equations of its own, which the solver "
+                "'dynamics.articulated_body' cannot take; choose dynamics='dynamics.sval' in the settings of the model",
+            )
+
+    def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+        """One block for the three sweeps over the tree."""
+        return [articulated_of(assembly, tree, work, own)]

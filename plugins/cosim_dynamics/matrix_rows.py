@@ -1,0 +1,103 @@
+"""Rows of the blocks that set up and solve M u_dot = T - V."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import cosim
+from cosim_dynamics import equations_block as eq
+from cosim_dynamics import solution_block as so
+from cosim_dynamics.own_terms import OwnTerms
+from cosim_dynamics.rows import NOWHERE, block, table
+from cosim_dynamics.tree import Link, Tree
+from cosim_dynamics.work import Work
+
+if TYPE_CHECKING:
+    from cosim import Assembly, Block, Slot
+
+
+class Matrix:
+    """Slots of the mass matrix: for each degree of freedom a row that is as long as it is deep."""
+
+    def __init__(self, assembly: Assembly, tree: Tree) -> None:
+        *self.starts, self.entries = accumulate(tree.depth, initial=0)
+        self.inertias = assembly.allocate("dynamics: composite inertias", 10 * len(tree.links))
+        self.M = assembly.allocate("dynamics: mass matrix", self.entries)
+        self.right_side = assembly.allocate("dynamics: T - V", tree.size)
+        self.factor = assembly.allocate("dynamics: factor of the mass matrix", self.entries)
+        self.solution = assembly.allocate("dynamics: u_dot", tree.size)
+
+
+def body_row(assembly: Assembly, work: Work, link: Link, index: int) -> tuple[list[int], list[Slot]]:
+    """The columns of `body_terms` for a body, and the slots that are read through them."""
+    used = [assembly.slot(link.body, name) for name in ("X_GB", "F_GB", "mass", "center_of_mass", "inertia")]
+    return [
+        link.parent,
+        work.reference[index],
+        *(s.offset for s in used),
+        link.first_dof,
+        link.joint.nu,
+    ], used
+
+
+def force_on(assembly: Assembly, work: Work, link: Link, own: OwnTerms, speed: int) -> Slot:
+    """The generalized force on a speed; zero where the joint's own equation holds it already."""
+    return work.no_force if own.of(link.joint, speed) else assembly.slot(link.joint, "tau").part(speed)
+
+
+def equations_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, own: OwnTerms) -> Block:
+    """The block that sets up M and T - V."""
+    bodies, dofs = [], []
+    reads = [work.references, work.subspace, work.velocities, work.biases, *own.slots.values()]
+    for i, link in enumerate(tree.links):
+        row, used = body_row(assembly, work, link, i)
+        bodies.append(row)
+        reads += used
+        for a, dof in enumerate(link.dofs):
+            tau = force_on(assembly, work, link, own, a)
+            reads.append(tau)
+            diagonal = matrix.M.offset + matrix.starts[dof] + tree.depth[dof] - 1
+            terms = own.of(link.joint, a) or (NOWHERE, NOWHERE)
+            dofs.append([tree.before[dof], tree.run[dof], diagonal, tau.offset, *terms])
+    arrays = (work.subspace, work.velocities, work.biases, matrix.inertias, work.forces, matrix.right_side)
+    rows = table(eq.WIDTH, [len(bodies), tree.size, *(s.offset for s in arrays)], bodies, dofs)
+    writes = [matrix.inertias, work.forces, matrix.M, matrix.right_side]
+    return block(eq.equations_block, rows, cosim.Stage.ACCELERATION, reads, writes, "equations of motion")
+
+
+def solution_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix) -> Block:
+    """The block that solves for u_dot and the bodies' accelerations."""
+    bodies, dofs = [], []
+    reads = [work.references, work.subspace, work.biases, matrix.right_side, matrix.M]
+    writes = [matrix.factor, matrix.solution, work.changes]
+    for i, link in enumerate(tree.links):
+        X_GB, V_GB, A_GB = (assembly.slot(link.body, name) for name in ("X_GB", "V_GB", "A_GB"))
+        reads += [X_GB, V_GB]
+        writes.append(A_GB)
+        row = [
+            link.parent,
+            work.reference[i],
+            X_GB.offset,
+            V_GB.offset,
+            A_GB.offset,
+            link.first_dof,
+            link.joint.nu,
+        ]
+        bodies.append(row)
+        for a, dof in enumerate(link.dofs):
+            u_dot = assembly.derivative(link.joint, "u").part(a)
+            writes.append(u_dot)
+            start = matrix.factor.offset + matrix.starts[dof]
+            dofs.append([tree.before[dof], tree.run[dof], start, start + tree.depth[dof] - 1, u_dot.offset])
+    arrays = (work.subspace, work.biases, matrix.right_side, matrix.M, matrix.factor)
+    sizes = [len(bodies), tree.size]
+    header = [
+        *sizes,
+        *(s.offset for s in arrays),
+        matrix.entries,
+        matrix.solution.offset,
+        work.changes.offset,
+    ]
+    rows = table(so.WIDTH, header, bodies, dofs)
+    return block(so.solution_block, rows, cosim.Stage.ACCELERATION, reads, writes, "accelerations")

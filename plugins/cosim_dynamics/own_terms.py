@@ -1,0 +1,92 @@
+"""The terms that joints with equations of their own add to the equations of motion."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cosim
+from cosim_dynamics.joint_equations import trace
+from cosim_dynamics.symbol import HERE
+from cosim_dynamics.trace import write_kernel
+from cosim_dynamics.tree import Report, Tree
+
+if TYPE_CHECKING:
+    from cosim import Assembly, Block, Slot
+
+
+class OwnTerms:
+    """Kernels for the joints that bring equations of their own.
+
+    Attributes
+    ----------
+    blocks : list of Block
+    slots : dict of str to Slot
+        Their results by the joint's name: nu by nu coefficients, then nu constants.
+    couples : list of str
+        Names of those with several speeds.
+
+    Parameters
+    ----------
+    assembly : Assembly
+    tree : Tree
+    problem : callable
+        Takes the name of a joint and what is wrong with its equations.
+    """
+
+    def __init__(self, assembly: Assembly, tree: Tree, problem: Report) -> None:
+        self.blocks: list[Block] = []
+        self.slots: dict[str, Slot] = {}
+        self.couples: list[str] = []
+        for link in tree.links:
+            joint = link.joint
+            if joint.nu and type(joint).create_equations is not cosim.Joint.create_equations:
+                try:
+                    self._add(assembly, joint)
+                except (cosim.CosimError, TypeError) as error:
+                    problem(joint.name, _blame(error))
+
+    def of(self, joint: cosim.Joint, speed: int) -> tuple[int, int] | None:
+        """Where coefficients and constant of one speed lie, or None for a joint without such terms."""
+        slot = self.slots.get(joint.name)
+        return (
+            None
+            if slot is None
+            else (slot.offset + joint.nu * speed, slot.offset + joint.nu * joint.nu + speed)
+        )
+
+    def _add(self, assembly: Assembly, joint: cosim.Joint) -> None:
+        graph, equations = trace(joint)
+        names = {node.arguments[0] for node in graph.nodes if node.operation == "slot"}
+        arrays = {name: assembly.slot(joint, name).array for name in names}
+        kernel = write_kernel(f"{type(joint).__name__}_equations", equations.results, arrays)
+        inputs = [assembly.slot(joint, name).part(element) for name, element in kernel.inputs]
+        result = assembly.allocate(f"{joint.name}: own equations", kernel.size)
+        self.slots[joint.name] = result
+        self.couples += [joint.name] if joint.nu > 1 else []
+        row = [slot.offset for slot in inputs] + [result.offset]
+        self.blocks.append(
+            cosim.Block(
+                kernel.function,
+                np.array([row], dtype=np.int64),
+                cosim.Stage.INSTANCE,
+                tuple(inputs),
+                (result,),
+                (),
+                f"dynamics: equations of {type(joint).__name__}",
+                (joint.name,),
+                mergeable=True,
+            )
+        )
+
+
+def _blame(error: Exception) -> str:
+    """The text of an error, with the author's line where the error itself does not name it."""
+    if isinstance(error, cosim.CosimError):
+        return str(error)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE)]
+    return (
+        f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}\n  {error}" if frames else str(error)
+    )

@@ -1,0 +1,63 @@
+"""What the solvers for trees of bodies share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cosim
+from cosim_dynamics.motion_rows import pose_of, velocity_of
+from cosim_dynamics.own_terms import OwnTerms
+from cosim_dynamics.singular import check_leaves
+from cosim_dynamics.tree import Report, Tree
+from cosim_dynamics.work import Work
+
+if TYPE_CHECKING:
+    from cosim import Assembly, Block
+
+
+class TreeSolver(cosim.DynamicsSolver):
+    """Poses and velocities of a tree of bodies, and its checks; a subclass solves for the accelerations."""
+
+    @abstractmethod
+    def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+        """The blocks that write u_dot and A_GB of everything in a sound tree."""
+
+    def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
+        """Report what this solver cannot do."""
+
+    def create_blocks(self, assembly: Assembly) -> list[Block]:
+        """Blocks for poses, velocities, joints' own terms and accelerations.
+
+        Faults of the tree are reported through `assembly.problem`.
+        """
+        faults: list[str] = []
+
+        def problem(where: str, text: str) -> None:
+            faults.append(where)
+            assembly.problem(where, text)
+
+        tree = Tree.of(assembly.parts(cosim.Component), assembly.attached, problem)
+        own = OwnTerms(assembly, tree, problem)
+        if not faults:
+            check_leaves(tree, problem)
+            self.check(tree, own, problem)
+        if faults:
+            return [_claim(assembly)]
+        work = Work(assembly, tree)
+        motion = [pose_of(assembly, tree, work), velocity_of(assembly, tree, work)]
+        return [*motion, *own.blocks, *self.acceleration_blocks(assembly, tree, work, own)]
+
+
+def _claim(assembly: Assembly) -> Block:
+    """A block that never runs: faults are raised soon, and no u_dot shall be reported missing because of them."""
+    joints = [joint for joint in assembly.parts(cosim.Joint) if joint.nu]
+    writes = tuple(assembly.derivative(joint, "u") for joint in joints)
+    rows = np.zeros((0, 1), dtype=np.int64)
+    return cosim.Block(_nothing, rows, cosim.Stage.ACCELERATION, (), writes, (), "dynamics: faulty tree")
+
+
+def _nothing(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+    """No rows, nothing to do."""

@@ -1,0 +1,49 @@
+"""What a solver keeps in the cache for itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cosim_dynamics.tree import Tree
+
+if TYPE_CHECKING:
+    from cosim import Assembly, Slot
+
+
+class Work:
+    """A solver's own slots in the cache.
+
+    Attributes
+    ----------
+    references : Slot
+        Three reals for each tree under Ground: the point that its motions and forces are taken about.
+    reference : list of int
+        For each link where that point lies in the cache.
+    origins, subspace, velocities, biases, forces, changes : Slot
+        Joint origins M; motions for unit speeds; spatial velocities; accelerations at u_dot = 0; forces that
+        these take less those applied; accelerations that u_dot adds. About the reference point, in Ground's
+        axes.
+    no_force : Slot
+        One zero.
+    """
+
+    def __init__(self, assembly: Assembly, tree: Tree) -> None:
+        bodies = len(tree.links)
+        roots = [i for i, link in enumerate(tree.links) if link.parent < 0]
+
+        def slot(name: str, length: int) -> Slot:
+            return assembly.allocate(f"dynamics: {name}", length)
+
+        references = slot("reference points", 3 * len(roots))
+        self.references = references
+        self.origins = slot("joint origins", 3 * bodies)
+        self.subspace = slot("motion subspace", 6 * tree.size)
+        self.velocities = slot("velocities", 6 * bodies)
+        self.biases = slot("bias accelerations", 6 * bodies)
+        self.forces = slot("missing forces", 6 * bodies)
+        self.changes = slot("accelerations from u_dot", 6 * bodies)
+        self.no_force = slot("no force", 1)
+        self.reference: list[int] = []
+        for i, link in enumerate(tree.links):
+            mine = references.offset + 3 * roots.index(i) if link.parent < 0 else self.reference[link.parent]
+            self.reference.append(mine)

@@ -1,0 +1,268 @@
+"""The delay, by itself against Simbody and in systems against closed forms."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cosim_measures.delay import Delay
+
+import cosim
+from cosim.history_buffer import append_to_history, interpolate_history, trim_history
+
+REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
+COLUMNS = [
+    (history, column)
+    for history in REFERENCE["histories"]
+    for column, c in enumerate(history["delay_columns"])
+    if c["linear_only"] and not c["can_use_current_value"] and c["delay"] > 0
+]
+
+
+class DelayedDecay(cosim.Component):
+    """y' = -felt."""
+
+    felt = cosim.source()
+    y = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(felt, y_dot):
+        y_dot[0] = -felt
+
+
+class WilleBaker(cosim.Component):
+    """y1' = y1(t - 1), y2' = y1(t - 1) + y2(t - 0.2), y3' = y2."""
+
+    late = cosim.source()
+    recent = cosim.source()
+    y1 = cosim.auxiliary_state(start=1.0)
+    y2 = cosim.auxiliary_state(start=1.0)
+    y3 = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(late, recent, y2, y1_dot, y2_dot, y3_dot):
+        y1_dot[0] = late
+        y2_dot[0] = late + recent
+        y3_dot[0] = y2
+
+
+class Switch(cosim.Component):
+    """A signal that jumps from 0 to 1 at an event, and a state that keeps time going."""
+
+    level = cosim.discrete(start=0.0)
+    wave = cosim.auxiliary_state()
+    out = cosim.output()
+
+    @cosim.kernel
+    def show(level, out):
+        out[0] = level
+
+    @cosim.kernel
+    def derivatives(t, wave_dot):
+        wave_dot[0] = math.cos(20.0 * t)
+
+    @cosim.at([0.33], does="discrete")
+    def turn_on(level_next):
+        level_next[0] = 1.0
+
+
+class JumpWithoutEvent(cosim.Measure):
+    """sin t, and one more after t = 0.777."""
+
+    @cosim.kernel
+    def wave(t, value, value_dot):
+        value_dot[0] = math.cos(t)
+        value[0] = math.sin(t)
+        if t > 0.777:
+            value[0] = math.sin(t) + 1.0
+
+
+def simulator_of(model, **options):
+    simulator = cosim.Simulator(model.build(), **options)
+    simulator.initialize()
+    return simulator
+
+
+def sine(**delay):
+    model = cosim.Model("sine")
+    model.add("measures.sinusoid", "source", frequency=6.0, phase=0.3)
+    model.add("measures.integrate", "area", source="source")
+    model.add(Delay, "felt", source="source", **delay)
+    return model
+
+
+def test_the_reference_has_both_kinds_of_runs() -> None:
+    assert len(COLUMNS) == 8
+
+
+@pytest.mark.parametrize(("history", "column"), COLUMNS, ids=lambda x: x if isinstance(x, int) else x["name"])
+def test_lines_agree_with_simbody(history, column) -> None:
+    delay = history["delay_columns"][column]["delay"]
+    past, ring = np.zeros(4 * 64), np.array([0, 64, 0, 0, 0])
+    remembered = -math.inf
+    for i, row in enumerate(history["rows"]):
+        for earlier in history["rows"][: i + 1]:
+            if remembered < earlier["t"] <= row["newest_buffer_time"]:
+                remembered = earlier["t"]
+                trim_history(past, ring, remembered, remembered - delay)
+                append_to_history(past, ring, remembered, 0.0, earlier["source"], math.nan)
+        value, _ = interpolate_history(past, ring, row["t"] - delay, row["t"], 0.0, 0.0, 0.0, 1.0, math.nan)
+        assert value == pytest.approx(row["delayed"][column], abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"delay": -0.1}, "delay is -0.1 s, needs at least 0"),
+        ({"delay": math.nan}, "delay is nan, needs a finite number"),
+        ({}, "delay is missing"),
+        ({"delay": 0.1, "can_use_current_value": 1}, "can_use_current_value"),
+    ],
+)
+def test_refused(given, text) -> None:
+    with pytest.raises(cosim.ModelError, match=text):
+        Delay(source="x", **given)
+
+
+@pytest.mark.parametrize("current", [False, True])
+def test_a_smooth_source(current) -> None:
+    # 0.05 s without the present value means: longer steps extrapolate
+    simulator = simulator_of(sine(delay=0.05, can_use_current_value=current), accuracy=1e-6)
+    assert simulator.state["felt"] == simulator.state["source"]
+    for i in range(1, 40):
+        t = 0.05 * i
+        simulator.advance_to(t)
+        wanted = math.sin(6.0 * max(t - 0.05, 0.0) + 0.3)
+        assert simulator.state["felt"] == pytest.approx(wanted, abs=2e-5)
+        if i > 1:
+            rate = 6.0 * math.cos(6.0 * (t - 0.05) + 0.3)
+            assert simulator.state["felt.value_dot"] == pytest.approx(rate, abs=2e-3)
+
+
+def test_stages() -> None:
+    model = cosim.Model("stages")
+    model.add(DelayedDecay, "plant", felt="past")
+    model.add(Delay, "past", source="plant.y", delay=0.1)
+    model.add(Delay, "present", source="plant.y", delay=0.1, can_use_current_value=True)
+    system = model.build()
+    assert system.parts["past"].depends_on_stage(system) == cosim.Stage.TIME
+    assert system.parts["present"].depends_on_stage(system) == cosim.Stage.DYNAMICS
+
+
+def test_no_delay_is_the_source() -> None:
+    simulator = simulator_of(sine(delay=0.0, can_use_current_value=True))
+    for i in range(1, 10):
+        simulator.advance_to(0.1 * i)
+        assert simulator.state["felt"] == simulator.state["source"]
+        assert simulator.state["felt.value_dot"] == simulator.state["source.value_dot"]
+
+
+def test_the_default_value_stands_before_initialization() -> None:
+    state = sine(delay=0.1, default_value=4.0).build().default_state()
+    state.realize(cosim.Stage.REPORT)
+    assert state["felt"] == 4.0
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
+@pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
+def test_delay_differential_equations_keep_the_accuracy(integrator, accuracy) -> None:
+    """Steps longer than the delay, and cubics over long steps, are seen by error control."""
+    model = cosim.Model("decay")
+    model.add(DelayedDecay, "plant", felt="felt")
+    model.add(Delay, "felt", source="plant.y", delay=1.0)
+    simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
+    for t, y in ((1.0, 0.0), (2.0, -1 / 2), (3.0, -1 / 6), (5.0, 19 / 120), (10.0, 0.020241126543209878)):
+        simulator.advance_to(t)
+        assert simulator.state["plant.y"] == pytest.approx(y, abs=2.0 * accuracy)
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
+@pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
+def test_two_delays(integrator, accuracy) -> None:
+    model = cosim.Model("wille_baker")
+    model.add(WilleBaker, "plant", late="late", recent="recent")
+    model.add(Delay, "late", source="plant.y1", delay=1.0)
+    model.add(Delay, "recent", source="plant.y2", delay=0.2)
+    simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
+    simulator.advance_to(5.0)
+    found = [simulator.state[f"plant.y{i}"] for i in (1, 2, 3)]
+    assert found == pytest.approx([19.175, 176.42257844738032, 190.34420193607042], rel=10.0 * accuracy)
+
+
+def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
+    """y' = -y(t - pi/2) with the history cos t has the solution cos t: start where the past is known."""
+    errors, counts = [], np.array([10, 20, 40])
+    for n in counts:
+        step = 0.5 * math.pi / n
+        past, ring = np.zeros(4 * 256), np.array([0, 256, 0, 0, 0])
+        for i in range(-n - 2, 1):
+            append_to_history(past, ring, i * step, 0.0, math.cos(i * step), -math.sin(i * step))
+
+        def slope(t, past=past, ring=ring):
+            return -interpolate_history(past, ring, t - 0.5 * math.pi, t, 0.0, 0.0, 0.0, 0.0, 0.0)[0]
+
+        y = 1.0
+        for i in range(4 * n):
+            t = i * step
+            y += step / 6.0 * (slope(t) + 4.0 * slope(t + 0.5 * step) + slope(t + step))
+            append_to_history(past, ring, t + step, 0.0, y, slope(t + step))
+        errors.append(abs(y - 1.0))
+    assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] == pytest.approx(4.0, abs=0.3)
+
+
+@pytest.mark.parametrize("options", [{}, {"use_linear_interpolation_only": True}, {"can_use_current_value": True}])
+def test_an_event_stays_a_jump(options) -> None:
+    model = cosim.Model("jump")
+    model.add(Switch, "switch")
+    model.add(Delay, "felt", source="switch.out", delay=0.1, **options)
+    simulator = simulator_of(model, accuracy=1e-6, maximum_step=0.037)
+    seen = []
+    for i in range(1, 101):
+        simulator.advance_to(0.01 * i)
+        seen.append((simulator.state.time, simulator.state["felt"]))
+    assert {value for _, value in seen} == {0.0, 1.0}
+    assert min(t for t, value in seen if value == 1.0) == pytest.approx(0.44, abs=0.0101)
+    assert max(t for t, value in seen if value == 0.0) < 0.44
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
+@pytest.mark.parametrize("delay", [0.5, 0.01, 0.0])
+def test_a_jump_that_is_no_event_does_not_stop_the_run(integrator, delay) -> None:
+    model = cosim.Model("jump")
+    model.add(JumpWithoutEvent, "source")
+    model.add(Delay, "felt", source="source", delay=delay)
+    model.add(DelayedDecay, "plant", felt="felt")
+    simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=1e-6)
+    simulator.advance_to(3.0)
+    exact = 1.0 - ((1.0 - math.cos(3.0 - delay)) + (3.0 - delay - 0.777))
+    assert simulator.state["plant.y"] == pytest.approx(exact, abs=1e-4)
+
+
+def test_a_long_delay_makes_the_history_grow() -> None:
+    simulator = simulator_of(sine(delay=3.0), accuracy=1e-6, maximum_step=0.01)
+    before = simulator.state["felt"]
+    simulator.advance_to(2.9)
+    assert simulator.state["felt"] == before
+    simulator.advance_to(5.0)
+    assert simulator.state["felt"] == pytest.approx(math.sin(6.0 * 2.0 + 0.3), abs=1e-7)
+
+
+def test_a_restored_state_goes_on_to_the_same_bytes() -> None:
+    model = cosim.Model("decay")
+    model.add(DelayedDecay, "plant", felt="felt")
+    model.add(Delay, "felt", source="plant.y", delay=0.3)
+    system = model.build()
+    simulator = cosim.Simulator(system, accuracy=1e-5)
+    simulator.initialize()
+    saved = []
+    while simulator.state.time < 3.0:
+        saved.append(simulator.state.to_bytes())
+        simulator.step()
+    end, steps = simulator.state.to_bytes(), len(saved)
+    assert steps > 15
+    for i in range(0, steps, 3):
+        other = cosim.Simulator(system, system.state_from_bytes(saved[i]), accuracy=1e-5)
+        for _ in range(steps - i):
+            other.step()
+        assert other.state.to_bytes() == end

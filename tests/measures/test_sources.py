@@ -1,0 +1,101 @@
+"""The small measures against what they say."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cosim_measures.integrate import Integrate
+from cosim_measures.plus import Plus
+from cosim_measures.sinusoid import Sinusoid
+
+import cosim
+
+REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
+
+
+class Driver(cosim.Measure):
+    """A value without a derivative."""
+
+    @cosim.kernel
+    def number(t, value):
+        value[0] = t * t
+
+
+def build():
+    model = cosim.Model("measures")
+    model.add("measures.constant", "three", constant=3.0)
+    model.add("measures.time", "clock")
+    model.add("measures.sinusoid", "wave", amplitude=2.0, frequency=5.0, phase=0.4)
+    model.add("measures.plus", "sum", first="wave", second="clock")
+    model.add("measures.minus", "difference", first="wave", second="three")
+    model.add("measures.scale", "scaled", source="wave", factor=-0.5)
+    model.add("measures.integrate", "area", source="wave", integral=-1.0)
+    model.add(Driver, "square")
+    model.add("measures.plus", "unknown", first="square", second="wave")
+    return model.build()
+
+
+def test_values_and_derivatives() -> None:
+    state = build().default_state()
+    t = 0.7
+    state.set_time(t)
+    state.realize(cosim.Stage.REPORT)
+    wave, rate = 2.0 * math.sin(5.0 * t + 0.4), 10.0 * math.cos(5.0 * t + 0.4)
+    expected = {
+        "three": (3.0, 0.0),
+        "clock": (t, 1.0),
+        "wave": (wave, rate),
+        "sum": (wave + t, rate + 1.0),
+        "difference": (wave - 3.0, rate),
+        "scaled": (-0.5 * wave, -0.5 * rate),
+        "area": (-1.0, wave),
+    }
+    for name, pair in expected.items():
+        measure = state.system.parts[name]
+        assert (measure.read(state), measure.read(state, 1)) == pytest.approx(pair)
+
+
+def test_a_derivative_that_nobody_computes_is_nan() -> None:
+    state = build().default_state()
+    state.realize(cosim.Stage.REPORT)
+    assert math.isnan(state.system.parts["unknown"].read(state, 1))
+    with pytest.raises(ValueError, match="square: derivative 1 was asked for; this measure has 0"):
+        state.system.parts["square"].read(state, 1)
+
+
+def test_stages_and_numbers_of_derivatives() -> None:
+    system = build()
+    assert system.parts["clock"].depends_on_stage(system) == cosim.Stage.TIME
+    assert system.parts["area"].depends_on_stage(system) == cosim.Stage.DYNAMICS
+    assert system.parts["area"].depends_on_stage(system, 1) <= cosim.Stage.ACCELERATION
+    assert (Driver.number_of_derivatives(), Plus.number_of_derivatives()) == (0, 1)
+    with pytest.raises(cosim.StageError):
+        system.parts["wave"].read(system.default_state())
+
+
+def test_same_measure() -> None:
+    one, other = Sinusoid(), Sinusoid()
+    assert one.is_same_measure(one)
+    assert not one.is_same_measure(other)
+    assert math.isnan(one.default_value)
+
+
+def test_an_integral_agrees_with_simbody() -> None:
+    reference = REFERENCE["sibling_measures"]
+    model = cosim.Model("integral")
+    model.add("measures.sinusoid", "wave", amplitude=1.5, frequency=2.0 * math.pi, phase=0.3)
+    model.add("measures.integrate", "area", source="wave", integral=-0.25)
+    simulator = cosim.Simulator(model.build(), accuracy=1e-9)
+    simulator.initialize()
+    for row in reference["rows"]:
+        simulator.advance_to(row["t"])
+        assert simulator.state["wave"] == pytest.approx(row["source"], abs=1e-13)
+        assert simulator.state["wave.value_dot"] == pytest.approx(row["source_d1"], abs=1e-12)
+        assert simulator.state["area"] == pytest.approx(row["integral"], abs=1e-6)
+
+
+def test_an_integral_starts_where_it_is_told() -> None:
+    assert Integrate(source="wave", integral=2.0).integral == 2.0
+    assert np.isfinite(Integrate(source="wave").integral)
