@@ -55,7 +55,9 @@ def append_to_history(past, ring, t, side, value, derivative):
         count -= 1
     if count > 0 and side > 0.0:
         at = ring[0] + 4 * ((ring[2] + count - 1) % ring[1])
-        same_derivative = past[at + 3] == derivative or (past[at + 3] != past[at + 3] and derivative != derivative)
+        same_derivative = past[at + 3] == derivative or (
+            past[at + 3] != past[at + 3] and derivative != derivative
+        )
         if past[at] == t and past[at + 2] == value and same_derivative:
             ring[3] = count
             return
@@ -189,7 +191,9 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
         left -= 1
     # The piece between two jumps, as far as a cubic may need it.
     begin = left
-    while begin > 0 and begin > left - 3 and entry_time(past, ring, begin - 1) < entry_time(past, ring, begin):
+    while (
+        begin > 0 and begin > left - 3 and entry_time(past, ring, begin - 1) < entry_time(past, ring, begin)
+    ):
         begin -= 1
     end = left
     while end < last and end < left + 3:
@@ -213,10 +217,10 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     if end - begin < 3 or beyond:
         return linear(t_delayed, t0, v0, t1, v1)
     first = min(max(left - 1, begin), end - 3)
-    t0, v0, d0 = point(past, ring, first, t, value, derivative)
-    t1, v1, d1 = point(past, ring, first + 1, t, value, derivative)
-    t2, v2, d2 = point(past, ring, first + 2, t, value, derivative)
-    t3, v3, d3 = point(past, ring, first + 3, t, value, derivative)
+    t0, v0, _ = point(past, ring, first, t, value, derivative)
+    t1, v1, _ = point(past, ring, first + 1, t, value, derivative)
+    t2, v2, _ = point(past, ring, first + 2, t, value, derivative)
+    t3, v3, _ = point(past, ring, first + 3, t, value, derivative)
     return cubic(t_delayed, t0, v0, t1, v1, t2, v2, t3, v3)
 
 
@@ -236,7 +240,9 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
     if count == 0:
         return 0.0
     # At a jump that is no event no step is short enough; a thousandth of the delay resolves it well.
-    if t - entry_time(past, ring, count - 1) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
+    if t - entry_time(past, ring, count - 1) <= max(
+        FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))
+    ):
         return 0.0
     error = 0.0
     if not has_present and t_delayed > entry_time(past, ring, count - 1):
@@ -248,7 +254,9 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
         t1, v1, d1 = point(past, ring, count - 1, t, value, derivative)
         before, step = t1 - t0, t - t1
         if before > SHORTEST * step and d0 == d0 and d1 == d1 and derivative == derivative:
-            change = third_derivative(step, v1, d1, value, derivative) - third_derivative(before, v0, d0, v1, d1)
+            change = third_derivative(step, v1, d1, value, derivative) - third_derivative(
+                before, v0, d0, v1, d1
+            )
             bend = step * step * step * step * change / (192.0 * (before + step))
             error = max(error, abs(bend) / max(SMALL, abs(value)))
     return error

@@ -100,7 +100,9 @@ class ButcherTableau:
     def _order_problems(self) -> Iterator[Problem]:
         for i in range(self.stages):
             if abs(self.a[i].sum() - self.c[i]) > TOLERANCE * (1.0 + abs(self.a[i]).sum()):
-                yield _problem(f"row {i} of a sums to {self.a[i].sum():.17g}, but c[{i}] is {self.c[i]:.17g}.")
+                yield _problem(
+                    f"row {i} of a sums to {self.a[i].sum():.17g}, but c[{i}] is {self.c[i]:.17g}."
+                )
         reached = self._reached(self.b, exact=True)
         if reached < self.order:
             yield _problem(
@@ -108,14 +110,18 @@ class ButcherTableau:
                 f"correct a coefficient, or say order={reached}."
             )
         if self.error is not None and not self.error.any():
-            yield _problem("the error weights are all zero; leave them out for a method without error estimate.")
+            yield _problem(
+                "the error weights are all zero; leave them out for a method without error estimate."
+            )
         if self.error is not None and self._reached(self.error, exact=False) < 1:
             yield _problem(f"the error weights sum to {self.error.sum():.3g}, must sum to 0.")
         if self.dense is not None:
             if np.abs(self.dense.sum(axis=1) - self.b).max() > TOLERANCE:
                 yield _problem("the rows of dense must sum to b (the dense output must end at the solution).")
             elif self._reached_dense() < 1:
-                yield _problem("dense does not fulfil the condition of order 1: its first column must sum to 1.")
+                yield _problem(
+                    "dense does not fulfil the condition of order 1: its first column must sum to 1."
+                )
 
     def _reached(self, weights: NDArray[np.float64], *, exact: bool) -> int:
         """Highest order whose conditions the weights fulfil: 1 / gamma, or 0 for differences of methods."""
@@ -227,7 +233,9 @@ def _shape_problems(
         problems.append(_problem("b is empty; a method has at least one stage."))
     if [len(row) for row in a] != list(range(stages)):
         problems.append(
-            _problem(f"a has rows of lengths {[len(row) for row in a]}, must be {list(range(stages))} (explicit).")
+            _problem(
+                f"a has rows of lengths {[len(row) for row in a]}, must be {list(range(stages))} (explicit)."
+            )
         )
     for name, given in (("c", c), ("error", error), ("dense", dense)):
         if given is not None and len(given) != stages:
@@ -235,7 +243,13 @@ def _shape_problems(
     if dense is not None and len({len(row) for row in dense}) > 1:
         problems.append(_problem("the rows of dense must all have the same length."))
     if not problems:
-        numbers = [*b, *c, *(error or ()), *(x for row in a for x in row), *(x for row in dense or () for x in row)]
+        numbers = [
+            *b,
+            *c,
+            *(error or ()),
+            *(x for row in a for x in row),
+            *(x for row in dense or () for x in row),
+        ]
         if not all(math.isfinite(x) for x in numbers):
             problems.append(_problem("every coefficient must be a finite number."))
     return problems

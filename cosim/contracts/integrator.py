@@ -38,8 +38,8 @@ class StepCode(IntEnum):
         """What happened and what to do, for people."""
         return {
             StepCode.DONE: "The step was taken.",
-            StepCode.NOT_FINITE: "A state or a derivative is infinite or not a number, however small the step: "
-            "look for a division by zero, or for a solution that ends here.",
+            StepCode.NOT_FINITE: "A state or a derivative is infinite or not a number, however small the "
+            "step: look for a division by zero, or for a solution that ends here.",
             StepCode.MINIMUM_STEP: "The accuracy would need a step smaller than the smallest one allowed: "
             "loosen the accuracy, lower minimum_step, or look for a jump that should be an event.",
             StepCode.BLOCK_FAILED: "A component could not be evaluated.",
@@ -202,7 +202,9 @@ def _problems(
     if not maximum > 0.0:
         found.append(Problem(where, f"maximum_step is {maximum}, must be a positive number of seconds."))
     if maximum < minimum:
-        found.append(Problem(where, f"maximum_step {maximum} is below minimum_step {minimum}; exchange them."))
+        found.append(
+            Problem(where, f"maximum_step {maximum} is below minimum_step {minimum}; exchange them.")
+        )
     for name in ("initial_step", "fixed_step"):
         value = optional[name]
         if value is not None and value > 0.0 and not minimum <= value <= maximum:

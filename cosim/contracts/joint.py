@@ -9,6 +9,7 @@ import numpy as np
 from cosim.component import Component
 from cosim.declarations import Declaration, body, cache_slot, parameter
 from cosim.errors import ContractError
+from cosim.kernel_function import kernel
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 POSE_UNITS = ["1"] * 9 + ["m"] * 3
@@ -17,6 +18,22 @@ POSE_UNITS = ["1"] * 9 + ["m"] * 3
 def _frame(value: Any) -> Any:
     """A position, or a whole pose as twelve reals (a plugin may read more forms)."""
     return [*IDENTITY[:9], *value] if np.size(value) == 3 and not isinstance(value, (str, dict)) else value
+
+
+def _require_rotation(X: Any) -> None:
+    """Refuse a frame whose rotation is none; its elements may have been written one at a time."""
+    error = 0.0
+    for i in range(3):
+        for j in range(3):
+            product = X[i] * X[j] + X[3 + i] * X[3 + j] + X[6 + i] * X[6 + j]
+            error += abs(product - (1.0 if i == j else 0.0))
+    determinant = (
+        X[0] * (X[4] * X[8] - X[5] * X[7])
+        - X[1] * (X[3] * X[8] - X[5] * X[6])
+        + X[2] * (X[3] * X[7] - X[4] * X[6])
+    )
+    if not (error <= 1e-5 and determinant > 0.0):
+        raise ValueError("the rotation matrix of a frame is not orthonormal and right-handed")
 
 
 class Joint(Component):
@@ -95,6 +112,11 @@ class Joint(Component):
     nq = 0
     nu = 0
 
+    @kernel
+    def frames(frame_on_parent, frame_on_child):
+        _require_rotation(frame_on_parent)
+        _require_rotation(frame_on_child)
+
     def __init_subclass__(cls, **options: Any) -> None:
         cls.nq, cls.nu = _size(cls, "q"), _size(cls, "u")
         # These shapes follow from the number of speeds, so they are declared on behalf of the subclass.
@@ -102,7 +124,7 @@ class Joint(Component):
         cls.HDotU_FM = cache_slot(shape=6, description="(dH_FM/dt) u, in F")  # type: ignore[attr-defined]
         cls.tau = cache_slot(shape=cls.nu, accumulates=True, description="generalized forces on u")  # type: ignore[attr-defined]
         super().__init_subclass__(**options)
-        if cls.kernels:
+        if set(cls.kernels) > {"frames"}:
             cls._check_results()
 
     @classmethod

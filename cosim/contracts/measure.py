@@ -57,7 +57,13 @@ class Measure(Component):
 
         One that is made from the derivative of a source is NaN where the source has none.
         """
-        return int(any(a.name == "value_dot" and a.effect == "write" for found in cls.arguments.values() for a in found))
+        return int(
+            any(
+                a.name == "value_dot" and a.effect == "write"
+                for found in cls.arguments.values()
+                for a in found
+            )
+        )
 
     def depends_on_stage(self, system: System, order: int = 0) -> Stage:
         """The stage at which the value (`order` 0) or its derivative (1) is known in a system."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosim.contracts import runge_kutta_step as kernels
 from cosim.contracts.butcher_tableau import ButcherTableau
+from cosim.contracts.first_step import FIRST_STEP_SIGNATURE, choose_first_step
 from cosim.contracts.integrator import Integrator, StepCode, StepStatistics, Vector
 from cosim.errors import ContractError, SimulationError
 from cosim.native import compile_function, is_plain
@@ -57,13 +58,17 @@ class ExplicitRungeKutta(Integrator):
         if tableau is None:
             return
         if not isinstance(tableau, ButcherTableau):
-            raise ContractError(f"{cls.__name__}: tableau is {tableau!r}, must be a cosim.ButcherTableau(...)")
+            raise ContractError(
+                f"{cls.__name__}: tableau is {tableau!r}, must be a cosim.ButcherTableau(...)"
+            )
         cls.order = tableau.order
         cls.has_error_estimate = tableau.error is not None
 
     def __init__(self, **options: Any) -> None:
         if getattr(self, "tableau", None) is None:
-            raise ContractError(f"{type(self).__name__}: no tableau; write tableau = cosim.ButcherTableau(...)")
+            raise ContractError(
+                f"{type(self).__name__}: no tableau; write tableau = cosim.ButcherTableau(...)"
+            )
         super().__init__(**options)
         self._settings = np.array(
             [self.accuracy, self.minimum_step, self.maximum_step, self.fixed_step or 0.0], dtype=float
@@ -103,7 +108,9 @@ class ExplicitRungeKutta(Integrator):
             raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
         memory = state.integrator_memory
         if t_stop == math.inf and memory[0] == math.inf and min(limit, self.maximum_step) == math.inf:
-            raise ValueError("this system has no states that limit the step: give a finite t_stop or maximum_step")
+            raise ValueError(
+                "this system has no states that limit the step: give a finite t_stop or maximum_step"
+            )
         y, p, d, k, h, c = system.arrays(state)
         first, last = system.derivative_range
         with _numbers_as_compiled():
@@ -128,7 +135,9 @@ class ExplicitRungeKutta(Integrator):
         """The last step again, ending at `t_event`, not later than error control accepted it."""
         self._check_inside(t_event, float(self._work[8]))
         if not t_event > self.previous_time:
-            raise ValueError(f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s")
+            raise ValueError(
+                f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s"
+            )
         y, p, d, k, h, c = system.arrays(state)
         first, last = system.derivative_range
         with _numbers_as_compiled():
@@ -184,7 +193,9 @@ class ExplicitRungeKutta(Integrator):
         """Compile, and make room for this system."""
         ny = int(system.ny)
         if self.scale.size not in (1, ny):
-            raise ValueError(f"{type(self).__name__}: scale has {self.scale.size} entries, the system {ny} states")
+            raise ValueError(
+                f"{type(self).__name__}: scale has {self.scale.size} entries, the system {ny} states"
+            )
         self._counts += self._work[5:8]
         self._system, self._ny = system, ny
         self._work = _new_work(ny, self.tableau.stages)
@@ -206,7 +217,7 @@ class ExplicitRungeKutta(Integrator):
             return longest
         y, p, d, k, h, c = system.arrays(state)
         first, last = system.derivative_range
-        choose = compile_function(kernels.choose_first_step, kernels.FIRST_STEP_SIGNATURE)
+        choose = compile_function(choose_first_step, FIRST_STEP_SIGNATURE)
         with _numbers_as_compiled():
             status = choose(
                 *(system.table, system.ints, first, last, state.time, y, p, d, k, h, c),

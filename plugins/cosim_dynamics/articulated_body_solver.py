@@ -46,8 +46,8 @@ class ArticulatedBodySolver(TreeSolver):
         for name in own.couples:
             problem(
                 name,
-                "has several speeds and equations of its own, which the solver "
-                "'dynamics.articulated_body' cannot take; choose dynamics='dynamics.sval' in the settings of the model",
+                "has several speeds and equations of its own, which 'dynamics.articulated_body' cannot take; "
+                "choose dynamics='dynamics.sval' in the settings of the model",
             )
 
     def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:

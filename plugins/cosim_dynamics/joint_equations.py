@@ -138,20 +138,21 @@ def trace(joint: cosim.Joint) -> tuple[SymbolGraph, JointEquations]:
     where = f"{type(joint).__name__}.create_equations"
     for i, equation in enumerate(equations):
         for k in range(6):
-            if equation.coefficient(("wrench", k)) is not graph.slot("H_FM", 6 * i + k):
+            factor = equation.coefficient(("wrench", k))
+            if factor is not graph.slot("H_FM", 6 * i + k):
                 raise cosim.ContractError(
-                    f"{where}: equation {i} has {equation.coefficient(('wrench', k))!r} times wrench[{k}], needs "
-                    f"H_FM[{6 * i + k}]: with another factor the mass matrix would not be symmetric and the joint would make "
-                    "or lose energy. Start from super().create_equations(s) and add the joint's own terms"
+                    f"{where}: equation {i} has {factor!r} times wrench[{k}], needs H_FM[{6 * i + k}]: with "
+                    "another factor the mass matrix would not be symmetric and the joint would make or lose "
+                    "energy. Start from super().create_equations(s) and add the joint's own terms"
                 )
     coefficients = [[equation.coefficient(j) for j in range(joint.nu)] for equation in equations]
     for i in range(joint.nu):
         for j in range(i):
             if not _same(coefficients[i][j], coefficients[j][i]):
                 raise cosim.ContractError(
-                    f"{where}: equation {i} has {coefficients[i][j]!r} times acceleration {j}, equation {j} has "
-                    f"{coefficients[j][i]!r} times acceleration {i}: these two have to be the same expression, or the mass "
-                    "matrix is not symmetric"
+                    f"{where}: equation {i} has {coefficients[i][j]!r} times acceleration {j}, equation {j} "
+                    f"has {coefficients[j][i]!r} times acceleration {i}: these two have to be the same "
+                    "expression, or the mass matrix is not symmetric"
                 )
     return graph, JointEquations(coefficients, [equation.bias for equation in equations])
 

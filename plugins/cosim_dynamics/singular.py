@@ -35,7 +35,7 @@ def check_leaves(tree: Tree, problem: Report) -> None:
             problem(
                 link.joint.name,
                 f"the mass matrix is singular: nothing resists {free}, since body '{link.body.name}' has no "
-                "inertia about that motion. Give the body an inertia, or use a joint that does not let it move so",
+                "inertia about that motion. Give it an inertia, or use a joint that does not let it move so",
             )
 
 

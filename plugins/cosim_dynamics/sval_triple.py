@@ -42,7 +42,7 @@ class SValTriple:
     >>> a = alpha.cross(np.array([2.0, 0.0, 0.0]))
     >>> a.coefficient(0).tolist(), a.bias.tolist()
     ([0.0, 2.0, 0.0], [0.0, 0.0, 0.0])
-    >>> a.dot((0.0, 3.0, 0.0)).coefficient(0)
+    >>> float(a.dot((0.0, 3.0, 0.0)).coefficient(0))
     6.0
     """
 

@@ -160,12 +160,12 @@ def _ordered(
     links: list[Link] = []
     pending: list[tuple[str, int]] = []
     for root in (name for name, part in parts.items() if is_ground(part)):
-        pending += [(name, -1) for name in reversed(children.get(root, []))]
+        pending += [(child, -1) for child in reversed(children.get(root, []))]
     first_dof = 0
     while pending:
-        name, parent = pending.pop()
+        name, carrier = pending.pop()
         joint = carriers.pop(name)[0]
-        links.append(Link(parts[name], joint, parent, first_dof))
+        links.append(Link(parts[name], joint, carrier, first_dof))
         first_dof += joint.nu
         pending += [(child, len(links) - 1) for child in reversed(children.get(name, []))]
     while carriers:

@@ -52,12 +52,12 @@ class TreeSolver(cosim.DynamicsSolver):
 
 
 def _claim(assembly: Assembly) -> Block:
-    """A block that never runs: faults are raised soon, and no u_dot shall be reported missing because of them."""
+    """A block that never runs: no u_dot shall be reported missing on top of the faults of the tree."""
     joints = [joint for joint in assembly.parts(cosim.Joint) if joint.nu]
     writes = tuple(assembly.derivative(joint, "u") for joint in joints)
     rows = np.zeros((0, 1), dtype=np.int64)
     return cosim.Block(_nothing, rows, cosim.Stage.ACCELERATION, (), writes, (), "dynamics: faulty tree")
 
 
-def _nothing(t, y, p, d, k, h, c, ints, first, count):  # type: ignore[no-untyped-def]
+def _nothing(t, y, p, d, k, h, c, ints, first, count):
     """No rows, nothing to do."""

@@ -75,7 +75,9 @@ class Delay(cosim.Measure):
     step_error = cosim.cache_slot(description="estimated relative error of the remembered signal")
 
     @cosim.kernel(unless="can_use_current_value")
-    def from_the_past(t, past, past_ring, delay, default_value, use_linear_interpolation_only, value, value_dot):
+    def from_the_past(
+        t, past, past_ring, delay, default_value, use_linear_interpolation_only, value, value_dot
+    ):
         found, rate = interpolate_history(
             past, past_ring, t - delay, t, 0.0, 0.0, 0.0, use_linear_interpolation_only, default_value
         )
@@ -83,7 +85,9 @@ class Delay(cosim.Measure):
         value_dot[0] = rate
 
     @cosim.kernel(when="can_use_current_value")
-    def up_to_the_present(t, past, past_ring, delay, use_linear_interpolation_only, source, source_dot, value, value_dot):
+    def up_to_the_present(
+        t, past, past_ring, delay, use_linear_interpolation_only, source, source_dot, value, value_dot
+    ):
         if delay == 0.0:
             value[0] = source
             value_dot[0] = source_dot
@@ -96,10 +100,25 @@ class Delay(cosim.Measure):
 
     @cosim.kernel
     def look_back(
-        t, past, past_ring, delay, can_use_current_value, use_linear_interpolation_only, source, source_dot, step_error
+        t,
+        past,
+        past_ring,
+        delay,
+        can_use_current_value,
+        use_linear_interpolation_only,
+        source,
+        source_dot,
+        step_error,
     ):
         step_error[0] = extrapolation_error(
-            past, past_ring, t - delay, t, can_use_current_value, source, source_dot, use_linear_interpolation_only
+            past,
+            past_ring,
+            t - delay,
+            t,
+            can_use_current_value,
+            source,
+            source_dot,
+            use_linear_interpolation_only,
         )
 
     @cosim.update

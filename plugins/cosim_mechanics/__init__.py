@@ -1,7 +1,10 @@
 """Rigid bodies, joints, force elements and measures of mechanics, and the spatial algebra under them."""
 
+from cosim_mechanics.actuator import Actuator as Actuator
+from cosim_mechanics.applied_force import AppliedForce as AppliedForce
 from cosim_mechanics.ball import Ball as Ball
 from cosim_mechanics.bushing import Bushing as Bushing
+from cosim_mechanics.coordinate_spring import CoordinateSpring as CoordinateSpring
 from cosim_mechanics.cylinder import Cylinder as Cylinder
 from cosim_mechanics.energy import Energy as Energy
 from cosim_mechanics.free import Free as Free
@@ -17,6 +20,7 @@ from cosim_mechanics.rigid_body import RigidBody as RigidBody
 from cosim_mechanics.screw import Screw as Screw
 from cosim_mechanics.slider import Slider as Slider
 from cosim_mechanics.translation import Translation as Translation
+from cosim_mechanics.two_point_spring import TwoPointSpring as TwoPointSpring
 from cosim_mechanics.universal import Universal as Universal
 from cosim_mechanics.velocity import Velocity as Velocity
 from cosim_mechanics.weld import Weld as Weld

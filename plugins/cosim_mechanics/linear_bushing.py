@@ -25,6 +25,7 @@ from cosim_mechanics.spatial import (
     position,
     put6,
     put12,
+    require_pose,
     rotate,
     rotate_inverse,
     scaled,
@@ -155,6 +156,11 @@ class LinearBushing(cosim.ForceElement):
         unit=FORCE, shape=6, description="spatial force on body 1 about F's origin, in Ground"
     )
     power_dissipation = cosim.cache_slot(unit="W", description="power lost in the dampers")
+
+    @cosim.kernel
+    def frames(frame_on_body1, frame_on_body2):
+        require_pose(frame_on_body1)
+        require_pose(frame_on_body2)
 
     @cosim.kernel
     def pose(X_GB1, X_GB2, frame_on_body1, frame_on_body2, X_GF, X_GM, X_FM, q):

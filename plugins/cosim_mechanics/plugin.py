@@ -7,6 +7,9 @@ import cosim
 
 @cosim.hookimpl
 def cosim_register_components(register: cosim.Register) -> None:
+    from cosim_mechanics.actuator import Actuator
+    from cosim_mechanics.applied_force import AppliedForce
+    from cosim_mechanics.coordinate_spring import CoordinateSpring
     from cosim_mechanics.energy import Energy
     from cosim_mechanics.gravity import Gravity
     from cosim_mechanics.ground import Ground
@@ -16,6 +19,9 @@ def cosim_register_components(register: cosim.Register) -> None:
     register("mechanics.rigid_body", RigidBody)
     register("mechanics.gravity", Gravity)
     register("mechanics.energy", Energy)
+    register("mechanics.actuator", Actuator)
+    register("mechanics.applied_force", AppliedForce)
+    register("mechanics.coordinate_spring", CoordinateSpring)
 
 
 @cosim.hookimpl
@@ -50,8 +56,10 @@ def cosim_register_joints(register: cosim.Register) -> None:
 @cosim.hookimpl
 def cosim_register_force_elements(register: cosim.Register) -> None:
     from cosim_mechanics.linear_bushing import LinearBushing
+    from cosim_mechanics.two_point_spring import TwoPointSpring
 
     register("mechanics.linear_bushing", LinearBushing)
+    register("mechanics.two_point_spring", TwoPointSpring)
 
 
 @cosim.hookimpl

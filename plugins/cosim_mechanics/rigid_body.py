@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics.mass_properties import central_inertia, positive_mass
+from cosim_mechanics.mass_properties import central_inertia, positive_mass, require_mass_properties
 from cosim_mechanics.spatial import POSE_UNITS
 
 
@@ -80,6 +80,11 @@ class RigidBody(cosim.Component):
         accumulates=True,
         description="force elements on the body, about its origin, in Ground",
     )
+
+    @cosim.kernel
+    def properties(mass, inertia):
+        # Elements may be written one at a time, so what they make together is judged here once more.
+        require_mass_properties(mass, inertia)
 
     signals = {
         "x": ("X_GB", 9, "m"),

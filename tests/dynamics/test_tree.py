@@ -41,9 +41,8 @@ def test_a_chain_is_numbered_without_a_gap_and_a_branch_starts_a_new_run():
 
 def test_a_body_without_a_joint_is_reported():
     found = faults(_with(model("arm", "lost"), ("pin", "arm", "ground")))
-    assert found == {
-        "lost": "no joint moves it: add a joint with child='lost' ('free' lets it move freely, 'weld' fixes it)"
-    }
+    assert list(found) == ["lost"]
+    assert "no joint moves it: add a joint with child='lost'" in found["lost"]
 
 
 def test_two_joints_for_one_body_are_reported():

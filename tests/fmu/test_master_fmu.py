@@ -170,7 +170,9 @@ def test_a_promised_function_that_is_missing(make_fmu: MakeFmu) -> None:
     participant = FmuParticipant(make_fmu("gain", macros=("ONLY_NEEDED",)))
     participant.initialize(0.0, 1.0, {})
     try:
-        with pytest.raises(cosim.FmuError, match="fmi2GetFMUstate: the library does not export this function"):
+        with pytest.raises(
+            cosim.FmuError, match="fmi2GetFMUstate: the library does not export this function"
+        ):
             participant.save()
     finally:
         participant.close()
@@ -181,7 +183,9 @@ def test_failed_step_tells_what_was_logged_and_frees(make_fmu: MakeFmu, tmp_path
     participant = FmuParticipant(make_fmu("failing"))
     participant.initialize(0.0, 1.0, {"fail_at": 0.15, "fail_status": 3, "marker": str(marker)})
     participant.step(0.0, 0.1)
-    with pytest.raises(cosim.FmuError, match="fmi2DoStep: failed with status error.*pump ran dry at 0.100") as caught:
+    with pytest.raises(
+        cosim.FmuError, match="fmi2DoStep: failed with status error.*pump ran dry at 0.100"
+    ) as caught:
         participant.step(0.1, 0.1)
     assert caught.value.function == "fmi2DoStep"
     assert participant.messages == ["pump ran dry at 0.100"]

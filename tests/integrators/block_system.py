@@ -62,7 +62,9 @@ class BlockSystem:
         return state
 
 
-def run(integrator: Any, system: BlockSystem, state: BlockState, until: float, limit: float = np.inf) -> list[float]:
+def run(
+    integrator: Any, system: BlockSystem, state: BlockState, until: float, limit: float = np.inf
+) -> list[float]:
     """Step until a time; the times that were reached."""
     times = []
     while state.time < until:

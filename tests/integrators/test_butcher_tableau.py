@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from cosim_integrators.dormand_prince import DormandPrince
-from cosim_integrators.explicit_euler import ExplicitEuler
-from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 import cosim
 from cosim.contracts.butcher_tableau import density, elementary_weights, rooted_trees, size_of
+from cosim_integrators.dormand_prince import DormandPrince
+from cosim_integrators.explicit_euler import ExplicitEuler
+from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 CLASSIC = {
     "order": 4,
@@ -57,7 +57,9 @@ def test_every_mistyped_coefficient_is_found(row: int) -> None:
 
 
 def test_too_high_an_order_says_which_one_holds() -> None:
-    with pytest.raises(cosim.ModelError, match=r"up to order 4, not 5: correct a coefficient, or say order=4"):
+    with pytest.raises(
+        cosim.ModelError, match=r"up to order 4, not 5: correct a coefficient, or say order=4"
+    ):
         cosim.ButcherTableau(**{**CLASSIC, "order": 5})
 
 

@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from cosim_integrators.dormand_prince import DormandPrince
-from cosim_integrators.explicit_euler import ExplicitEuler
 
 import cosim
+from cosim_integrators.dormand_prince import DormandPrince
+from cosim_integrators.explicit_euler import ExplicitEuler
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from block_system import BlockSystem, run
-from cosim_integrators.dormand_prince import DormandPrince
-from cosim_integrators.explicit_euler import ExplicitEuler
-from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 import cosim
 from cosim.contracts.integrator import StepCode
+from cosim_integrators.dormand_prince import DormandPrince
+from cosim_integrators.explicit_euler import ExplicitEuler
+from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 CONTROLLED = [RungeKuttaMerson, DormandPrince]
 ALL = [*CONTROLLED, ExplicitEuler]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cosim_measures.delay import Delay
 
 import cosim
 from cosim.history_buffer import append_to_history, interpolate_history, trim_history
+from cosim_measures.delay import Delay
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
 COLUMNS = [
@@ -211,7 +211,9 @@ def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
     assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] == pytest.approx(4.0, abs=0.3)
 
 
-@pytest.mark.parametrize("options", [{}, {"use_linear_interpolation_only": True}, {"can_use_current_value": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"use_linear_interpolation_only": True}, {"can_use_current_value": True}]
+)
 def test_an_event_stays_a_jump(options) -> None:
     model = cosim.Model("jump")
     model.add(Switch, "switch")

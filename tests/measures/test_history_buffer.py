@@ -183,13 +183,16 @@ def test_cubics_are_exact_inside_and_a_little_beyond(with_derivative) -> None:
 
 
 @pytest.mark.parametrize(
-    ("with_derivative", "linear_only", "order"), [(True, False, 4), (False, False, 4), (True, True, 2), (False, True, 2)]
+    ("with_derivative", "linear_only", "order"),
+    [(True, False, 4), (False, False, 4), (True, True, 2), (False, True, 2)],
 )
 def test_order_of_the_interpolation(with_derivative, linear_only, order) -> None:
     errors, counts = [], np.array([10, 20, 40])
     for n in counts:
         times = np.linspace(0.0, 2.0, n + 1)
-        rows = [(t, 0.0, math.sin(3.0 * t), 3.0 * math.cos(3.0 * t) if with_derivative else NAN) for t in times]
+        rows = [
+            (t, 0.0, math.sin(3.0 * t), 3.0 * math.cos(3.0 * t) if with_derivative else NAN) for t in times
+        ]
         past, ring = filled(rows, capacity=64)
         sampled = np.linspace(0.0, 2.0, 997)
         errors.append(max(abs(at(past, ring, t, 2.0, linear_only)[0] - math.sin(3.0 * t)) for t in sampled))
@@ -228,13 +231,17 @@ def test_a_jump_is_never_smeared(derivative, linear_only) -> None:
 
 
 def test_a_kink_keeps_both_derivatives() -> None:
-    past, ring = filled([(0.0, 0.0, 0.0, 1.0), (1.0, 0.0, 1.0, 1.0), (1.0, 1.0, 1.0, -2.0), (2.0, 0.0, -1.0, -2.0)])
+    past, ring = filled(
+        [(0.0, 0.0, 0.0, 1.0), (1.0, 0.0, 1.0, 1.0), (1.0, 1.0, 1.0, -2.0), (2.0, 0.0, -1.0, -2.0)]
+    )
     for t in np.linspace(0.0, 2.0, 41):
         assert at(past, ring, t, 2.0)[0] == pytest.approx(t if t <= 1.0 else 3.0 - 2.0 * t, abs=1e-14)
 
 
 def test_at_a_jump_the_value_before_it_until_the_step_begins() -> None:
-    past, ring = filled([(0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 5.0, 0.0), (2.0, 0.0, 5.0, 0.0)])
+    past, ring = filled(
+        [(0.0, 0.0, 1.0, 0.0), (1.0, 0.0, 1.0, 0.0), (1.0, 1.0, 5.0, 0.0), (2.0, 0.0, 5.0, 0.0)]
+    )
     reached = 1.1 - 0.1  # not exactly 1.0
     for t in (reached, 1.0, 1.0 - 1e-16, 1.0 + 1e-15):
         assert at(past, ring, t, 2.0)[0] == 1.0
@@ -282,9 +289,17 @@ def test_the_bend_of_a_long_step_is_found() -> None:
 
 def test_breakpoints_are_the_start_and_the_jumps() -> None:
     past, ring = filled(
-        [(1.0, 0.0, 0.0, NAN), (2.0, 0.0, 0.0, NAN), (2.0, 1.0, 1.0, NAN), (3.0, 0.0, 1.0, NAN), (3.0, 1.0, 2.0, NAN)]
+        [
+            (1.0, 0.0, 0.0, NAN),
+            (2.0, 0.0, 0.0, NAN),
+            (2.0, 1.0, 1.0, NAN),
+            (3.0, 0.0, 1.0, NAN),
+            (3.0, 1.0, 2.0, NAN),
+        ]
     )
-    times = [next_breakpoint(past, ring, t, 3.0) for t in (0.0, 1.0 - 1e-9, 1.0, 1.5, 2.0 - 1e-16, 2.0, 2.5, 3.0)]
+    times = [
+        next_breakpoint(past, ring, t, 3.0) for t in (0.0, 1.0 - 1e-9, 1.0, 1.5, 2.0 - 1e-16, 2.0, 2.5, 3.0)
+    ]
     assert times == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 3.0, math.inf]
     compiled = compile_function(next_breakpoint, BREAKPOINT_SIGNATURE)
     assert compiled(past, ring, 1.5, 3.0) == 2.0

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import cosim
 from cosim_measures.integrate import Integrate
 from cosim_measures.plus import Plus
 from cosim_measures.sinusoid import Sinusoid
-
-import cosim
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
 

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics import Energy, Gravity, Ground, Position, RigidBody, Velocity
 from cosim_mechanics.direction import direction
-from cosim_mechanics.mass_properties import central_inertia
+from cosim_mechanics.mass_properties import central_inertia, require_mass_properties
 from cosim_mechanics.spatial import IDENTITY, pose_from_angles
 
 reals = st.floats(-2.0, 2.0, allow_subnormal=False)
@@ -135,3 +136,25 @@ def test_measured_acceleration_is_that_of_the_station(X_GB, w, v, alpha, a, stat
 def test_what_is_no_direction_is_refused(value):
     with pytest.raises(ValueError, match="axis is"):
         direction(value)
+
+
+def test_elements_written_one_at_a_time_are_judged_together():
+    model = cosim_mechanics.Multibody("m")
+    model.body("b", mass=1.0, inertia=(1, 1, 1))
+    model.joint("pin", child="b")
+    state = model.build().default_state()
+    for i, moment in enumerate((4.0, 5.0, 6.0)):
+        state[f"b.inertia[{i}]"] = moment
+    state.realize(cosim.Stage.INSTANCE)
+    state["b.inertia[0]"] = 20.0
+    with pytest.raises(cosim.CosimError, match="b.*at most the sum of the other two"):
+        state.realize(cosim.Stage.INSTANCE)
+    state["b.inertia"] = (1, 1, 1)
+    state["b_joint.frame_on_parent[4]"] = -1.0
+    with pytest.raises(cosim.CosimError, match="b_joint.*not orthonormal and right-handed"):
+        state.realize(cosim.Stage.INSTANCE)
+
+
+@given(points)
+def test_real_bodies_pass_the_check_of_the_kernel(cloud):
+    require_mass_properties(1.0, central_inertia(cloud_inertia(cloud)))

@@ -16,6 +16,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
+import linecache
 import logging
 import sys
 import traceback
@@ -28,8 +29,6 @@ from typing import Any
 MANIFEST = "manifest.json"
 FRAMEWORK = "cosim"
 STAMP = "__cosim_fmu__"
-
-_created: list[bool] = []
 
 
 class InstantiationError(Exception):
@@ -61,15 +60,13 @@ def is_left_out(path: Path) -> bool:
     return "__pycache__" in path.parts or path.parts[:2] == (FRAMEWORK, "testing") or path.suffix == ".pyc"
 
 
-def create_instance(resources: Path, in_fmu: bool) -> Any:
+def create_instance(resources: Path) -> Any:
     """Check the process, load the packages and make the `FmuInstance` of the model in `resources`.
 
     Parameters
     ----------
     resources : Path
         The folder ``resources`` of the unpacked FMU.
-    in_fmu : bool
-        Whether pythonfmu's library called, which leaves `resources` in ``sys.path``; it is taken out.
 
     Raises
     ------
@@ -81,12 +78,14 @@ def create_instance(resources: Path, in_fmu: bool) -> Any:
     present = {row["name"] for row in manifest["packages"] if row["name"] in sys.modules}
     for name in present:
         _restore_path(name, resources)
-    with _search_path(resources, [r for r in manifest["packages"] if r["name"] not in present], in_fmu):
+    with _search_path(resources, [r for r in manifest["packages"] if r["name"] not in present]):
         for row in manifest["packages"]:
             module = importlib.import_module(row["name"])
             if row["name"] not in present:
                 setattr(module, STAMP, (row["version"], row["digest"]))
-        return importlib.import_module("cosim_fmu.export.fmu_instance").FmuInstance(resources)
+        instance = importlib.import_module("cosim_fmu.export.fmu_instance").FmuInstance(resources)
+    _keep_sources(resources)
+    return instance
 
 
 def _check_process(manifest: dict[str, Any]) -> None:
@@ -104,8 +103,10 @@ def _check_process(manifest: dict[str, Any]) -> None:
         problems.append(
             f"Python packages are missing in {sys.prefix}: {shown}. Install them there: pip install {install}"
         )
+    framework = next(row for row in manifest["packages"] if row["name"] == FRAMEWORK)
     for row in manifest["packages"]:
-        problems += _conflict(row, manifest)
+        if row is framework or row["distribution"] != framework["distribution"]:
+            problems += _conflict(row)
     if problems:
         what = f"The FMU '{manifest['model']}' cannot run in this process."
         raise InstantiationError(" ".join([what, *problems]))
@@ -122,12 +123,12 @@ def _can_import(name: str) -> bool:
         return False
 
 
-def _conflict(row: dict[str, str], manifest: dict[str, Any]) -> list[str]:
+def _conflict(row: dict[str, str]) -> list[str]:
     """What is wrong with the package of this name that the process holds already."""
     module = sys.modules.get(row["name"])
     if module is None:
         return []
-    version, digest = getattr(module, STAMP, None) or (_version(module, row, manifest), "")
+    version, digest = getattr(module, STAMP, None) or (_version(module, row), "")
     if row["version"]:
         same = version == row["version"]
     else:
@@ -144,11 +145,10 @@ def _conflict(row: dict[str, str], manifest: dict[str, Any]) -> list[str]:
     ]
 
 
-def _version(module: Any, row: dict[str, str], manifest: dict[str, Any]) -> str:
-    """Version of a loaded package; the packages of the framework's distribution have the framework's."""
-    framework = next(r for r in manifest["packages"] if r["name"] == FRAMEWORK)
-    if row["distribution"] == framework["distribution"] and FRAMEWORK in sys.modules:
-        return str(getattr(sys.modules[FRAMEWORK], "__version__", ""))
+def _version(module: Any, row: dict[str, str]) -> str:
+    """Version of a loaded package."""
+    if row["name"] == FRAMEWORK:
+        return str(getattr(module, "__version__", ""))
     try:
         return importlib.metadata.version(row["distribution"])
     except (importlib.metadata.PackageNotFoundError, ValueError):
@@ -169,7 +169,7 @@ def _digest_of(module: Any) -> str:
 
 
 @contextmanager
-def _search_path(resources: Path, wanted: list[dict[str, str]], in_fmu: bool) -> Iterator[None]:
+def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
     """Put `resources` first in ``sys.path``, or last where all that is wanted is installed, identical."""
     before = list(sys.path)
     folder = str(resources)
@@ -181,7 +181,7 @@ def _search_path(resources: Path, wanted: list[dict[str, str]], in_fmu: bool) ->
         importlib.invalidate_caches()
         yield
     finally:
-        sys.path[:] = others if in_fmu else before
+        sys.path[:] = before
 
 
 def _is_installed(row: dict[str, str]) -> bool:
@@ -204,6 +204,16 @@ def _restore_path(name: str, resources: Path) -> None:
             folders.append(str(here))
 
 
+def _keep_sources(resources: Path) -> None:
+    """Let the sources of what was loaded from `resources` be read when that folder is gone."""
+    inside = str(resources)
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.startswith(inside) and file.endswith(".py"):
+            text = Path(file).read_text("utf-8")
+            linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
 def create_slave_class() -> type:
     """The class that pythonfmu looks for."""
     from pythonfmu import Fmi2Slave  # type: ignore[import-untyped,unused-ignore]
@@ -217,15 +227,19 @@ def create_slave_class() -> type:
             super().__init__(**given)
             self._faults: dict[str, str] = {}
             self._instance: Any = None
+            resources = given["resources"]
+            # Pythonfmu's library puts the folder into the search path when it instantiates, not when it resets.
+            is_reset = resources not in sys.path
+            if "logger" in given:  # the library, and not its builder, which takes the folder out again
+                sys.path[:] = [entry for entry in sys.path if entry != resources]
             try:
-                self._instance = create_instance(Path(given["resources"]), "logger" in given)
+                self._instance = create_instance(Path(resources))
             except BaseException as error:
-                # A reset constructs anew, and there pythonfmu would free what it has freed: log it instead.
-                if not _created:
+                # After a failed reset pythonfmu frees what it has freed already, so it has to be a fault.
+                if not is_reset:
                     raise InstantiationError(_text(error)) from error
-                self._fault("fmi2Instantiate", error)
+                self._fault("fmi2Reset", error)
             else:
-                _created[:] = [True]
                 self.modelName = self._instance.interface.identifier
                 self.description = self._instance.interface.description or None
 

@@ -98,7 +98,7 @@ class CoupledParticipants:
             while reached < end - small:
                 if not reached > time or returns == MOST_EARLY_RETURNS:
                     raise CoSimulationError(
-                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g}", name
+                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
                     )
                 returns += 1
                 self.statistics.retries += 1

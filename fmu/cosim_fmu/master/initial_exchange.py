@@ -20,6 +20,7 @@ TOLERANCE = 1e-10
 MOST_SWEEPS = 40
 MOST_NEWTON_STEPS = 20
 LARGEST_NEWTON_LOOP = 200
+MOST_CONDITION = 1e7  # differences have about nine digits
 
 
 def make_consistent(
@@ -115,12 +116,10 @@ class _Loop:
                 shifted = x.copy()
                 shifted[j] += 1e-6 * max(1.0, abs(x[j]))
                 slope[:, j] = (self._pass(shifted) - g) / (shifted[j] - x[j])
-            try:
-                x = x + np.linalg.solve(np.eye(x.size) - slope, g - x)
-            except np.linalg.LinAlgError:
+            matrix = np.eye(x.size) - slope
+            if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix) > MOST_CONDITION:
                 return False
-            if not np.all(np.isfinite(x)):
-                return False
+            x = x + np.linalg.solve(matrix, g - x)
         return False
 
     def _pass(self, x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -24,13 +24,13 @@ class Recorder:
     descriptions : mapping of str to ParticipantDescription
     links : sequence of Link
     patterns : sequence of str or None
-        Paths or patterns: ``"plant.*"``. By default all outputs and all connected inputs; text
-        variables only when a pattern asks for them.
+        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Text is
+        never recorded.
 
     Raises
     ------
     LookUpError
-        A pattern that fits no variable.
+        A pattern that fits nothing that can be recorded.
     """
 
     def __init__(
@@ -40,21 +40,19 @@ class Recorder:
         patterns: Sequence[str] | None,
     ) -> None:
         self._names = list(descriptions)
-        self._held = {link.end: None for link in links}
-        connected = {link.start for link in links} | self._held.keys()
-        self._types: dict[tuple[str, str], str] = {}
-        self._units: dict[tuple[str, str], str] = {}
-        self.ports: list[tuple[str, str]] = []
-        for name, description in descriptions.items():
-            for variable in description.variables.values():
-                port = name, variable.name
-                self._types[port], self._units[port] = variable.type, variable.unit
-                usual = variable.type != "string" and (variable.causality == "output" or port in connected)
-                if usual if patterns is None else any(_fits(port, pattern) for pattern in patterns):
-                    self.ports.append(port)
+        self._held = {link.end for link in links}
+        variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
+        numbers = {port: variable for port, variable in variables.items() if variable.type != "string"}
+        if patterns is None:
+            connected = self._held | {link.start for link in links}
+            self.ports = [p for p, v in numbers.items() if v.causality == "output" or p in connected]
+        else:
+            self.ports = [p for p in numbers if any(_fits(p, pattern) for pattern in patterns)]
         for pattern in patterns or ():
-            if not any(_fits(port, pattern) for port in self._types):
-                raise cosim.LookUpError("signal", pattern, map(".".join, self._types))
+            if not any(_fits(port, pattern) for port in numbers):
+                hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
+                raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
+        self._units = [numbers[port].unit for port in self.ports]
         self._columns: list[list[Any]] = [[] for _ in self.ports]
         self._times: list[float] = []
         self._sources: list[tuple[str, int, bool]] = []
@@ -82,14 +80,13 @@ class Recorder:
 
     def result(self, **more: Any) -> cosim.Result:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
-        types = {"real": np.float64, "integer": np.int64, "boolean": np.bool_, "string": np.str_}
         count = min([len(self._times), *map(len, self._columns)])  # an interrupt may come between two columns
-        signals: dict[str, Any] = {
-            ".".join(port): np.array(column[:count], dtype=types[self._types[port]])
-            for port, column in zip(self.ports, self._columns, strict=True)
+        names = [".".join(port) for port in self.ports]
+        signals = {
+            name: np.array(c[:count], dtype=np.float64) for name, c in zip(names, self._columns, strict=True)
         }
-        units = {".".join(port): self._units[port] for port in self.ports}
-        return cosim.Result(time=np.array(self._times[:count]), signals=signals, units=units, **more)
+        units = dict(zip(names, self._units, strict=True))
+        return cosim.Result(np.array(self._times[:count]), signals, units, **more)
 
 
 def _fits(port: tuple[str, str], pattern: str) -> bool:

@@ -28,6 +28,7 @@ from cosim_mechanics.spatial._poses import compose as compose
 from cosim_mechanics.spatial._poses import compose_inverse as compose_inverse
 from cosim_mechanics.spatial._poses import inverse as inverse
 from cosim_mechanics.spatial._poses import position as position
+from cosim_mechanics.spatial._poses import require_pose as require_pose
 from cosim_mechanics.spatial._poses import rotate as rotate
 from cosim_mechanics.spatial._poses import rotate_inverse as rotate_inverse
 from cosim_mechanics.spatial._poses import rotation_of as rotation_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim_mechanics.spatial._types import Pose, Reals, Rotation, Vector
-from cosim_mechanics.spatial._vectors import minus, plus
+from cosim_mechanics.spatial._vectors import cross, dot, minus, plus
 
 #: Frame B coincides with frame A.
 IDENTITY: Pose = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -110,3 +110,33 @@ def inverse(X_AB: Reals) -> Pose:
         X_AB[2], X_AB[5], X_AB[8],
         -p[0], -p[1], -p[2],
     )  # fmt: skip
+
+
+def require_pose(X_AB: Reals) -> None:
+    """Refuse twelve reals whose first nine are no rotation.
+
+    For parameters that may be written one element at a time, where only the whole can be judged.
+
+    Raises
+    ------
+    ValueError
+        When R_AB^T R_AB differs from the identity by more than 1e-6, or R_AB is left-handed.
+
+    Examples
+    --------
+    >>> require_pose(IDENTITY)
+    >>> require_pose((2.0, *IDENTITY[1:]))
+    Traceback (most recent call last):
+    ...
+    ValueError: the rotation matrix of a frame is not orthonormal and right-handed: write all its elements
+    """
+    x = (X_AB[0], X_AB[3], X_AB[6])
+    y = (X_AB[1], X_AB[4], X_AB[7])
+    z = (X_AB[2], X_AB[5], X_AB[8])
+    error = abs(dot(x, x) - 1.0) + abs(dot(y, y) - 1.0) + abs(dot(z, z) - 1.0)
+    error += abs(dot(x, y)) + abs(dot(y, z)) + abs(dot(z, x))
+    # Written so that NaN is refused too.
+    if not (error <= 6e-6 and dot(cross(x, y), z) > 0.0):
+        raise ValueError(
+            "the rotation matrix of a frame is not orthonormal and right-handed: write all its elements"
+        )

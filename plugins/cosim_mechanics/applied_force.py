@@ -1,0 +1,47 @@
+"""A force on a body whose size comes from outside."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_mechanics.direction import direction
+from cosim_mechanics.spatial import add_force_at, scaled
+from cosim_mechanics.spatial import station as located
+
+
+class AppliedForce(cosim.Component):
+    """A force at a station of a body along a fixed direction, its size an input.
+
+    Law: f = force e at the station. The way in for a controller, another part of the model or another simulator:
+    connect something to ``force``, or it becomes an input of the system and of its FMU.
+
+    Parameters
+    ----------
+    body : body
+    axis : "x", "y", "z" (with "-" for the opposite) or array_like, shape (3,), default "x"
+        The direction e, in Ground; its length does not matter.
+    station : array_like, shape (3,), m, default (0, 0, 0)
+        Point of application, in the body's frame.
+    force : input, N, start value 0
+
+    Energy
+    ------
+    The work that it does is not part of the energy balance.
+
+    Examples
+    --------
+    >>> AppliedForce(body="engine", axis="z").axis.tolist()
+    [0.0, 0.0, 1.0]
+    """
+
+    body = cosim.body(description="the body that the force acts on")
+    axis = cosim.parameter(
+        shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
+    )
+    station = cosim.parameter(
+        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
+    )
+    force = cosim.input(unit="N", description="size of the force")
+
+    @cosim.kernel
+    def act(X_GB, axis, station, force, F_GB):
+        add_force_at(F_GB, X_GB, located(X_GB, station), scaled(force, axis))

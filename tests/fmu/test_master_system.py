@@ -1,0 +1,161 @@
+"""A system of ours as a participant, beside others and against itself whole."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_fmu.master import CoSimulation, StopRequested, SystemParticipant
+from cosim_fmu.master.gauss_seidel import GaussSeidel
+from cosim_fmu.master.jacobi import Jacobi
+
+
+class SpringMass(cosim.Component):
+    """A mass on a spring, pushed by a force."""
+
+    position = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    force = cosim.input(unit="N")
+    mass = cosim.parameter(unit="kg", default=1.0, minimum=0.0)
+    stiffness = cosim.parameter(unit="N/m", default=1.0)
+    felt = cosim.output(unit="mm")
+    reaction = cosim.output(unit="N")
+
+    @cosim.kernel
+    def derivatives(position, speed, force, mass, stiffness, position_dot, speed_dot):
+        position_dot[0] = speed
+        speed_dot[0] = (force - stiffness * position) / mass
+
+    @cosim.kernel
+    def sensor(position, felt):
+        felt[0] = 1000.0 * position
+
+    @cosim.kernel
+    def support(position, force, stiffness, reaction):
+        reaction[0] = stiffness * position - force
+
+
+class Controller(cosim.Component):
+    """A force against a displacement, at the same instant."""
+
+    seen = cosim.input(unit="m")
+    gain = cosim.parameter(unit="N/m", default=3.0)
+    push = cosim.output(unit="N")
+
+    @cosim.kernel
+    def act(seen, gain, push):
+        push[0] = -gain * seen
+
+
+def plant() -> cosim.Model:
+    model = cosim.Model("plant")
+    model.add(SpringMass, "body")
+    return model
+
+
+def controller() -> cosim.Model:
+    model = cosim.Model("controller")
+    model.add(Controller, "law")
+    return model
+
+
+WIRES = [("plant.body.felt", "controller.law.seen"), ("controller.law.push", "plant.body.force")]
+
+
+def test_description() -> None:
+    described = SystemParticipant(plant()).describe()
+    assert described.kind == "cosim system" and described.can_restore and described.can_serialize
+    kinds = {name: variable.causality for name, variable in described.variables.items()}
+    assert kinds["body.force"] == "input" and kinds["body.mass"] == "parameter"
+    assert kinds["body.felt"] == "output" and kinds["body.position"] == "local"
+    assert described.variables["body.felt"].unit == "mm"
+    assert described.feedthrough is not None
+    assert described.feedthrough["body.felt"] == frozenset()
+    assert described.feedthrough["body.reaction"] == {"body.force"}
+
+
+@pytest.mark.parametrize("algorithm", [Jacobi, GaussSeidel])
+def test_cut_in_two_and_whole(algorithm: type[cosim.MasterAlgorithm]) -> None:
+    """x'' = -(1 + 3) x, the second spring in another system: first order in the communication step."""
+    errors = []
+    for step in (4e-3, 2e-3, 1e-3):
+        loop = CoSimulation({"plant": plant(), "controller": controller()}, WIRES, algorithm, step)
+        result = loop.simulate(1.0, record=["plant.body.position", "controller.law.push", "plant.body.force"])
+        assert result["controller.law.push"][0] == result["plant.body.force"][0] == pytest.approx(-3.0)
+        errors.append(abs(result["plant.body.position"][-1] - math.cos(2.0)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(1.0, abs=0.1)
+    assert errors[-1] < 5e-3
+
+
+def test_order_comes_from_the_schedule() -> None:
+    loop = CoSimulation({"plant": plant(), "controller": controller()}, WIRES, GaussSeidel, 1e-2)
+    assert loop.order == ["controller", "plant"]
+
+
+def test_start_values_with_units() -> None:
+    starts = {"plant.body.position": "20 cm", "plant.body.mass": "500 g", "plant.body.force": 1.5}
+    result = CoSimulation({"plant": plant()}, (), Jacobi, 1e-2, starts=starts).simulate(0.0)
+    assert (result["plant.body.felt"][0], result["plant.body.reaction"][0]) == pytest.approx((200.0, -1.3))
+
+
+def test_beside_an_fmu(make_fmu: Callable[..., Path]) -> None:
+    wires = [("body.body.position", "fmu.x_other"), ("fmu.force", "body.body.force")]
+    starts = {"fmu.kc": 0.0}
+    loop = CoSimulation({"body": plant(), "fmu": make_fmu("mass")}, wires, Jacobi, 1e-2, starts=starts)
+    result = loop.simulate(1.0)
+    assert result["body.body.position"][-1] == pytest.approx(math.cos(1.0), abs=1e-5)
+    assert result["fmu.x"][-1] == pytest.approx(math.cos(1.0), abs=1e-9)
+
+
+def test_saved_and_restored_goes_on_bit_for_bit() -> None:
+    participant = SystemParticipant(plant())
+    participant.initialize(0.0, None, {"body.force": 0.5})
+    names = ["body.position", "body.speed", "body.force"]
+    participant.step(0.0, 0.1)
+    token = participant.serialize(participant.save())
+    participant.set(["body.force"], [-2.0])
+    participant.step(0.1, 0.1)
+    reached = participant.get(names)
+    participant.step(0.2, 0.3)
+    participant.restore(participant.deserialize(token))
+    assert participant.get(names)[2] == 0.5
+    participant.set(["body.force"], [-2.0])
+    participant.step(0.1, 0.1)
+    assert np.array_equal(participant.get(names), reached)
+    other = SystemParticipant(participant.system)
+    other.initialize(0.0, None, {})
+    other.restore(token)
+    other.set(["body.force"], [-2.0])
+    other.step(0.1, 0.1)
+    assert np.array_equal(other.get(names), reached)
+    participant.close()
+    participant.close()
+    other.close()
+
+
+def test_handler_that_asks_to_stop() -> None:
+    class Fuse(cosim.Component):
+        """Stops the run."""
+
+        level = cosim.auxiliary_state(unit="1")
+
+        @cosim.kernel
+        def derivatives(level, level_dot):
+            level_dot[0] = 1.0
+
+        @cosim.every(0.25, offset=0.25, does="publish")
+        def blow(self, state):
+            return cosim.EventStatus.reached_termination("blown")
+
+    model = cosim.Model("m")
+    model.add(Fuse, "fuse")
+    participant = SystemParticipant(model)
+    participant.initialize(0.0, 1.0, {})
+    with pytest.raises(StopRequested, match="blown") as caught:
+        participant.step(0.0, 1.0)
+    assert caught.value.time == 0.25
+    participant.close()
