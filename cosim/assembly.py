@@ -67,6 +67,7 @@ class Assembly:
             self.blocks += solver.create_blocks(self)
         self._zero_accumulators()
         self._check_derivatives()
+        self._check_sources()
         self._raise()
         self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
 
@@ -94,7 +95,9 @@ class Assembly:
 
     def problem(self, where: str, text: str) -> None:
         """Collect a fault of the model; all are reported together."""
-        self._problems.append(Problem(where, text))
+        problem = Problem(where, text)
+        if problem not in self._problems:
+            self._problems.append(problem)
 
     # layout
 
@@ -456,7 +459,12 @@ class Assembly:
                     self._add_builtin(copies.zero, rows, (), (slot,), f"zeroing of {name}.{declaration.name}")
 
     def _check_derivatives(self) -> None:
-        written = {self.layout.region_of(s.offset) for b in self.blocks for s in b.writes if s.array == "c"}
+        written = {
+            self.layout.region_of(s.offset)
+            for b in self.blocks
+            for s in b.writes
+            if s.array == "c" and s.size
+        }
         for name, part in self._parts.items():
             for declaration in part.declarations.values():
                 if declaration.kind not in ("position", "speed", "auxiliary") or not declaration.size:
@@ -467,6 +475,18 @@ class Assembly:
                         name,
                         f"nothing computes {declaration.name}_dot: give it a kernel function with that result",
                     )
+
+    def _check_sources(self) -> None:
+        """Whatever a block reads from the cache has to be computed by another."""
+        known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
+        known |= {self.layout.region_of(s.offset) for s in (self.nan, self.side)}
+        for block in self.blocks:
+            for slot in block.reads:
+                if slot.array != "c" or not slot.size or self.layout.region_of(slot.offset) in known:
+                    continue
+                name = self.layout.region_names[self.layout.region_of(slot.offset)]
+                reader = f"{block.owners[0]} ({block.label})" if block.owners else block.label
+                self.problem(name.partition(".")[0], f"{reader} reads {name}, which nothing here computes")
 
     def _raise(self) -> None:
         if self._problems:

@@ -11,7 +11,6 @@ The helpers allocate nothing; `grow` is called between steps, from Python.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,11 +22,9 @@ KEPT = 4  # what a cubic through values needs
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
 SMALL = 1e-3  # a signal below that is compared with it instead of with itself
 SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
-FINEST = 1e-3  # steps shorter than this part of the delay are not made shorter for its sake
+FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
 SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
-
-BREAKPOINT_SIGNATURE = "FIff>f"
 
 
 def entry_offset(ring, index):
@@ -239,7 +236,7 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
     count = ring[3]
     if count == 0:
         return 0.0
-    # At a jump that is no event no step is short enough; a thousandth of the delay resolves it well.
+    # At a jump that is no event no step is short enough; a hundred-thousandth of the delay resolves it.
     if t - entry_time(past, ring, count - 1) <= max(
         FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))
     ):
@@ -265,23 +262,6 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
 def third_derivative(step, v0, d0, v1, d1):
     """Third derivative of the cubic with these values and derivatives at both ends."""
     return 6.0 * (d0 + d1 - 2.0 * (v1 - v0) / step) / (step * step)
-
-
-def next_breakpoint(past, ring, t_delayed, t):
-    """The first time after `t_delayed` at which the remembered signal is not smooth; infinite if none.
-
-    That is where it begins and where it jumps: a step that ends at this time plus the delay loses no
-    order there. To be compiled with `BREAKPOINT_SIGNATURE`.
-    """
-    now = t_delayed + SAME_TIME * max(1.0, abs(t))
-    count = ring[3]
-    if count > 0 and now < entry_time(past, ring, 0):
-        return entry_time(past, ring, 0)
-    for index in range(1, count):
-        time = entry_time(past, ring, index)
-        if time > now and entry_time(past, ring, index - 1) == time:
-            return time
-    return math.inf
 
 
 def grow(

@@ -97,14 +97,16 @@ class Graph:
     def __post_init__(self) -> None:
         for i, block in enumerate(self.blocks):
             for slot in block.writes:
-                if slot.array == "c":
+                if slot.array == "c" and slot.size:
                     self.writers[self.region_of(slot.offset)] = i
             for slot in block.adds:
+                if not slot.size:
+                    continue
                 self.adders.setdefault(self.region_of(slot.offset), []).append(i)
         for i, block in enumerate(self.blocks):
             before: set[int] = set()
             for slot in (*block.reads, *block.adds):
-                if slot.array != "c":
+                if slot.array != "c" or not slot.size:
                     continue
                 region = self.region_of(slot.offset)
                 if region in self.writers:

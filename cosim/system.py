@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from cosim import native, state_bytes, walker
 from cosim.assembly import Assembly
 from cosim.component import Component
+from cosim.declarations import Declaration
 from cosim.errors import LookUpError, SimulationError, StageError, StateError
 from cosim.history_buffer import grow
 from cosim.layout import HISTORY_WIDTH
@@ -150,7 +152,8 @@ class System:
                     function(state.time, *self.arrays(state), self.ints, start + i * width, count)
             except Exception as error:
                 where = f"{owner}: {block.label}" if owner else block.label
-                result = SimulationError(state.time, f"{where}: {type(error).__name__}: {error}")
+                kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+                result = SimulationError(state.time, f"{where}: {kind}{error}")
                 result.__cause__ = error
                 return result
         return SimulationError(state.time, f"{block.label}: failed and does not fail again")
@@ -250,12 +253,12 @@ class System:
             )
         elif slot.array == "c" or declaration.kind == "option":
             raise StateError(f"{path}: it is computed and cannot be set")
-        if slot.size == declaration.size:
+        if slot.size != declaration.size:
+            declaration = _element(declaration, path, signal.units[0])
+        try:
             numbers = read_numbers(declaration, value)
-        else:
-            current = state._arrays[slot.array][slot.offset : slot.offset + slot.size].copy()
-            current[:] = read_numbers(_element(declaration, path), value)
-            numbers = current
+        except ValueError as error:
+            raise StateError(f"{path}: {error}") from error
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         stage = INVALIDATES.get(declaration.kind)
         if stage is None:
@@ -361,7 +364,6 @@ def main_output_of(part: Component) -> str:
         return ""
 
 
-def _element(declaration: Any, path: str) -> Any:
-    from dataclasses import replace
-
-    return replace(declaration, name=path, shape=(), units=(declaration.units[0],), convert=None)
+def _element(declaration: Declaration, path: str, unit: str) -> Declaration:
+    """The declaration of one element of a vector."""
+    return replace(declaration, name=path, shape=(), units=(unit,), convert=None)

@@ -79,7 +79,11 @@ def machine() -> str:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.partition(":")[2].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         cpu = names[0] if names else cpu
     versions = f"cosim {cosim.__version__}, numba {numba.__version__}, numpy {np.__version__}"
     return f"{cpu}; {platform.system()}; Python {platform.python_version()}; {versions}"

@@ -58,7 +58,7 @@ OFFERS: dict[str, dict[str, Offer]] = {
 
 
 def offered_names(attachment: str, kind: str) -> dict[str, Offer]:
-    """Argument names that an attachment brings: ``body1`` offers ``X_GB1``, the source ``s`` offers ``s_dot``."""
+    """Argument names that an attachment brings: ``body1`` offers ``X_GB1``, a source ``s`` ``s_dot``."""
     if kind == "source":
         return {attachment + suffix: offer for suffix, offer in OFFERS[kind].items()}
     suffix = attachment[len(kind) :] if attachment.startswith(kind) else "_" + attachment

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.contracts import runge_kutta_step as kernels
 from cosim.contracts.butcher_tableau import ButcherTableau
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ButcherTableau", "ExplicitRungeKutta"]
 
 STEP_ERROR = "step_error"
+SMOOTH_UNTIL = "smooth_until"
 
 
 class ExplicitRungeKutta(Integrator):
@@ -34,7 +36,9 @@ class ExplicitRungeKutta(Integrator):
     A step that a target or a `limit` made short does not change the length that is remembered.
 
     A component that computes with an error of its own reports it, relative to what it computes, in a
-    cache slot ``step_error``: at the end of a step it is held to the accuracy like the others.
+    cache slot ``step_error``: at the end of a step it is held to the accuracy like the others. One
+    that knows when it will jump or have a kink says so in a cache slot ``smooth_until``, a time: steps
+    with error control end there.
 
     Parameters
     ----------
@@ -78,7 +82,7 @@ class ExplicitRungeKutta(Integrator):
         self._system: Any = None
         self._ny = 0
         self._work = _new_work(0, 0)
-        self._error_slots = np.zeros(0, dtype=np.int64)
+        self._error_slots = self._smooth_slots = np.zeros(0, dtype=np.int64)
         self._step: Any = None
         self._redo: Any = None
         self._dense: Any = None
@@ -107,19 +111,20 @@ class ExplicitRungeKutta(Integrator):
                 return StepCode.DONE
             raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
         memory = state.integrator_memory
+        if memory.shape != (2,):
+            return StepCode.NOT_INITIALIZED
         if t_stop == math.inf and memory[0] == math.inf and min(limit, self.maximum_step) == math.inf:
             raise ValueError(
                 "this system has no states that limit the step: give a finite t_stop or maximum_step"
             )
-        y, p, d, k, h, c = system.arrays(state)
-        first, last = system.derivative_range
-        with _numbers_as_compiled():
-            code = self._step(
-                *(system.table, system.ints, first, last, t, y, p, d, k, h, c),
-                *(self._coefficients, self._settings, memory, self._work, self._error_slots, t_stop, limit),
-            )
+        slots = (self._error_slots, self._smooth_slots)
+        code = self._step(
+            *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
+            *(self._coefficients, self._settings, memory, self._work, *slots, t_stop, limit),
+        )
         if code == kernels.DONE:
             state._advance(float(self._work[1]))
+            return StepCode.DONE
         return StepCode(code)
 
     def restart(self, system: System, state: State) -> None:
@@ -138,13 +143,10 @@ class ExplicitRungeKutta(Integrator):
             raise ValueError(
                 f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s"
             )
-        y, p, d, k, h, c = system.arrays(state)
-        first, last = system.derivative_range
-        with _numbers_as_compiled():
-            code = self._redo(
-                *(system.table, system.ints, first, last, t_event, y, p, d, k, h, c),
-                *(self._coefficients, self._work),
-            )
+        code = self._redo(
+            *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
+            *(self._coefficients, self._work),
+        )
         state._advance(float(self._work[1]))
         return StepCode(code)
 
@@ -200,12 +202,11 @@ class ExplicitRungeKutta(Integrator):
         self._system, self._ny = system, ny
         self._work = _new_work(ny, self.tableau.stages)
         self._work[kernels.HEADER + 2 * ny : kernels.HEADER + 3 * ny] = self.scale
-        variables = getattr(system, "variables", {}).values()
-        reported = [v.slot.offset for v in variables if v.path.rpartition(".")[2] == STEP_ERROR]
-        self._error_slots = np.array(reported, dtype=np.int64)
-        self._step = compile_function(kernels.explicit_runge_kutta_step, kernels.STEP_SIGNATURE)
-        self._redo = compile_function(kernels.redo_explicit_runge_kutta_step, kernels.REDO_SIGNATURE)
-        self._dense = compile_function(kernels.dense_output, kernels.DENSE_SIGNATURE)
+        self._error_slots = _slots(system, STEP_ERROR)
+        self._smooth_slots = _slots(system, SMOOTH_UNTIL)
+        self._step = _compiled(kernels.explicit_runge_kutta_step, kernels.STEP_SIGNATURE)
+        self._redo = _compiled(kernels.redo_explicit_runge_kutta_step, kernels.REDO_SIGNATURE)
+        self._dense = _compiled(kernels.dense_output, kernels.DENSE_SIGNATURE)
 
     def _first_step(self, system: System, state: State) -> float:
         if self.fixed_step is not None:
@@ -215,14 +216,10 @@ class ExplicitRungeKutta(Integrator):
             return self.initial_step
         if self._ny == 0:
             return longest
-        y, p, d, k, h, c = system.arrays(state)
-        first, last = system.derivative_range
-        choose = compile_function(choose_first_step, FIRST_STEP_SIGNATURE)
-        with _numbers_as_compiled():
-            status = choose(
-                *(system.table, system.ints, first, last, state.time, y, p, d, k, h, c),
-                *(self._coefficients, self._settings, self._work),
-            )
+        status = _compiled(choose_first_step, FIRST_STEP_SIGNATURE)(
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, self._work),
+        )
         if status != 0:
             raise SimulationError(state.time, StepCode.BLOCK_FAILED.sentence)
         return float(min(max(self._work[1], self.minimum_step), longest))
@@ -236,12 +233,19 @@ class ExplicitRungeKutta(Integrator):
             )
 
 
+def _slots(system: System, name: str) -> NDArray[np.int64]:
+    """Offsets in the cache of all slots of that name."""
+    found = [v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == name]
+    return np.array(found, dtype=np.int64)
+
+
 def _new_work(ny: int, stages: int) -> Vector:
     work = np.zeros(kernels.HEADER + (5 + stages) * ny)
     work[0] = work[1] = math.nan
     return work
 
 
-def _numbers_as_compiled() -> AbstractContextManager[Any]:
-    """In plain Python, overflow and 0/0 give inf and NaN silently, as in compiled code."""
-    return np.errstate(all="ignore") if is_plain() else nullcontext()
+def _compiled(function: Any, signature: str) -> Callable[..., Any]:
+    """The compiled function; in plain Python, one in which overflow and 0/0 are as silent as compiled."""
+    callable_ = compile_function(function, signature)
+    return np.errstate(all="ignore")(callable_) if is_plain() else callable_

@@ -42,7 +42,7 @@ STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead 
 NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
 SMALLEST_RELATIVE_STEP = 1e-14
 
-STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
+STEP_SIGNATURE = "TIiifFFFIFFFFFFIIff>i"
 REDO_SIGNATURE = "TIiifFFFIFFFF>i"
 DENSE_SIGNATURE = "fFFFF>v"
 
@@ -187,14 +187,33 @@ def go_back(table, ints, first, last, t, y, p, d, k, h, c, work):
 
 
 def explicit_runge_kutta_step(
-    table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, memory, work, error_slots, t_stop, limit
+    table,
+    ints,
+    first,
+    last,
+    t,
+    y,
+    p,
+    d,
+    k,
+    h,
+    c,
+    tableau,
+    settings,
+    memory,
+    work,
+    error_slots,
+    smooth_slots,
+    t_stop,
+    limit,
 ):
     """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
 
     On entry ``c[0:n]`` is the derivative at `t`. Returns DONE (the end of the step is ``work[1]``, the
     cache is that of the end) or another code; then `y`, the cache and the memory are as on entry.
     `error_slots` are offsets in the cache where components report an error of their own at the end of
-    a step, relative to what they compute: a delay that had to extrapolate.
+    a step, relative to what they compute: a delay that had to extrapolate. `smooth_slots` are offsets
+    where they report at the start of a step until when they are smooth; it ends there at the latest.
     """
     if memory[0] == 0.0:
         return NOT_INITIALIZED
@@ -215,6 +234,10 @@ def explicit_runge_kutta_step(
         work[3] = t
         work[4] = t
         return NOT_FINITE
+    if controlled:
+        for i in range(smooth_slots.shape[0]):
+            if t < c[smooth_slots[i]] < t_stop:
+                t_stop = c[smooth_slots[i]]
     rejected = False
     while True:
         longest = min(ideal, limit)

@@ -36,5 +36,5 @@ def articulated_of(assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) ->
             writes.append(u_dot)
             dofs.append([tau.offset, u_dot.offset, *(own.of(link.joint, a) or (NOWHERE, NOWHERE))])
     arrays = (work.subspace, work.velocities, work.biases, inertias, work.forces, eliminated, work.changes)
-    rows = table(ab.WIDTH, [len(bodies), *(s.offset for s in arrays)], bodies, dofs)
+    rows = table(ab.WIDTH, [[len(bodies), *(s.offset for s in arrays)]], bodies, dofs)
     return block(ab.articulated_block, rows, cosim.Stage.ACCELERATION, reads, writes, "accelerations")

@@ -61,7 +61,7 @@ def equations_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, own
             terms = own.of(link.joint, a) or (NOWHERE, NOWHERE)
             dofs.append([tree.before[dof], tree.run[dof], diagonal, tau.offset, *terms])
     arrays = (work.subspace, work.velocities, work.biases, matrix.inertias, work.forces, matrix.right_side)
-    rows = table(eq.WIDTH, [len(bodies), tree.size, *(s.offset for s in arrays)], bodies, dofs)
+    rows = table(eq.WIDTH, [[len(bodies), tree.size, *(s.offset for s in arrays)]], bodies, dofs)
     writes = [matrix.inertias, work.forces, matrix.M, matrix.right_side]
     return block(eq.equations_block, rows, cosim.Stage.ACCELERATION, reads, writes, "equations of motion")
 
@@ -99,5 +99,5 @@ def solution_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix) -> B
         matrix.solution.offset,
         work.changes.offset,
     ]
-    rows = table(so.WIDTH, header, bodies, dofs)
+    rows = table(so.WIDTH, [header], bodies, dofs)
     return block(so.solution_block, rows, cosim.Stage.ACCELERATION, reads, writes, "accelerations")

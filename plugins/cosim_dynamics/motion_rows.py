@@ -1,10 +1,11 @@
-"""Rows of the blocks for poses and velocities."""
+"""Rows of the blocks for joint frames, poses and velocities."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import cosim
+from cosim_dynamics import frames_block as fr
 from cosim_dynamics import pose_block as po
 from cosim_dynamics import velocity_block as ve
 from cosim_dynamics.rows import NOWHERE, block, table
@@ -15,61 +16,49 @@ if TYPE_CHECKING:
     from cosim import Assembly, Block
 
 
+def frames_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
+    """The block of the instance stage."""
+    rows, reads = [], []
+    for i, link in enumerate(tree.links):
+        frames = [assembly.slot(link.joint, name) for name in ("frame_on_parent", "frame_on_child")]
+        reads += frames
+        rows.append([*(s.offset for s in frames), work.frames.offset + fr.SIZE * i])
+    return block(
+        fr.frames_block, table(fr.WIDTH, rows), cosim.Stage.INSTANCE, reads, [work.frames], "joint frames"
+    )
+
+
 def pose_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
     """The block of the position stage."""
     slot = assembly.slot
-    bodies, reads, writes = [], [], [work.references, work.origins, work.subspace]
+    bodies, reads = [], [work.frames]
+    writes = [work.references, work.origins, work.rotations, work.subspace]
     for i, link in enumerate(tree.links):
-        body, joint = link.body, link.joint
-        reads += [
-            slot(joint, "X_FM"),
-            slot(joint, "H_FM"),
-            slot(joint, "frame_on_parent"),
-            slot(joint, "frame_on_child"),
-        ]
-        writes.append(slot(body, "X_GB"))
+        X_GB = slot(link.body, "X_GB")
+        X_PF, X_FM, H_FM = (slot(link.joint, name) for name in ("frame_on_parent", "X_FM", "H_FM"))
+        reads += [X_PF, X_FM, H_FM]
+        writes.append(X_GB)
         parent = slot(tree.links[link.parent].body, "X_GB").offset if link.parent >= 0 else NOWHERE
-        bodies.append(
-            [
-                parent,
-                work.reference[i],
-                slot(joint, "frame_on_parent").offset,
-                slot(joint, "frame_on_child").offset,
-                slot(joint, "X_FM").offset,
-                slot(joint, "H_FM").offset,
-                slot(body, "X_GB").offset,
-                link.first_dof,
-                joint.nu,
-            ]
-        )
-    rows = table(po.WIDTH, [work.origins.offset, work.subspace.offset], bodies)
+        offsets = [X_PF.offset, work.frames.offset + fr.SIZE * i, X_FM.offset, H_FM.offset, X_GB.offset]
+        bodies.append([parent, work.reference[i], *offsets, link.first_dof, link.joint.nu])
+    header = [s.offset for s in (work.origins, work.rotations, work.subspace)]
+    rows = table(po.WIDTH, [header], bodies)
     return block(po.pose_block, rows, cosim.Stage.POSITION, reads, writes, "poses")
 
 
 def velocity_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
     """The block of the velocity stage."""
     slot = assembly.slot
-    bodies, reads, writes = [], [work.references, work.origins, work.subspace], [work.velocities, work.biases]
+    bodies, writes = [], [work.velocities, work.biases]
+    reads = [work.references, work.origins, work.rotations, work.subspace]
     for i, link in enumerate(tree.links):
-        body, joint = link.body, link.joint
-        reads += [slot(joint, "HDotU_FM"), slot(joint, "frame_on_parent"), slot(body, "X_GB")]
-        reads += [slot(joint, "u")] if joint.nu else []
-        writes.append(slot(body, "V_GB"))
-        parent = tree.links[link.parent].body if link.parent >= 0 else body
-        bodies.append(
-            [
-                link.parent,
-                work.reference[i],
-                slot(parent, "X_GB").offset,
-                slot(joint, "frame_on_parent").offset,
-                slot(body, "X_GB").offset,
-                slot(body, "V_GB").offset,
-                slot(joint, "u").offset if joint.nu else 0,
-                slot(joint, "HDotU_FM").offset,
-                link.first_dof,
-                joint.nu,
-            ]
-        )
-    header = [work.origins.offset, work.subspace.offset, work.velocities.offset, work.biases.offset]
-    rows = table(ve.WIDTH, header, bodies)
+        joint = link.joint
+        X_GB, V_GB, HDotU_FM = slot(link.body, "X_GB"), slot(link.body, "V_GB"), slot(joint, "HDotU_FM")
+        speeds = [slot(joint, "u")] if joint.nu else []
+        reads += [X_GB, HDotU_FM, *speeds]
+        writes.append(V_GB)
+        offsets = [X_GB.offset, V_GB.offset, speeds[0].offset if speeds else NOWHERE, HDotU_FM.offset]
+        bodies.append([link.parent, work.reference[i], *offsets, link.first_dof, joint.nu])
+    arrays = (work.origins, work.rotations, work.subspace, work.velocities, work.biases)
+    rows = table(ve.WIDTH, [[s.offset for s in arrays]], bodies)
     return block(ve.velocity_block, rows, cosim.Stage.VELOCITY, reads, writes, "velocities")

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_mechanics.spatial import compose, cross, inverse, minus, plus, position, put3, put6, put12, rotate
+from cosim_dynamics.frames_block import F_TURNED, M_TURNED, composed
+from cosim_mechanics.spatial import compose, cross, minus, plus, position, put3, put6, put12, rotate
 
-#: Header: where the joint origins (3 per body) and the motion subspace (6 per degree of freedom) lie in the
-#: cache.
-ORIGINS, SUBSPACE = range(2)
+#: Header: where the joint origins (3 per body), the rotations R_GF (9) and the motion subspace (6 per degree of
+#: freedom) lie in the cache.
+ORIGINS, ROTATIONS, SUBSPACE = range(3)
 #: Body: offsets of the slots, the index of the first degree of freedom and their number. PARENT is negative
 #: under Ground.
-PARENT, REFERENCE, X_PF, X_BM, X_FM, H_FM, X_GB, FIRST_DOF, DOFS = range(9)
+PARENT, REFERENCE, X_PF, FRAMES, X_FM, H_FM, X_GB, FIRST_DOF, DOFS = range(9)
 WIDTH = 9
 
 
@@ -28,19 +29,23 @@ def pose_block(
     and forces are taken about it, so that nothing cancels in a mechanism that is far from Ground's origin.
     """
     origins = ints[first + ORIGINS]
+    rotations = ints[first + ROTATIONS]
     subspace = ints[first + SUBSPACE]
     for body in range(count - 1):
         row = first + (body + 1) * WIDTH
         at = ints[row + X_PF]
         frame = p[at : at + 12]
         parent = ints[row + PARENT]
-        X_GF = compose(c[parent : parent + 12], frame) if parent >= 0 else compose(GROUND, frame)
+        frames = ints[row + FRAMES]
+        X_GF = (
+            composed(c[parent : parent + 12], frame, c[frames + F_TURNED]) if parent >= 0 else copied(frame)
+        )
         at = ints[row + X_FM]
         X_GM = compose(X_GF, c[at : at + 12])
-        at = ints[row + X_BM]
-        X_MB = inverse(p[at : at + 12])
         at = ints[row + X_GB]
-        put12(c[at : at + 12], compose(X_GM, X_MB))
+        put12(c[at : at + 12], composed(X_GM, c[frames : frames + 12], c[frames + M_TURNED]))
+        at = rotations + 9 * body
+        put9(c[at : at + 9], X_GF)
         at = ints[row + REFERENCE]
         reference = c[at : at + 3]
         if parent < 0:
@@ -58,4 +63,12 @@ def pose_block(
             target += 6
 
 
-GROUND = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+def copied(X: Any) -> Any:
+    """A pose as a tuple."""
+    return (X[0], X[1], X[2], X[3], X[4], X[5], X[6], X[7], X[8], X[9], X[10], X[11])
+
+
+def put9(slot: Any, X: Any) -> None:
+    """Write the rotation of a pose."""
+    for i in range(9):
+        slot[i] = X[i]

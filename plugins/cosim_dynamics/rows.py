@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 NOWHERE = -1
 
 
-def table(width: int, header: Sequence[int], *parts: Iterable[Sequence[int]]) -> NDArray[np.int64]:
-    """The header and the tables, one below the other, each row filled up with zeros."""
-    listed = [header, *(row for part in parts for row in part)]
+def table(width: int, *parts: Iterable[Sequence[int]]) -> NDArray[np.int64]:
+    """Tables of rows, one below the other, each row filled up with zeros."""
+    listed = [row for part in parts for row in part]
     rows = np.zeros((len(listed), width), dtype=np.int64)
     for i, row in enumerate(listed):
         rows[i, : len(row)] = row

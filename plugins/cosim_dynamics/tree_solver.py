@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
-from cosim_dynamics.motion_rows import pose_of, velocity_of
+from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves
 from cosim_dynamics.tree import Report, Tree
@@ -29,7 +29,7 @@ class TreeSolver(cosim.DynamicsSolver):
         """Report what this solver cannot do."""
 
     def create_blocks(self, assembly: Assembly) -> list[Block]:
-        """Blocks for poses, velocities, joints' own terms and accelerations.
+        """Blocks for joint frames, poses, velocities, joints' own terms and accelerations.
 
         Faults of the tree are reported through `assembly.problem`.
         """
@@ -47,7 +47,7 @@ class TreeSolver(cosim.DynamicsSolver):
         if faults:
             return [_claim(assembly)]
         work = Work(assembly, tree)
-        motion = [pose_of(assembly, tree, work), velocity_of(assembly, tree, work)]
+        motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
         return [*motion, *own.blocks, *self.acceleration_blocks(assembly, tree, work, own)]
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 from cosim_mechanics.spatial import cross, minus, plus, put6, rotate, scaled
 
-#: Header: where the joint origins, the subspace, and 6 per body of velocities and of bias accelerations lie
-#: in the cache.
-ORIGINS, SUBSPACE, VELOCITIES, BIASES = range(4)
-#: Body: index of the parent (negative under Ground), slots, degrees of freedom. X_GP is the parent's pose
-#: (not read under Ground).
-PARENT, REFERENCE, X_GP, X_PF, X_GB, V_GB, U, HDOT_U, FIRST_DOF, DOFS = range(10)
-WIDTH = 10
+#: Header: where the joint origins, the rotations R_GF, the subspace, and 6 per body of velocities and of bias
+#: accelerations lie in the cache.
+ORIGINS, ROTATIONS, SUBSPACE, VELOCITIES, BIASES = range(5)
+#: Body: index of the parent (negative under Ground), slots, degrees of freedom.
+PARENT, REFERENCE, X_GB, V_GB, U, HDOT_U, FIRST_DOF, DOFS = range(8)
+WIDTH = 8
 
 
 def velocity_block(
@@ -27,6 +26,7 @@ def velocity_block(
     spatial acceleration here is the derivative of a spatial velocity about a point at rest.
     """
     origins = ints[first + ORIGINS]
+    rotations = ints[first + ROTATIONS]
     subspace = ints[first + SUBSPACE]
     velocities = ints[first + VELOCITIES]
     biases = ints[first + BIASES]
@@ -46,15 +46,17 @@ def velocity_block(
         origin = c[at : at + 3]
         # In the joint: velocity of M's origin relative to the parent.
         slip = plus(v, cross(w, origin))
-        frame = ints[row + X_PF]
-        pose = ints[row + X_GP]
+        bias_w = (0.0, 0.0, 0.0)
+        bias_v = (0.0, 0.0, 0.0)
         at = ints[row + HDOT_U]
-        bias_w = rotate(p[frame : frame + 9], c[at : at + 3])
-        bias_v = rotate(p[frame : frame + 9], c[at + 3 : at + 6])
+        bias = c[at : at + 6]
+        if is_there(bias):
+            at = rotations + 9 * body
+            R_GF = c[at : at + 9]
+            bias_w = rotate(R_GF, bias)
+            bias_v = rotate(R_GF, bias[3:6])
         parent = ints[row + PARENT]
         if parent >= 0:
-            bias_w = rotate(c[pose : pose + 9], bias_w)
-            bias_v = rotate(c[pose : pose + 9], bias_v)
             at = velocities + 6 * parent
             w_P = c[at : at + 3]
             v_M = plus(plus(c[at + 3 : at + 6], cross(w_P, origin)), slip)
@@ -76,3 +78,8 @@ def velocity_block(
         arm = minus(c[at + 9 : at + 12], c[reference : reference + 3])
         at = ints[row + V_GB]
         put6(c[at : at + 6], w, plus(v, cross(w, arm)))
+
+
+def is_there(V: Any) -> bool:
+    """Whether a spatial vector is anything but zero: for most joints (dH_FM/dt) u is not."""
+    return not (V[0] == 0.0 and V[1] == 0.0 and V[2] == 0.0 and V[3] == 0.0 and V[4] == 0.0 and V[5] == 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cosim_dynamics.frames_block import SIZE as FRAMES
 from cosim_dynamics.tree import Tree
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ class Work:
         Three reals for each tree under Ground: the point that its motions and forces are taken about.
     reference : list of int
         For each link where that point lies in the cache.
+    frames : Slot
+        What `frames_block` makes of the joints' frames.
+    rotations : Slot
+        R_GF of each joint.
     origins, subspace, velocities, biases, forces, changes : Slot
         Joint origins M; motions for unit speeds; spatial velocities; accelerations at u_dot = 0; forces that
         these take less those applied; accelerations that u_dot adds. About the reference point, in Ground's
@@ -36,7 +41,9 @@ class Work:
 
         references = slot("reference points", 3 * len(roots))
         self.references = references
+        self.frames = slot("joint frames", FRAMES * bodies)
         self.origins = slot("joint origins", 3 * bodies)
+        self.rotations = slot("rotations of joint frames", 9 * bodies)
         self.subspace = slot("motion subspace", 6 * tree.size)
         self.velocities = slot("velocities", 6 * bodies)
         self.biases = slot("bias accelerations", 6 * bodies)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim import append_to_history, extrapolation_error, interpolate_history, trim_history
+from cosim_measures.smooth_until import smooth_until as next_kink
 
 
 class Delay(cosim.Measure):
@@ -46,6 +47,8 @@ class Delay(cosim.Measure):
     value : in the unit of the source
     value_dot : per second
         Derivative of the polynomial that gives the value; 0 before the start.
+    smooth_until : s
+        When the delayed signal will begin, jump or have a kink; steps with error control end there.
     step_error : 1
         Estimated relative error of the values that this step extrapolates or leaves to later ones.
 
@@ -72,6 +75,9 @@ class Delay(cosim.Measure):
     use_linear_interpolation_only = cosim.option(False)
     can_use_current_value = cosim.option(False)
     past = cosim.history(of="source", keep="delay")
+    smooth_until = cosim.cache_slot(
+        unit="s", description="next time at which the delayed signal is not smooth"
+    )
     step_error = cosim.cache_slot(description="estimated relative error of the remembered signal")
 
     @cosim.kernel(unless="can_use_current_value")
@@ -120,6 +126,10 @@ class Delay(cosim.Measure):
             source_dot,
             use_linear_interpolation_only,
         )
+
+    @cosim.kernel
+    def look_ahead(t, past, past_ring, delay, smooth_until):
+        smooth_until[0] = next_kink(past, past_ring, delay, t)
 
     @cosim.update
     def remember(t, side, source, source_dot, delay, past, past_ring):

@@ -11,8 +11,8 @@ from cosim_mechanics.spatial import station as located
 class AppliedForce(cosim.Component):
     """A force at a station of a body along a fixed direction, its size an input.
 
-    Law: f = force e at the station. The way in for a controller, another part of the model or another simulator:
-    connect something to ``force``, or it becomes an input of the system and of its FMU.
+    Law: f = force e at the station. The way in for a controller, another part of the model or another
+    simulator: connect something to ``force``, or it becomes an input of the system and of its FMU.
 
     Parameters
     ----------

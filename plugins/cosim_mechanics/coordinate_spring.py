@@ -12,8 +12,8 @@ class CoordinateSpring(cosim.Component):
 
     Limits
     ------
-    For coordinates whose rate is the speed of the same index, as of pins, sliders, universal joints, gimbals; not for
-    quaternions.
+    For coordinates whose rate is the speed of the same index, as of pins, sliders, universal joints,
+    gimbals; not for quaternions.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ class TwoPointSpring(cosim.ForceElement):
 
     Frames and signs
     ----------------
-    The length is the distance of the stations, positive; a positive tension pulls. The forces on the two bodies
-    are opposite and have the same line of action.
+    The length is the distance of the stations, positive; a positive tension pulls. The forces on the two
+    bodies are opposite and have the same line of action.
 
     Limits
     ------
@@ -32,7 +32,8 @@ class TwoPointSpring(cosim.ForceElement):
 
     Returns
     -------
-    ``length`` (m) and ``potential_energy`` (J) at POSITION, ``rate`` (m/s) at VELOCITY, ``tension`` (N) at DYNAMICS.
+    ``length`` (m) and ``potential_energy`` (J) at POSITION, ``rate`` (m/s) at VELOCITY, ``tension`` (N) at
+    DYNAMICS.
 
     Energy
     ------

@@ -1,4 +1,4 @@
-"""The solver against values that other programs computed (tests/data/README.md)."""
+"""The solver against values that other programs computed (tests/data/chain.md)."""
 
 from __future__ import annotations
 

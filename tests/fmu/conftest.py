@@ -123,7 +123,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Path]:
-    """Make an FMU of a C source: ``make_fmu("gain", name="loud", macros=("ONLY_NEEDED",), version="1.0")``."""
+    """Make an FMU of a C source: ``make_fmu("gain", name="loud", macros=("ONLY_NEEDED",))``."""
 
     def make(kind: str, *, name: str = "", macros: tuple[str, ...] = (), **description: object) -> Path:
         from fmpy import platform, sharedLibraryExtension

@@ -232,6 +232,20 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
     assert 1e-5 * state.time**2 <= 1e-6
 
 
+def test_a_step_ends_where_a_component_is_not_smooth() -> None:
+    system = BlockSystem(reports_an_error, 1)
+    system.variables = {"x": SimpleNamespace(path="felt.smooth_until", slot=SimpleNamespace(offset=1))}
+    integrator, state = started(DormandPrince, system, [0.0], initial_step=1.0)
+    state.c[1] = 0.25
+    integrator.step(system, state, 10.0)
+    assert state.time == 0.25
+    assert state.integrator_memory[0] == 1.0
+    fixed, state = started(DormandPrince, system, [0.0], fixed_step=1.0)
+    state.c[1] = 0.25
+    fixed.step(system, state, 10.0)
+    assert state.time == 1.0
+
+
 @pytest.mark.parametrize("method", CONTROLLED)
 def test_targets_do_not_shrink_the_remembered_step(method) -> None:
     integrator, state = started(method, accuracy=1e-6)

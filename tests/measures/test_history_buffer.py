@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosim.history_buffer import (
-    BREAKPOINT_SIGNATURE,
     WIDTH,
     append_to_history,
     entry_offset,
@@ -16,10 +15,8 @@ from cosim.history_buffer import (
     find,
     grow,
     interpolate_history,
-    next_breakpoint,
     trim_history,
 )
-from cosim.native import compile_function
 
 NAN = math.nan
 
@@ -285,22 +282,3 @@ def test_the_bend_of_a_long_step_is_found() -> None:
     append_to_history(past, ring, 1.5, 0.0, math.sin(1.5), math.cos(1.5))
     actual = abs(at(past, ring, 1.25)[0] - math.sin(1.25)) / math.sin(1.5)
     assert found == pytest.approx(actual, rel=0.5)
-
-
-def test_breakpoints_are_the_start_and_the_jumps() -> None:
-    past, ring = filled(
-        [
-            (1.0, 0.0, 0.0, NAN),
-            (2.0, 0.0, 0.0, NAN),
-            (2.0, 1.0, 1.0, NAN),
-            (3.0, 0.0, 1.0, NAN),
-            (3.0, 1.0, 2.0, NAN),
-        ]
-    )
-    times = [
-        next_breakpoint(past, ring, t, 3.0) for t in (0.0, 1.0 - 1e-9, 1.0, 1.5, 2.0 - 1e-16, 2.0, 2.5, 3.0)
-    ]
-    assert times == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 3.0, math.inf]
-    compiled = compile_function(next_breakpoint, BREAKPOINT_SIGNATURE)
-    assert compiled(past, ring, 1.5, 3.0) == 2.0
-    assert next_breakpoint(*empty(), 1.0, 2.0) == math.inf

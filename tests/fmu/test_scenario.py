@@ -1,0 +1,209 @@
+"""A co-simulation as a file, and the command that runs it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim_fmu.master.cosimulate_command import header
+from cosim_fmu.master.gauss_seidel import GaussSeidel
+from cosim_fmu.master.scenario import Scenario
+
+MakeFmu = Callable[..., Path]
+GOOD = """\
+# two masses
+[participants.left]
+fmu = "mass.fmu"
+[participants.right]
+fmu = "mass.fmu"
+[participants.left.parameters]
+kc = 2.0
+cc = "0.1 N.s/m"
+
+[[connections]]
+from = "left.force"
+to = "right.f"
+[[connections]]
+from = "right.x"
+to = "left.x_other"
+[[connections]]
+from = "right.v"
+to = "left.v_other"
+
+[master]
+algorithm = "gauss_seidel"
+step = "1 ms"
+until = 0.5
+
+[output]
+signals = ["*.x", "left.force"]
+file = "out.csv"
+"""
+
+
+def scenario(folder: Path, text: str, name: str = "loop.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_scenario_is_read(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("mass")
+    read = Scenario.read(scenario(tmp_path, GOOD))
+    assert (read.step, read.until, read.start, read.tolerance) == (1e-3, 0.5, 0.0, None)
+    assert read.starts == {"left.kc": 2.0, "left.cc": "0.1 N.s/m"}
+    assert read.file == tmp_path / "out.csv"
+    loop = read.couple()
+    assert isinstance(loop.algorithm, GaussSeidel)
+    assert loop.order == ["left", "right"]
+    result = loop.simulate(read.until, record=read.signals)
+    assert result.names == ["left.x", "left.force", "right.x"]
+    assert header(loop).splitlines() == [
+        "left   mass.fmu  FMI 2.0 Co-Simulation, state saved and restored",
+        "right  mass.fmu  FMI 2.0 Co-Simulation, state saved and restored",
+        "order  left → right   (right.x, right.v have no direct feedthrough)",
+    ]
+
+
+def test_all_faults_of_a_file_with_their_lines(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("mass")
+    text = """\
+[participants.left]
+fmu = "mass.fmu"
+parameters = { kc = 2.0, kk = 3.0 }
+[participants.right]
+fmu = "mas.fmu"
+[participants.third]
+modell = "x.toml"
+
+[[connections]]
+from = "left.force"
+too = "right.f"
+[[connections]]
+from = "left.forse"
+to = "left.f"
+
+[master]
+algorithm = "newton"
+step = "0.1 m"
+untill = 2.0
+"""
+    path = scenario(tmp_path, text)
+    with pytest.raises(cosim.ModelError) as caught:
+        Scenario.read(path).couple()
+    given = [str(fault).removeprefix(f"{path}:") for fault in caught.value.problems]
+    expected = [
+        "3: participants.left.parameters.kk: no variable of left 'kk'. Nearest: k",
+        f"4: participants.right: {tmp_path / 'mas.fmu'}: no such file",
+        "6: participants.third: has neither fmu nor model nor type",
+        "7: participants.third.modell: no key 'modell'. Nearest: model.",
+        "9: connections[0]: is ('left.force', None), needs two names",
+        "11: connections[0].too: no key 'too'.",
+        "13: connections[1].from: no output of left 'forse'. Nearest: force.",
+        "16: master: until is missing",
+        "17: master.algorithm: no master algorithm 'fmu.newton'.",
+        "18: master.step: ",
+        "19: master.untill: no key 'untill'. Nearest: until.",
+    ]
+    assert len(given) == len(expected), given
+    for line, start in zip(given, expected, strict=True):
+        assert line.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there are none: write \\[participants.NAME\\]"),
+        ("participants = 3\n", "participants: is 3, needs a table"),
+        ("[participants]\na = 3\n", "2: participants.a: is 3, needs a table"),
+        ('[participants.a]\nfmu = "a.fmu"\nmodel = "b.toml"\n', "has fmu and model, needs one of them"),
+        ("[participants.a]\nfmu = 3\n", "2: participants.a.fmu: is 3, needs text"),
+        ('[participants.a]\ntype = "acme.thing"\n', "2: participants.a.type: no participant 'acme.thing'"),
+        ("[participants.a]\nparameters = 3\nfmu = 'a'\n", "2: participants.a.parameters: is 3, needs a table"),
+        ("connections = 3\n", "1: connections: needs a list of tables"),
+        ("connections = [3]\n", "connections\\[0\\]: is 3, needs two names"),
+        ("[master]\nstep = -1\nuntil = 1\n", "2: master.step: is -1 s, needs more than 0"),
+        ("[master]\nstep = true\nuntil = 1\n", "2: master.step: is True, needs a number of seconds"),
+        ("[master]\nstep = 1\nuntil = nan\n", "3: master.until: is nan, needs a number"),
+        ("[master]\nstep = 1\nuntil = 1\nstart = 2\n", "3: master.until: is 1 s, needs at least the start, 2 s"),
+        ("[master]\nstep = 1\nuntil = 1\ntolerance = 0.0\n", "4: master.tolerance: is 0.0"),
+        ("[output]\nsignals = 'a'\n", "2: output.signals: needs a list"),
+        ("[output]\nfile = 3\n", "2: output.file: is 3"),
+    ],
+)
+def test_single_faults(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(cosim.ModelError, match=message):
+        Scenario.read(scenario(tmp_path, text)).couple()
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(cosim.ModelError, match="missing.toml: cannot be read: No such file"):
+        Scenario.read(tmp_path / "missing.toml")
+    with pytest.raises(cosim.ModelError, match="is no TOML: .*line 1"):
+        Scenario.read(scenario(tmp_path, "[a\n"))
+    path = tmp_path / "latin.toml"
+    path.write_bytes(b'a = "\xe4"\n')
+    with pytest.raises(cosim.ModelError, match="is no UTF-8 text"):
+        Scenario.read(path)
+
+
+def test_command(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_fmu("mass")
+    monkeypatch.chdir(tmp_path)
+    path = scenario(tmp_path, GOOD)
+    assert main(["cosimulate", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("left   mass.fmu  FMI 2.0 Co-Simulation, state saved and restored\n")
+    assert "order  left → right" in out
+    assert "500 steps, 0 events, 0 retries" in out
+    assert out.endswith("results → out.csv\n") or out.endswith(f"results → {tmp_path / 'out.csv'}\n")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0].replace('"', "").split(",") == ["time", "left.x", "left.force", "right.x"]
+    assert len(lines) == 502
+
+    assert main(["cosimulate", str(path), "--quiet", "-o", "other.csv", "--until", "10 ms"]) == 0
+    assert capsys.readouterr().out == ""
+    assert len((tmp_path / "other.csv").read_text().splitlines()) == 12
+
+
+def test_command_with_a_bad_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = scenario(tmp_path, '[participants.a]\nfmu = "a.fmu"\n[master]\nstep = 1\n')
+    assert main(["cosimulate", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert f"{path}:1: participants.a: {tmp_path / 'a.fmu'}: no such file" in err
+    assert err.endswith("2 problems, nothing was run.\n")
+
+
+def test_command_keeps_results_of_a_run_that_fails(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_fmu("failing")
+    monkeypatch.chdir(tmp_path)
+    text = """\
+[participants.pump]
+fmu = "failing.fmu"
+parameters = { fail_at = 0.55, fail_status = 3 }
+[master]
+algorithm = "jacobi"
+step = 0.1
+until = 1.0
+"""
+    path = scenario(tmp_path, text, "pump.toml")
+    assert main(["cosimulate", str(path)]) == 1
+    err = capsys.readouterr().err
+    assert "results up to t = 0.5 s → pump.csv" in err
+    assert "at t = 0.5 s: pump: " in err and "ran dry" in err
+    assert len((tmp_path / "pump.csv").read_text().splitlines()) == 7
+
+
+def test_folder_for_the_results_has_to_exist(
+    make_fmu: MakeFmu, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_fmu("mass")
+    path = scenario(tmp_path, GOOD)
+    assert main(["cosimulate", str(path), "-o", str(tmp_path / "none" / "out.csv")]) == 2
+    assert "there is no such folder for the results" in capsys.readouterr().err

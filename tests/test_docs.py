@@ -1,0 +1,32 @@
+"""The Python blocks of the docs run, page by page, each page as one script."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(p for p in (ROOT / "docs").glob("*.md") if "```python" in p.read_text(encoding="utf-8"))
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+def test_there_are_pages() -> None:
+    assert len(PAGES) >= 3
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [b for b in BLOCK.findall(page.read_text(encoding="utf-8")) if not b.startswith(" ")]
+    script = tmp_path / f"{page.stem.replace('-', '_')}.py"
+    script.write_text("\n".join(blocks), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
