@@ -473,20 +473,23 @@ class Assembly:
                 if self.layout.region_of(dot.offset) not in written:
                     self.problem(
                         name,
-                        f"nothing computes {declaration.name}_dot: give it a kernel function with that result",
+                        f"nothing computes {declaration.name}_dot: give it a kernel function that does",
                     )
 
     def _check_sources(self) -> None:
-        """Whatever a block reads from the cache has to be computed by another."""
+        """Whatever a component reads from the cache has to be computed by another; said once for each."""
+        if self._problems:
+            return
         known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
         known |= {self.layout.region_of(s.offset) for s in (self.nan, self.side)}
         for block in self.blocks:
-            for slot in block.reads:
-                if slot.array != "c" or not slot.size or self.layout.region_of(slot.offset) in known:
-                    continue
-                name = self.layout.region_names[self.layout.region_of(slot.offset)]
-                reader = f"{block.owners[0]} ({block.label})" if block.owners else block.label
-                self.problem(name.partition(".")[0], f"{reader} reads {name}, which nothing here computes")
+            for slot in block.reads if block.owners else ():
+                region = self.layout.region_of(slot.offset)
+                if slot.array == "c" and slot.size and region not in known:
+                    known.add(region)
+                    name = self.layout.region_names[region]
+                    reader = f"{block.owners[0]} ({block.label})"
+                    self.problem(name.partition(".")[0], f"{reader} reads {name}, which nothing here computes")
 
     def _raise(self) -> None:
         if self._problems:

@@ -32,7 +32,7 @@ def articulated_of(assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) ->
         for a in range(link.joint.nu):
             tau = force_on(assembly, work, link, own, a)
             u_dot = assembly.derivative(link.joint, "u").part(a)
-            reads.append(tau)
+            reads += [] if own.of(link.joint, a) else [tau]
             writes.append(u_dot)
             dofs.append([tau.offset, u_dot.offset, *(own.of(link.joint, a) or (NOWHERE, NOWHERE))])
     arrays = (work.subspace, work.velocities, work.biases, inertias, work.forces, eliminated, work.changes)

@@ -1,6 +1,6 @@
 """Instance stage: joint frames as the position stage wants them.
 
-Most frames are placed without being turned; a flag for that spares a matrix product for each body and evaluation.
+Most frames are placed without being turned; a flag for that spares matrix products in every evaluation.
 """
 
 from __future__ import annotations

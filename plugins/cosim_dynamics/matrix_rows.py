@@ -43,7 +43,7 @@ def body_row(assembly: Assembly, work: Work, link: Link, index: int) -> tuple[li
 
 def force_on(assembly: Assembly, work: Work, link: Link, own: OwnTerms, speed: int) -> Slot:
     """The generalized force on a speed; zero where the joint's own equation holds it already."""
-    return work.no_force if own.of(link.joint, speed) else assembly.slot(link.joint, "tau").part(speed)
+    return work.nothing.part(0) if own.of(link.joint, speed) else assembly.slot(link.joint, "tau").part(speed)
 
 
 def equations_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, own: OwnTerms) -> Block:
@@ -56,7 +56,7 @@ def equations_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, own
         reads += used
         for a, dof in enumerate(link.dofs):
             tau = force_on(assembly, work, link, own, a)
-            reads.append(tau)
+            reads += [] if own.of(link.joint, a) else [tau]
             diagonal = matrix.M.offset + matrix.starts[dof] + tree.depth[dof] - 1
             terms = own.of(link.joint, a) or (NOWHERE, NOWHERE)
             dofs.append([tree.before[dof], tree.run[dof], diagonal, tau.offset, *terms])

@@ -53,11 +53,12 @@ def velocity_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
     reads = [work.references, work.origins, work.rotations, work.subspace]
     for i, link in enumerate(tree.links):
         joint = link.joint
-        X_GB, V_GB, HDotU_FM = slot(link.body, "X_GB"), slot(link.body, "V_GB"), slot(joint, "HDotU_FM")
-        speeds = [slot(joint, "u")] if joint.nu else []
-        reads += [X_GB, HDotU_FM, *speeds]
+        X_GB, V_GB = slot(link.body, "X_GB"), slot(link.body, "V_GB")
+        moving = [slot(joint, "u"), slot(joint, "HDotU_FM")] if joint.nu else []
+        reads += [X_GB, *moving]
         writes.append(V_GB)
-        offsets = [X_GB.offset, V_GB.offset, speeds[0].offset if speeds else NOWHERE, HDotU_FM.offset]
+        # A joint that does not move computes neither.
+        offsets = [X_GB.offset, V_GB.offset, *(s.offset for s in moving or (work.nothing, work.nothing))]
         bodies.append([link.parent, work.reference[i], *offsets, link.first_dof, joint.nu])
     arrays = (work.origins, work.rotations, work.subspace, work.velocities, work.biases)
     rows = table(ve.WIDTH, [[s.offset for s in arrays]], bodies)

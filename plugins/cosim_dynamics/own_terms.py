@@ -45,7 +45,7 @@ class OwnTerms:
             if joint.nu and type(joint).create_equations is not cosim.Joint.create_equations:
                 try:
                     self._add(assembly, joint)
-                except (cosim.CosimError, TypeError) as error:
+                except Exception as error:  # the author's code: whatever it raises is a fault of the model
                     problem(joint.name, _blame(error))
 
     def of(self, joint: cosim.Joint, speed: int) -> tuple[int, int] | None:
@@ -87,6 +87,5 @@ def _blame(error: Exception) -> str:
     if isinstance(error, cosim.CosimError):
         return str(error)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE)]
-    return (
-        f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}\n  {error}" if frames else str(error)
-    )
+    text = str(error) if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}\n  {text}" if frames else text

@@ -11,8 +11,8 @@ from typing import Any
 from cosim_dynamics.frames_block import F_TURNED, M_TURNED, composed
 from cosim_mechanics.spatial import compose, cross, minus, plus, position, put3, put6, put12, rotate
 
-#: Header: where the joint origins (3 per body), the rotations R_GF (9) and the motion subspace (6 per degree of
-#: freedom) lie in the cache.
+#: Header: where the joint origins (3 per body), the rotations R_GF (9) and the motion subspace (6 per degree
+#: of freedom) lie in the cache.
 ORIGINS, ROTATIONS, SUBSPACE = range(3)
 #: Body: offsets of the slots, the index of the first degree of freedom and their number. PARENT is negative
 #: under Ground.

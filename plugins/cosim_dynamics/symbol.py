@@ -100,6 +100,8 @@ class Symbol:
         _refuse("branching on a value", "move the choice into an option, or write it without a comparison")
 
     __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __eq__ = __ne__ = _compared
+    __hash__ = object.__hash__
 
     def __float__(self) -> NoReturn:
         _refuse("turning a value into a number", "use sin, cos and sqrt of cosim_dynamics in place of math's")

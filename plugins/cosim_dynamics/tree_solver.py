@@ -11,7 +11,7 @@ import cosim
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves
-from cosim_dynamics.tree import Report, Tree
+from cosim_dynamics.tree import Report, Tree, is_body
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
@@ -52,11 +52,16 @@ class TreeSolver(cosim.DynamicsSolver):
 
 
 def _claim(assembly: Assembly) -> Block:
-    """A block that never runs: no u_dot shall be reported missing on top of the faults of the tree."""
-    joints = [joint for joint in assembly.parts(cosim.Joint) if joint.nu]
-    writes = tuple(assembly.derivative(joint, "u") for joint in joints)
+    """A block that never runs: nothing shall be reported missing on top of the faults of the tree."""
+    writes = [assembly.derivative(joint, "u") for joint in assembly.parts(cosim.Joint) if joint.nu]
+    for body in filter(is_body, assembly.parts(cosim.Component)):
+        writes += [
+            assembly.slot(body, name) for name in ("X_GB", "V_GB", "A_GB") if name in body.declarations
+        ]
     rows = np.zeros((0, 1), dtype=np.int64)
-    return cosim.Block(_nothing, rows, cosim.Stage.ACCELERATION, (), writes, (), "dynamics: faulty tree")
+    return cosim.Block(
+        _nothing, rows, cosim.Stage.ACCELERATION, (), tuple(writes), (), "dynamics: faulty tree"
+    )
 
 
 def _nothing(t, y, p, d, k, h, c, ints, first, count):

@@ -28,8 +28,8 @@ class Work:
         Joint origins M; motions for unit speeds; spatial velocities; accelerations at u_dot = 0; forces that
         these take less those applied; accelerations that u_dot adds. About the reference point, in Ground's
         axes.
-    no_force : Slot
-        One zero.
+    nothing : Slot
+        Six zeros, which nothing writes.
     """
 
     def __init__(self, assembly: Assembly, tree: Tree) -> None:
@@ -49,7 +49,7 @@ class Work:
         self.biases = slot("bias accelerations", 6 * bodies)
         self.forces = slot("missing forces", 6 * bodies)
         self.changes = slot("accelerations from u_dot", 6 * bodies)
-        self.no_force = slot("no force", 1)
+        self.nothing = slot("nothing", 6)
         self.reference: list[int] = []
         for i, link in enumerate(tree.links):
             mine = references.offset + 3 * roots.index(i) if link.parent < 0 else self.reference[link.parent]

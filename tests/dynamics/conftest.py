@@ -46,8 +46,8 @@ def pose(data: dict[str, Any]) -> list[float]:
     return [*(x for row in data["R"] for x in row), *data["p"]]
 
 
-def model_of(reference: dict[str, Any]) -> Multibody:
-    """A model of the reference file: body ``b0`` moved by ``j0``, and so on."""
+def model_of(reference: dict[str, Any], joints: dict[str, type[cosim.Joint]]) -> Multibody:
+    """A model of the reference file: body ``b0`` moved by ``j0``, and so on; `joints` replace those by id."""
     model = Multibody(reference["name"], gravity=reference["gravity"])
     for entry in reference["bodies"]:
         i, body = entry["index"], entry["body"]
@@ -60,7 +60,7 @@ def model_of(reference: dict[str, Any]) -> Multibody:
         }
         if "pitch" in entry:
             values["pitch"] = entry["pitch"]
-        model.add(STRANGERS.get(entry["joint"], f"mechanics.{entry['joint']}"), f"j{i}", **values)
+        model.add(joints.get(entry["joint"], f"mechanics.{entry['joint']}"), f"j{i}", **values)
         model.add(Load, f"load{i}", body=f"b{i}")
         for k in range(entry["nu"]):
             model.add(Motor, f"motor{i}_{k}", coordinate=f"j{i}[{k}]")
@@ -91,12 +91,12 @@ def reference_models() -> dict[str, dict[str, Any]]:
 def built(
     request: pytest.FixtureRequest, reference_models: dict[str, dict[str, Any]]
 ) -> Callable[[str], tuple[dict[str, Any], cosim.System]]:
-    """Reference and system of a model, each built once; solved both ways whatever the depth of the tree."""
+    """System of a reference model, each built once: both ways of solving, a stranger's joints or ours."""
     systems: dict[str, cosim.System] = {}
 
     def build(name: str) -> tuple[dict[str, Any], cosim.System]:
         if name not in systems:
-            model = model_of(reference_models[name])
+            model = model_of(reference_models[name], STRANGERS if request.param == "matrix" else {})
             if request.param == "recursion":
                 model.settings["dynamics"] = "dynamics.articulated_body"
             with pytest.MonkeyPatch.context() as patch:

@@ -163,6 +163,66 @@ def test_a_product_of_accelerations_and_a_misspelt_name_are_found_when_the_syste
         pendulum(Misspelt).build()
 
 
+class Unknown(Pin):
+    def create_equations(self, s):
+        return [s.acceleration(self, 0) * self.dampin]
+
+
+class OutOfRange(Pin):
+    def create_equations(self, s):
+        return [s.acceleration(self, 1)]
+
+
+class Foreign(Pin):
+    def create_equations(self, s):
+        return s.wrench("elbow")
+
+
+@pytest.mark.parametrize(
+    ("joint", "text"),
+    [
+        (Unknown, "test_own_equations.py:.*self.dampin\n.*no attribute 'dampin'"),
+        (OutOfRange, "the joint has 1 speeds"),
+        (Foreign, "takes the joint itself"),
+    ],
+)
+def test_other_mistakes_of_an_author_name_the_line_or_the_call(joint, text):
+    with pytest.raises(cosim.ModelError, match=text):
+        pendulum(joint).build()
+
+
+@pytest.mark.parametrize("solver", ["dynamics.sval", "dynamics.articulated_body"])
+def test_own_terms_enter_the_recursion_too(solver):
+    model = Multibody("deep")
+    model.settings["dynamics"] = solver
+    for i in range(9):
+        model.body(f"b{i}", mass=1.0, center_of_mass=(0.0, -0.5, 0.1), inertia=(0.1, 0.2, 0.3))
+        values = {"rotor_inertia": 0.01, "ratio": 5.0, "friction": 0.3} if i % 2 else {"rotor_inertia": 0.0}
+        parent = "ground" if i == 0 else f"b{i - 1}"
+        model.add(
+            GearedPin,
+            f"j{i}",
+            parent=parent,
+            child=f"b{i}",
+            frame_on_parent=(0, -1, 0),
+            q=0.3 * i,
+            u=1.0,
+            **values,
+        )
+    state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
+    missing = inverse_dynamics(state.system, state, state.y_dot[9:])
+    assert missing == pytest.approx(np.zeros(9), abs=1e-9)
+
+
+def test_the_recursion_refuses_what_couples_two_speeds_of_a_joint():
+    model = Multibody("table")
+    model.settings["dynamics"] = "dynamics.articulated_body"
+    model.body("slide", mass=2.0, inertia=(1.0, 1.0, 1.0))
+    model.add(Twin, "twin", parent="ground", child="slide", coupling=3.0)
+    with pytest.raises(cosim.ModelError, match="choose dynamics='dynamics.sval'"):
+        model.build()
+
+
 def test_joints_of_one_class_share_a_block():
     model = pendulum(rotor_inertia=0.01)
     model.body("other", mass=1.0, inertia=(0.1, 0.1, 0.1))

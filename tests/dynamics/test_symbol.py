@@ -78,6 +78,7 @@ def test_s_vals_take_symbols_as_coefficients():
     [
         (lambda r: 1.0 if r > 0.0 else 2.0, "branching on a value"),
         (lambda r: 1.0 if r else 2.0, "branching on a value"),
+        (lambda r: 1.0 if r == 0.0 else 2.0, "branching on a value"),
         (lambda r: math.sin(r), "use sin, cos and sqrt of cosim_dynamics"),
         (lambda r: r**0.5, "sqrt"),
         (lambda r: abs(r), "turning a value into a number"),

@@ -179,7 +179,8 @@ def test_loop_of_direct_feedthrough_is_solved_at_the_start(make_fmu: MakeFmu, ga
 
 def test_loop_without_solution_is_reported_with_path_and_residuals(make_fmu: MakeFmu) -> None:
     with pytest.raises(
-        CoSimulationError, match=r"the loop a\.y → b\.u → b\.y → a\.u → a\.y does not converge \(a\.y changes by",
+        CoSimulationError,
+        match=r"the loop a\.y → b\.u → b\.y → a\.u → a\.y does not converge \(a\.y changes by",
     ):
         loop_of_gains(make_fmu, Jacobi, 1.0).simulate(1.0)
 
@@ -270,6 +271,23 @@ def test_all_faults_of_the_wiring_at_once(make_fmu: MakeFmu) -> None:
 def test_a_single_bad_fmu_is_its_own_error() -> None:
     with pytest.raises(cosim.FmuError, match=r"^missing\.fmu: no such file$"):
         CoSimulation({"a": "missing.fmu"}, [("a.x", "a.y")])
+
+
+def test_values_of_all_types_are_exchanged(make_fmu: MakeFmu) -> None:
+    path = make_fmu("types")
+    kinds = ("real", "integer", "boolean", "string")
+    wires = [(f"a.{kind}_out", f"b.{kind}_in") for kind in kinds]
+    texts: list[str] = []
+    listener = Block({}, ["text"], types={"text": "string"})
+    listener.set = lambda names, values: texts.append(values[0])  # type: ignore[method-assign]
+    fmus: dict[str, Any] = {"a": path, "b": path, "listener": listener}
+    starts = {"a.real_in": 1.5, "a.integer_in": 7, "a.boolean_in": True, "a.string_in": "über"}
+    loop = CoSimulation(fmus, [*wires, ("b.string_out", "listener.text")], Jacobi, 0.1, starts=starts)
+    result = loop.simulate(0.3)
+    assert result["b.real_out"].tolist() == [0.0, 0.0, 1.5, 1.5]
+    assert result["b.integer_out"].tolist() == [0, 1, 9, 9]
+    assert result["b.boolean_out"].tolist() == [False, True, True, True]
+    assert texts[-2:] == ["start", "über"]
 
 
 def test_one_output_feeds_many_inputs() -> None:

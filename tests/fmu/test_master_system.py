@@ -1,5 +1,7 @@
 """A system of ours as a participant, beside others and against itself whole."""
 
+import importlib
+import inspect
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -159,3 +161,21 @@ def test_handler_that_asks_to_stop() -> None:
         participant.step(0.0, 1.0)
     assert caught.value.time == 0.25
     participant.close()
+
+
+def test_exported_and_not_exported_give_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "import cosim\n\n\n" + inspect.getsource(SpringMass)
+    (tmp_path / "parts_for_export.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = cosim.Model("plant")
+    model.add(importlib.import_module("parts_for_export").SpringMass, "body")
+    path = tmp_path / "plant.fmu"
+    model.export_fmu(path)
+    results = [
+        CoSimulation({"plant": what, "controller": controller()}, WIRES, GaussSeidel, 1e-2).simulate(0.2)
+        for what in (path, model)
+    ]
+    assert np.array_equal(results[0]["plant.body.felt"], results[1]["plant.body.felt"])
+    assert np.array_equal(results[0]["controller.law.push"], results[1]["controller.law.push"])

@@ -10,6 +10,7 @@ from typing import ClassVar
 import cosim
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.feedthrough import direct_inputs
+from cosim_fmu.master.progress_bar import ProgressBar
 from cosim_fmu.master.scenario import Scenario
 
 SINK = "workbench.csv"
@@ -109,34 +110,17 @@ def _simulate(loop: CoSimulation, until: float, scenario: Scenario, *, quiet: bo
     """Run with a progress bar on a terminal, and a line of figures at the end."""
     if quiet:
         return loop.simulate(until, record=scenario.signals)
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-    console = Console()
-    if not console.is_terminal:
+    if not sys.stdout.isatty():
         result = loop.simulate(until, record=scenario.signals)
-        print(_pace(result))
+        print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
-    columns = [
-        BarColumn(),
-        TaskProgressColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[pace]}"),
-    ]
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("", total=max(until - loop.start, 1e-300), pace="")
-
-        def show(time: float) -> None:
-            bar.update(task, completed=time - loop.start, pace=f"{time:.3f} s")
-
-        shown = loop.simulate(until, progress=show, record=scenario.signals)
-        bar.update(task, pace=_pace(shown))
+    with ProgressBar(sys.stdout, loop.start, until) as bar:
+        shown = loop.simulate(until, progress=bar.show, record=scenario.signals)
+        bar.show(float(shown.time[-1]), _pace(shown))
     return shown
 
 
 def _pace(result: cosim.Result) -> str:
-    """``2.000 s   18× real time``."""
-    spent = result.statistics["wall_time"]
-    span = float(result.time[-1] - result.time[0])
-    return f"{result.time[-1]:.3f} s" + (
-        f"   {span / spent:.3g}× real time" if spent > 0.0 and span > 0.0 else ""
-    )
+    """``18× real time``."""
+    spent, span = result.statistics["wall_time"], float(result.time[-1] - result.time[0])
+    return f"{span / spent:.3g}× real time" if spent > 0.0 and span > 0.0 else ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
+SERIOUS = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
 
 _numbers = itertools.count(1)
@@ -39,6 +41,22 @@ class FmuLog:
         serious = [m for status, m in self.messages if status not in (0, 5)]
         chosen = (serious or [m for _, m in self.messages])[-count:]
         return " | ".join(dict.fromkeys(chosen))
+
+
+def serious_categories(declared: Sequence[str]) -> list[str] | None:
+    """Categories to switch on so that an FMU explains its failures without chattering.
+
+    All ([]) when it declares nothing beside the standard's own: some tools log their errors under no
+    category at all. None when nothing should be switched on.
+
+    Examples
+    --------
+    >>> serious_categories(["logStatusError", "logAll"]), serious_categories(["logEvents", "logStatusError"])
+    ([], ['logStatusError'])
+    """
+    if declared and {*declared} <= {*SERIOUS, "logStatusPending", "logAll"}:
+        return []
+    return [c for c in declared if c in SERIOUS or "error" in c.lower()] or None
 
 
 @functools.cache

@@ -246,12 +246,10 @@ class FmuParticipant(cosim.Participant):
             if isinstance(error, cosim.FmuError):
                 raise
             raise self._error("the FMU refused to be instantiated", "fmi2Instantiate") from error
-        serious = [
-            c for c in interface.log_categories if c.startswith("logStatus") and c != "logStatusPending"
-        ]
-        if serious:
+        categories = fmu_log.serious_categories(interface.log_categories)
+        if categories is not None:
             with suppress(Exception):
-                slave.setDebugLogging(True, serious)
+                slave.setDebugLogging(True, categories)
 
     def _size(self, size: float) -> float:
         """An FMU that cannot vary its step gets the very same number each time, not one an ulp away."""
@@ -272,7 +270,7 @@ class FmuParticipant(cosim.Participant):
         reached = reached if time <= reached <= time + size else time
         if stopped:
             raise StopRequested(reached, self._log.text(1) or "the FMU asked to stop")
-        if reached == time:
+        if not time < reached < time + size:  # a full step is not to be discarded
             self._mode = "failed"
             raise self._error(f"the step from t = {time:.9g} s by {size:g} s was discarded", "fmi2DoStep")
         return reached
