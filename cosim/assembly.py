@@ -489,7 +489,9 @@ class Assembly:
                     known.add(region)
                     name = self.layout.region_names[region]
                     reader = f"{block.owners[0]} ({block.label})"
-                    self.problem(name.partition(".")[0], f"{reader} reads {name}, which nothing here computes")
+                    self.problem(
+                        name.partition(".")[0], f"{reader} reads {name}, which nothing here computes"
+                    )
 
     def _raise(self) -> None:
         if self._problems:

@@ -42,17 +42,13 @@ class ContinuousPhase:
         """
         before = self._probe.now(state).copy() if self._probe else None
         start = state.time
-        if self.system.ny == 0:
-            if not math.isfinite(stop):
-                raise SimulationError(
-                    start, "nothing here takes time: no states and no scheduled event; give a finite time"
-                )
-            state.set_time(stop)
-            self.system.realize(state, Stage.ACCELERATION)
-        else:
-            code = integrator.step(self.system, state, stop)
-            if code is not StepCode.DONE:
-                raise self._failure(state, integrator, code)
+        if self.system.ny == 0 and not math.isfinite(min(stop, integrator.maximum_step)):
+            raise SimulationError(
+                start, "nothing here takes time: no states and no scheduled event; give a finite time"
+            )
+        code = integrator.step(self.system, state, stop)
+        if code is not StepCode.DONE:
+            raise self._failure(state, integrator, code)
         if self._probe is None:
             return None
         return self._trigger(state, integrator, start, before)
@@ -127,10 +123,14 @@ class ContinuousPhase:
         return {w.path for w, a, b in pairs if w.triggers(a, b)}
 
     def _failure(self, state: State, integrator: Integrator, code: StepCode) -> SimulationError:
-        if code is StepCode.BLOCK_FAILED:
-            index = getattr(integrator, "failed_block", -1)
-            if index >= 0:
-                return self.system.failure(state, index)
+        if code is StepCode.BLOCK_FAILED and integrator.failed_at is not None:
+            failed = state.copy()
+            time, failed._arrays["y"][:] = integrator.failed_at
+            failed.set_time(time)
+            try:
+                failed.realize(Stage.ACCELERATION)
+            except SimulationError as error:
+                return error
         worst_state = getattr(integrator, "worst_state", -1)
         name = f" ({self.system.paths_at('y', [worst_state])[0]})" if worst_state >= 0 else ""
         return SimulationError(state.time, f"{code.sentence}{name} The State is that of the last good step.")

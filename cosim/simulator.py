@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from cosim.agenda import INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
+import numpy as np
+
+from cosim.agenda import INITIALIZED, JUMPED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.cause import EventCause
 from cosim.continuous_phase import ContinuousPhase
 from cosim.contracts.integrator import Integrator
@@ -291,6 +293,27 @@ class Simulator:
         statuses.append(self._dispatch.publishes(state, (EventCause.TERMINATION,)))
         return self._finish_call(worst(statuses), self.state.time)
 
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Write inputs, parameters or states between steps: one jump, which histories keep as such.
+
+        Parameters
+        ----------
+        values : mapping of str to array_like
+            By path, SI. A value that is there already changes nothing.
+        """
+        state = self.state
+        new = {path: value for path, value in values.items() if not _is_there(state, path, value)}
+        if not new:
+            return
+        running = self._agenda.is_started(state)
+        if running:
+            self._append(BEFORE)
+        for path, value in new.items():
+            state[path] = value
+        if running:
+            self._append(AFTER)
+            self._integrator.restart(self._system, state)
+
     # one step
 
     def _step(self, boundary: float) -> EventStatus:
@@ -315,7 +338,7 @@ class Simulator:
             self._continuous.advance(state, self._integrator, stop) if start < stop else None
         )
         if state.time > start:
-            state.agenda[TIME_ADVANCED] = 1
+            state.agenda[TIME_ADVANCED], state.agenda[JUMPED] = 1, 0
         agenda.stamp(state)
         self._dispatch.statistics.steps += 1
         if self.on_step is not None:
@@ -361,11 +384,13 @@ class Simulator:
             self._system.realize(state, Stage.ACCELERATION)
 
     def _append(self, side: float) -> None:
-        """Histories get the present values."""
+        """Histories get the present values; after a jump at this instant they are all of its later side."""
         self._refresh()
         first, last = self._system.update_range
         if first != last:
-            self._system.append_histories(self.state, side)
+            jumped = self.state.agenda[JUMPED]
+            self._system.append_histories(self.state, AFTER if jumped else side)
+            self.state.agenda[JUMPED] = jumped or side == AFTER
             self._refresh()
 
     def _start_if_needed(self) -> SimulatorStatus | None:
@@ -399,3 +424,18 @@ class Simulator:
             raise self._failed(status)
         self._status = SimulatorStatus(reason, boundary, self.state.time, source, message)
         return self._status
+
+
+def _is_there(state: State, path: str, value: Any) -> bool:
+    """Whether writing a variable would change nothing."""
+    if isinstance(value, str):
+        return False
+    system = state.system
+    signal = system.signal(path)
+    name = f"{signal.part}.{signal.name}"
+    if name in system.inputs:
+        return bool(np.array_equal(system.input_value(state, path), np.ravel(value)))
+    slot = signal.slot
+    return bool(
+        np.array_equal(state._arrays[slot.array][slot.offset : slot.offset + slot.size], np.ravel(value))
+    )

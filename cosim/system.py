@@ -243,14 +243,8 @@ class System:
         """Write a variable of a State after the checks of its declaration."""
         signal = self.signal(path)
         declaration, slot = signal.declaration, signal.slot
-        full = f"{signal.part}.{signal.name}"
         if declaration.kind == "input":
-            if full not in self.inputs:
-                raise StateError(f"{path}: this input is connected inside the model and cannot be set")
-            base = self._assembly.free_inputs[full]
-            slot = base.part(
-                slot.offset - self._assembly.layout.slots[signal.part, signal.name].offset, slot.size
-            )
+            slot = self._input_slot(path, signal)
         elif slot.array == "c" or declaration.kind == "option":
             raise StateError(f"{path}: it is computed and cannot be set")
         if slot.size != declaration.size:
@@ -264,6 +258,20 @@ class System:
         if stage is None:
             stage = Stage.DYNAMICS if declaration.kind == "auxiliary" else declaration.invalidates
         state.invalidate(stage, f"{path} = …")
+
+    def input_value(self, state: State, path: str) -> NDArray[np.float64]:
+        """What an input of the system is set to, also before the State is realized."""
+        slot = self._input_slot(path, self.signal(path))
+        value: NDArray[np.float64] = state._arrays["d"][slot.offset : slot.offset + slot.size].copy()
+        return value
+
+    def _input_slot(self, path: str, signal: Signal) -> Slot:
+        """Where in d an input of the system lies (in the cache lies a copy)."""
+        full = f"{signal.part}.{signal.name}"
+        if full not in self.inputs:
+            raise StateError(f"{path}: this input is connected inside the model and cannot be set")
+        whole = self._assembly.layout.slots[signal.part, signal.name]
+        return self._assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
 
     def stage_of_cache(self, offset: int) -> Stage:
         """The stage at which an offset of the cache is computed."""

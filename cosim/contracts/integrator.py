@@ -185,6 +185,11 @@ class Integrator(ABC):
         """Where the last step began, s; NaN when there is none."""
 
     @property
+    def failed_at(self) -> tuple[float, Vector] | None:
+        """Time, s, and continuous state of the evaluation that failed last, where the method knows."""
+        return None
+
+    @property
     @abstractmethod
     def statistics(self) -> StepStatistics:
         """Steps, rejections and evaluations so far."""

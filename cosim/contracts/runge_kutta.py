@@ -166,20 +166,10 @@ class ExplicitRungeKutta(Integrator):
         return StepStatistics(*(int(n) for n in self._counts + self._work[5:8]))
 
     @property
-    def failed_block(self) -> int:
-        """Index of the block that stopped the last step with BLOCK_FAILED."""
-        return int(self._work[2])
-
-    @property
-    def failed_time(self) -> float:
-        """Time of the evaluation, or end of the attempt, that failed last, s."""
-        return float(self._work[3])
-
-    @property
-    def failed_state(self) -> Vector:
-        """The continuous state at the evaluation that failed last, shape (ny,)."""
+    def failed_at(self) -> tuple[float, Vector] | None:
+        """Time, s, and continuous state, shape (ny,), of the evaluation that failed last."""
         at = kernels.HEADER + 3 * self._ny
-        return self._work[at : at + self._ny].copy()
+        return float(self._work[3]), self._work[at : at + self._ny].copy()
 
     @property
     def worst_state(self) -> int:

@@ -181,7 +181,7 @@ class Foreign(Pin):
 @pytest.mark.parametrize(
     ("joint", "text"),
     [
-        (Unknown, "test_own_equations.py:.*self.dampin\n.*no attribute 'dampin'"),
+        (Unknown, "test_own_equations.py:.*self.dampin.*\n.*no attribute 'dampin'"),
         (OutOfRange, "the joint has 1 speeds"),
         (Foreign, "takes the joint itself"),
     ],

@@ -14,6 +14,7 @@ from cosim_fmu.master import CoSimulation, CoSimulationError, StopRequested
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master.unit_match import conversion_of
 
 MakeFmu = Callable[..., Path]
 ALGORITHMS = [Jacobi, GaussSeidel]
@@ -219,6 +220,62 @@ def test_units_that_an_fmu_defines(make_fmu: MakeFmu) -> None:
         CoSimulation(
             {"left": left, "right": make_fmu("mass")}, [("left.force", "right.x_other")], Jacobi, 0.1
         )
+
+
+def described(**units: tuple[tuple[int, ...], float, float]) -> cosim.ParticipantDescription:
+    return cosim.ParticipantDescription("test", {}, extra={"unit_definitions": units})
+
+
+PER_SECOND, RADIAN_PER_SECOND = (0, 0, -1, 0, 0, 0, 0, 0), (0, 0, -1, 0, 0, 0, 0, 1)
+NEWTON = (1, 1, -2, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "giver", "wanted", "taker", "factor"),
+    [
+        ("N", described(), "N", described(), 1.0),
+        ("kN", described(), "N", described(), 1000.0),
+        ("kN", described(kN=(NEWTON, 1000.0, 0.0)), "N", described(N=(NEWTON, 1.0, 0.0)), 1000.0),
+        ("odd", described(odd=(NEWTON, 4.0, 0.0)), "odd", described(odd=(NEWTON, 2.0, 0.0)), 2.0),
+        ("odd", described(), "odd", described(), 1.0),
+        ("1", described(), "kN", described(), 1.0),
+        ("turns", described(turns=(PER_SECOND, 2.0, 0.0)), "1/s", described(), 2.0),
+    ],
+)
+def test_conversion_of_units(
+    given: str,
+    giver: cosim.ParticipantDescription,
+    wanted: str,
+    taker: cosim.ParticipantDescription,
+    factor: float,
+) -> None:
+    assert conversion_of(given, giver, wanted, taker) == pytest.approx((factor, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("given", "giver", "wanted"),
+    [
+        ("N", described(), "m"),
+        ("turns", described(turns=(PER_SECOND, 1.0, 0.0)), "rad/s"),
+        ("turns", described(turns=(RADIAN_PER_SECOND, 1.0, 0.0)), "Hz"),
+        ("zero", described(zero=(NEWTON, 0.0, 0.0)), "N"),
+        ("unknown", described(), "N"),
+    ],
+)
+def test_units_that_do_not_go_together(given: str, giver: cosim.ParticipantDescription, wanted: str) -> None:
+    with pytest.raises(cosim.UnitError):
+        conversion_of(given, giver, wanted, described())
+
+
+def test_an_object_that_only_has_the_methods() -> None:
+    class Own:
+        def __init__(self) -> None:
+            block = Block({"y": lambda time: time})
+            for name in ("describe", "initialize", "set", "step", "get", "close"):
+                setattr(self, name, getattr(block, name))
+
+    result = CoSimulation({"a": Own()}, (), Jacobi, 0.5).simulate(1.0)
+    assert result["a.y"].tolist() == [0.0, 0.5, 1.0]
 
 
 def test_all_faults_of_the_wiring_at_once(make_fmu: MakeFmu) -> None:

@@ -36,7 +36,8 @@ class CoSimulation:
     Parameters
     ----------
     participants : mapping of str to Participant, path, System or Model
-        A path is an FMU for FMI 2.0 Co-Simulation. Names have no dots.
+        A path is an FMU for FMI 2.0 Co-Simulation; any object with the methods of a Participant will
+        do. Names have no dots.
     connections : sequence of (str, str)
         ``("plant.felt", "controller.speed")``: output, input. Physical units are converted; a
         variable without a unit goes with any.
@@ -215,7 +216,7 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
         key = ("participants", name)
         if not name or "." in name:
             problems.append(problem(key, "the name of a participant is not empty and has no dots"))
-        elif isinstance(what, cosim.Participant):
+        elif isinstance(what, cosim.Participant) or _has_contract(what):
             if any(what is other for other in made.values()):
                 problems.append(
                     problem(key, "is the same object as another participant: make one for each name")
@@ -232,6 +233,11 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
             text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
             problems.append(problem(key, text))
     return made
+
+
+def _has_contract(what: Any) -> bool:
+    """Whether an object has all methods of a Participant, whatever it derives from."""
+    return all(callable(getattr(what, name, None)) for name in cosim.Participant.__abstractmethods__)
 
 
 def _describe(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import cosim
 
 Definition = tuple[tuple[int, ...], float, float]
@@ -15,7 +17,8 @@ def conversion_of(
 
     What an FMU defines in its UnitDefinitions counts for the names that it uses, whatever they look
     like; other names are read as Modelica unit expressions. A variable without a unit ("1") goes with
-    anything and is not converted: many tools write no units. Radian counts as 1.
+    anything and is not converted: many tools write no units. Radian counts as 1, except where turns
+    (Hz) may be meant.
 
     Parameters
     ----------
@@ -34,32 +37,45 @@ def conversion_of(
     UnitError
         When they do not measure the same thing, or one cannot be read.
     """
-    if given == wanted or "1" in (given, wanted):
+    if "1" in (given, wanted):
         return 1.0, 0.0
     first, second = _definition(given, giver), _definition(wanted, taker)
-    if first is None and second is None:
+    if given == wanted and (first == second or None in (first, second)):
+        return 1.0, 0.0
+    if _says_nothing_new(given, first) and _says_nothing_new(wanted, second):
         return cosim.conversion(given, wanted)
     first = first if first is not None else _parsed(given)
     second = second if second is not None else _parsed(wanted)
-    if first[0] != second[0]:
+    if first[0][:RADIAN] != second[0][:RADIAN] or (_is_rate(first) and first[0] != second[0]):
         raise cosim.UnitError(f"'{given}' and '{wanted}' do not measure the same thing")
     return first[1] / second[1], (first[2] - second[2]) / second[1]
 
 
 def _definition(unit: str, description: cosim.ParticipantDescription) -> Definition | None:
-    found = description.extra.get("unit_definitions", {}).get(unit)
-    if found is None:
-        return None
-    exponents, factor, offset = found
-    if factor == 0.0:
+    found: Definition | None = description.extra.get("unit_definitions", {}).get(unit)
+    if found is not None and found[1] == 0.0:
         raise cosim.UnitError(f"the FMU defines '{unit}' with the factor 0")
-    return _without_radian(exponents), factor, offset
+    return found
 
 
 def _parsed(unit: str) -> Definition:
     parsed = cosim.parse_unit(unit)
-    return _without_radian(parsed.exponents), parsed.factor, parsed.offset
+    return parsed.exponents, parsed.factor, parsed.offset
 
 
-def _without_radian(exponents: tuple[int, ...]) -> tuple[int, ...]:
-    return (*exponents[:RADIAN], 0)
+def _says_nothing_new(unit: str, definition: Definition | None) -> bool:
+    """Whether the name alone, as a unit expression, means what the FMU defines."""
+    if definition is None:
+        return True
+    try:
+        exponents, factor, offset = _parsed(unit)
+    except cosim.UnitError:
+        return False
+    same = exponents[:RADIAN] == definition[0][:RADIAN] and math.isclose(factor, definition[1], rel_tol=1e-9)
+    return same and math.isclose(offset, definition[2], rel_tol=1e-9)
+
+
+def _is_rate(definition: Definition) -> bool:
+    """Something per second and nothing else: with rad and without differ by 2π if it counts turns."""
+    exponents = definition[0]
+    return exponents[2] != 0 and not any(exponents[:2]) and not any(exponents[3:RADIAN])

@@ -1,0 +1,255 @@
+"""A model that is written in a TOML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_workbench.model_file_error import ModelFileError
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import KeyPath
+
+ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
+STEP = re.compile(r'\[(\d+)\]|"([^"]*)"|([^.\[\]"]+)')
+
+
+class ModelFile:
+    """Reads a model file; its tables are read by what plugins registered as model tables.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Attributes
+    ----------
+    model : cosim.Model
+    problems : list of Problem
+        Every fault, with file and line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> text = '[measures.wave]\\ntype = "sinusoid"\\namplitude = 2.0\\nfrequency = 3.0\\nphase = 0.0'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "wave.toml"
+    ...     _ = path.write_text(text)
+    ...     model = ModelFile.read(path)
+    >>> model.name, list(model.parts)
+    ('wave', ['wave'])
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.file = TomlFile.read(Path(path))
+        self.problems: list[cosim.Problem] = []
+        self._owners: dict[str, KeyPath] = {}
+        header = self.file.data.get("model", {})
+        self._header = header if isinstance(header, dict) else {}
+        self.model = cosim.Model(self.file.path.stem)
+        tables = self._tables()
+        known = {**tables, "model": None}
+        for key in self.file.data:
+            if key not in known:
+                self._add((key,), key, self._unknown_table(key, list(known)))
+        self._read_header(tables)
+        for key, table in tables.items():
+            if key in self.file.data:
+                self._read_table(table)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> cosim.Model:
+        """The model of a file.
+
+        Raises
+        ------
+        ModelFileError
+            All faults of the file together, each with its line.
+        """
+        read = cls(path)
+        read.check()
+        return read.model
+
+    def check(self) -> None:
+        """Raise `ModelFileError` when a problem was found."""
+        if self.problems:
+            raise ModelFileError(sorted(self.problems, key=lambda p: self._order(p.where)))
+
+    def build(self) -> cosim.System:
+        """The assembled system; faults of the wiring, the starts and the signals have their lines too."""
+        self.check()
+        with self.located():
+            system = self.model.build()
+        for path, value in self.model.starts.items():
+            with self._collected(("starts", *path.split(".")), "starts"):
+                system.write(cosim.State(system), path, value)
+        for index, pattern in enumerate(self.model.simulation.get("signals") or ()):
+            at = ("simulation", "output", "signals", index)
+            with self._collected(at, "simulation.output.signals"):
+                _check_signal(system, pattern)
+        self.check()
+        return system
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Give every fault that the model has when it is built its line in the file."""
+        try:
+            yield
+        except ModelFileError:
+            raise
+        except cosim.ModelError as error:
+            for problem in error.problems:
+                self._add(*self._place(problem.where), problem.text)
+            self.check()
+
+    def _tables(self) -> dict[str, cosim.ModelTable]:
+        """The readers, in the order in which their tables stand in the file, then the others."""
+        found: dict[str, cosim.registry.__class__] = {}
+        readers: dict[str, cosim.ModelTable] = {}
+        for entry in cosim.registry().entries("model_table"):
+            table: cosim.ModelTable = entry.cls()
+            if table.table in readers:
+                claims = f"{found[table.table]} and {entry.owner}"
+                text = f"claimed by {claims}; uninstall one of them"
+                raise cosim.ModelError.of(f"{self.file.path}: table [{table.table}]", text)
+            found[table.table], readers[table.table] = entry.owner, table
+        order = {key: place for place, key in enumerate(self.file.data)}
+        return dict(sorted(readers.items(), key=lambda item: order.get(item[0], len(order))))
+
+    def _read_header(self, tables: dict[str, cosim.ModelTable]) -> None:
+        """Table ``[model]``: the name, and what tables and the model itself claim as settings."""
+        if not isinstance(self.file.data.get("model", {}), dict):
+            self._add(("model",), "model", "model is no table: write [model]")
+        values = dict(self._header)
+        name = values.pop("name", self.model.name)
+        if not isinstance(name, str) or not name:
+            self._add(("model", "name"), "model", f"name is {name!r}, needs a text")
+        else:
+            self.model.name = name
+        claimed = {key for table in tables.values() for key in table.settings}
+        own = set(self.model.settings)
+        for key, value in values.items():
+            if key in own:
+                self.model.settings[key] = value
+            elif key not in claimed:
+                text = _unknown("key", key, ["name", *sorted(own | claimed)])
+                self._add(("model", key), "model", text)
+        solver = self.model.settings.get("dynamics")
+        if "dynamics" in values:
+            if isinstance(solver, str) and "." not in solver:
+                solver = self.model.settings["dynamics"] = f"dynamics.{solver}"
+            with self._collected(("model", "dynamics"), "model"):
+                cosim.registry().get("dynamics_solver", str(solver))
+        for key, table in tables.items():
+            if key in self.file.data or any(setting in values for setting in table.settings):
+                settings = {k: values.get(k, default) for k, default in table.settings.items()}
+                with self._collected(("model",), "model"):
+                    table.begin(self.model, settings)
+
+    def _read_table(self, table: cosim.ModelTable) -> None:
+        content, key = self.file.data[table.table], table.table
+        needs = {"rows": f"[[{key}]]", "table": f"[{key}]"}.get(table.form, f"[{key}.name]")
+        if table.form == "rows":
+            if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+                self._add((key,), key, f"is no list of tables: write {needs}")
+                return
+            entries: list[tuple[KeyPath, str, Any]] = [
+                ((key, i), str(i), row) for i, row in enumerate(content)
+            ]
+        elif not isinstance(content, dict):
+            self._add((key,), key, f"is no table: write {needs}")
+            return
+        elif table.form == "table":
+            entries = [((key,), "", content)]
+        else:
+            entries = [((key, name), name, entry) for name, entry in content.items()]
+        for path, name, entry in entries:
+            label = key if table.form == "table" else f"{key}[{name}]" if table.form == "rows" else f"{key}.{name}"
+            if isinstance(entry, dict):
+                self._read_entry(table, path, label, name, entry)
+            else:
+                self._add(path, key, f"{name} = {entry!r} is no table: write {needs.replace('name', name)}")
+
+    def _read_entry(
+        self, table: cosim.ModelTable, path: KeyPath, label: str, name: str, entry: dict[str, Any]
+    ) -> None:
+        def report(key_path: str, text: str) -> None:
+            self._add((*path, *_steps(key_path)), label, _naming(key_path, text))
+
+        before = set(self.model.parts)
+        with self._collected(path, label, name):
+            table.read(self.model, name, dict(entry), report)
+        for part in set(self.model.parts) - before:
+            self._owners[part] = path
+
+    @contextmanager
+    def _collected(self, path: KeyPath, label: str, part: str = "") -> Iterator[None]:
+        """Record an error as a problem of this place."""
+        try:
+            yield
+        except cosim.ModelError as error:
+            for problem in error.problems:
+                where = problem.where.removeprefix(f"{part}.") if problem.where != part else ""
+                self._add((*path, *_steps(where)), label, _naming(where, problem.text))
+        except cosim.LookUpError as error:
+            found = self.file.find(error.name)
+            inside = found if found is not None and found[: len(path)] == path else None
+            self._add(inside or (*path, "type"), label, str(error))
+        except cosim.CosimError as error:
+            self._add(path, label, str(error))
+
+    def _place(self, where: str) -> tuple[KeyPath, str]:
+        """Key path and label of a fault that the assembly found: ``felt.source``, ``a.b → c.d``, a part."""
+        if " → " in where:
+            for index, (source, target) in enumerate(self.model.connections):
+                if where == f"{source} → {target}":
+                    return ("connections", index), f"connections[{index}] ({where})"
+        part, _, rest = where.partition(".")
+        if part in self._owners:
+            owner = self._owners[part]
+            return (*owner, *_steps(rest)), ".".join(map(str, owner))
+        return (), where
+
+    def _add(self, path: KeyPath, label: str, text: str) -> None:
+        problem = cosim.Problem(self.file.where(path, label), text)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def _order(self, where: str) -> int:
+        line = re.match(re.escape(str(self.file.path)) + r":(\d+)", where)
+        return int(line[1]) if line else 0
+
+    def _unknown_table(self, key: str, known: list[str]) -> str:
+        if key in ELSEWHERE:
+            return f"no table of a model: this is a scenario, run it with `cosim {ELSEWHERE[key]}`"
+        return _unknown("table", key, known)
+
+
+def _check_signal(system: cosim.System, pattern: Any) -> None:
+    """A signal that is recorded has to be there."""
+    if isinstance(pattern, str) and ("*" in pattern or "?" in pattern):
+        expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+        if not any(re.fullmatch(expression, path) for path in system.variables):
+            raise cosim.LookUpError("signal", pattern, system.variables)
+    else:
+        system.signal(str(pattern))
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    near = cosim.nearest(name, known)
+    return f"no {what} '{name}'. " + (f"Nearest: {near}." if near else f"There are: {', '.join(sorted(known))}.")
+
+
+def _steps(key_path: str) -> KeyPath:
+    """``frame.position[2]`` as a key path."""
+    return tuple(int(m[1]) if m[1] else m[2] or m[3] for m in STEP.finditer(key_path))
+
+
+def _naming(key_path: str, text: str) -> str:
+    """The text, with the name of what it is about where it does not say so."""
+    name = key_path.partition("[")[0]
+    return text if not name or name.rpartition(".")[2] in text else f"{key_path}: {text}"

@@ -1,0 +1,88 @@
+"""Table ``[simulation]`` of a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cosim
+
+TIMES = ("until", "fixed_step", "initial_step", "minimum_step", "maximum_step")
+KEYS = [*TIMES, "accuracy", "integrator", "output"]
+
+
+class SimulationTable(cosim.ModelTable):
+    """How the model is run unless the command line says otherwise.
+
+    ``until`` and the steps of the integrator (``fixed_step``, ``initial_step``, ``minimum_step``,
+    ``maximum_step``) in s or with a unit, ``accuracy``, ``integrator`` (an id without a dot belongs to
+    ``integrators``), and ``output = { interval = "1 ms", signals = ["engine.z", "energy.*"] }``.
+    """
+
+    table = "simulation"
+    form = "table"
+    prefix = "integrators"
+
+    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Any) -> None:
+        """Keep what is said as the settings of the model's own runs."""
+        for key, value in entry.items():
+            if key in TIMES:
+                _keep(model, key, lambda key=key, value=value: positive(value, "s", key), key, report)
+            elif key == "accuracy":
+                _keep(model, key, lambda value=value: positive(value, "1", "accuracy"), key, report)
+            elif key == "integrator":
+                _keep(model, key, lambda value=value: self._integrator(value), key, report)
+            elif key == "output":
+                self._output(model, value, report)
+            else:
+                report(key, _unknown(key, KEYS))
+
+    def _integrator(self, value: Any) -> str:
+        found = self.full_id(str(value))
+        cosim.registry().get("integrator", found)
+        return found
+
+    def _output(self, model: cosim.Model, value: Any, report: Any) -> None:
+        if not isinstance(value, dict):
+            report("output", f'output is {value!r}, needs {{ interval = "1 ms", signals = ["engine.z"] }}')
+            return
+        for key, inner in value.items():
+            path = f"output.{key}"
+            if key == "interval":
+                _keep(
+                    model,
+                    "output_interval",
+                    lambda inner=inner: positive(inner, "s", "interval"),
+                    path,
+                    report,
+                )
+            elif key != "signals":
+                report(path, _unknown(key, ["interval", "signals"]))
+            elif isinstance(inner, list) and inner and all(isinstance(item, str) for item in inner):
+                model.simulation["signals"] = inner
+            else:
+                report(path, f'signals is {inner!r}, needs a list of paths, such as ["engine.z", "energy.*"]')
+
+
+def positive(value: Any, unit: str, name: str) -> float:
+    """A number > 0, or a text with a unit; `ModelError` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise cosim.ModelError.of("", f"{name} is {value!r}, needs a number")
+    number = cosim.parse_quantity(value, unit)
+    if not 0.0 < number < float("inf"):
+        raise cosim.ModelError.of("", f"{name} is {value!r}, needs a finite number greater than 0")
+    return number
+
+
+def _keep(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, report: Any) -> None:
+    try:
+        model.simulation[setting] = read()
+    except cosim.ModelError as error:
+        report(path, error.problems[0].text)
+    except cosim.CosimError as error:
+        report(path, str(error))
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    near = cosim.nearest(key, known)
+    return f"no key '{key}'. " + (f"Nearest: {near}." if near else f"There are: {', '.join(known)}.")
