@@ -48,7 +48,8 @@ class Result:
     Examples
     --------
     >>> import cosim
-    >>> result = cosim.Result([0.0, 1.0], {"ball.z": [2.0, 3.0], "energy.kinetic": [0.0, 1.0]}, {"ball.z": "m"})
+    >>> signals = {"ball.z": [2.0, 3.0], "energy.kinetic": [0.0, 1.0]}
+    >>> result = cosim.Result([0.0, 1.0], signals, {"ball.z": "m", "energy.kinetic": "J"})
     >>> result["ball.z"]
     array([2., 3.])
     >>> result.select("energy.*").names

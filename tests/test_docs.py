@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(p for p in (ROOT / "docs").glob("*.md") if "```python" in p.read_text(encoding="utf-8"))
-BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"(?<!-->\n)```python\n(.*?)```", re.DOTALL)
+QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 
 def test_there_are_pages() -> None:
@@ -24,6 +25,13 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     script.write_text("\n".join(blocks), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(script))
+
+
+def test_quoted_blocks_stand_in_their_files() -> None:
+    quoted = [q for page in PAGES for q in QUOTED.findall(page.read_text(encoding="utf-8"))]
+    assert len(quoted) >= 5
+    for path, block in quoted:
+        assert block in (ROOT / path).read_text(encoding="utf-8"), f"{path} has changed: {block[:60]!r}"
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.stem)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cosim.model import Model
 
 Report = Callable[[str, str], None]
-"""``report(key_path, text)`` records a problem; ``key_path`` is seen from the entry: ``"frame.position[2]"``."""
+"""``report(key_path, text)`` records a problem; ``key_path`` is seen from the entry: ``"frame.axis[2]"``."""
 
 FORMS = ("entries", "rows", "table")
 
@@ -63,7 +63,7 @@ class ModelTable(ABC):
         table = getattr(cls, "table", None)
         if not isinstance(table, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", table) or table == "model":
             raise ContractError(
-                f"model table {cls.__qualname__}: table is {table!r}, needs lower case letters, digits and '_', "
+                f"model table {cls.__qualname__}: table is {table!r}, needs lower case letters, digits, '_', "
                 'and not "model": write table = "lamps" in the class.'
             )
         if cls.form not in FORMS:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ResultSink(ABC):
-    """Writes a `Result` to a file.
+    r"""Writes a `Result` to a file.
 
     A plugin registers the class with the hook `cosim_register_result_sinks`; it is instantiated without
     arguments.
@@ -30,7 +30,7 @@ class ResultSink(ABC):
     ...     suffixes = (".last",)
     ...     def write(self, result, path):
     ...         lines = [f"{name} {values[-1]!r}" for name, values in result.columns().items()]
-    ...         path.write_text("\\n".join(lines), "utf-8")
+    ...         path.write_text("\n".join(lines), "utf-8")
     ...         return path
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cosim
+from cosim_workbench.wording import unknown
 
 
 class ConnectionsTable(cosim.ModelTable):
@@ -17,7 +18,7 @@ class ConnectionsTable(cosim.ModelTable):
         """Connect one signal to one input."""
         for key in entry:
             if key not in ("from", "to"):
-                report(key, f"no key '{key}'. There are: from, to.")
+                report(key, unknown("key", key, ["from", "to"]))
         ends = [entry.get("from"), entry.get("to")]
         for key, end in zip(("from", "to"), ends, strict=True):
             if not isinstance(end, str):

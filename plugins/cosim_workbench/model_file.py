@@ -13,13 +13,14 @@ import cosim
 from cosim_workbench.model_file_error import ModelFileError
 from cosim_workbench.toml_file import TomlFile
 from cosim_workbench.toml_lines import KeyPath
+from cosim_workbench.wording import unknown
 
 ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
 STEP = re.compile(r'\[(\d+)\]|"([^"]*)"|([^.\[\]"]+)')
 
 
 class ModelFile:
-    """Reads a model file; its tables are read by what plugins registered as model tables.
+    r"""Reads a model file; its tables are read by what plugins registered as model tables.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class ModelFile:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> text = '[measures.wave]\\ntype = "sinusoid"\\namplitude = 2.0\\nfrequency = 3.0\\nphase = 0.0'
+    >>> text = '[measures.wave]\ntype = "sinusoid"\namplitude = 2.0\nfrequency = 3.0\nphase = 0.0'
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "wave.toml"
     ...     _ = path.write_text(text)
@@ -108,7 +109,7 @@ class ModelFile:
 
     def _tables(self) -> dict[str, cosim.ModelTable]:
         """The readers, in the order in which their tables stand in the file, then the others."""
-        found: dict[str, cosim.registry.__class__] = {}
+        found: dict[str, str] = {}
         readers: dict[str, cosim.ModelTable] = {}
         for entry in cosim.registry().entries("model_table"):
             table: cosim.ModelTable = entry.cls()
@@ -136,7 +137,7 @@ class ModelFile:
             if key in own:
                 self.model.settings[key] = value
             elif key not in claimed:
-                text = _unknown("key", key, ["name", *sorted(own | claimed)])
+                text = unknown("key", key, ["name", *sorted(own | claimed)])
                 self._add(("model", key), "model", text)
         solver = self.model.settings.get("dynamics")
         if "dynamics" in values:
@@ -168,7 +169,13 @@ class ModelFile:
         else:
             entries = [((key, name), name, entry) for name, entry in content.items()]
         for path, name, entry in entries:
-            label = key if table.form == "table" else f"{key}[{name}]" if table.form == "rows" else f"{key}.{name}"
+            label = (
+                key
+                if table.form == "table"
+                else f"{key}[{name}]"
+                if table.form == "rows"
+                else f"{key}.{name}"
+            )
             if isinstance(entry, dict):
                 self._read_entry(table, path, label, name, entry)
             else:
@@ -226,7 +233,7 @@ class ModelFile:
     def _unknown_table(self, key: str, known: list[str]) -> str:
         if key in ELSEWHERE:
             return f"no table of a model: this is a scenario, run it with `cosim {ELSEWHERE[key]}`"
-        return _unknown("table", key, known)
+        return unknown("table", key, known)
 
 
 def _check_signal(system: cosim.System, pattern: Any) -> None:
@@ -237,11 +244,6 @@ def _check_signal(system: cosim.System, pattern: Any) -> None:
             raise cosim.LookUpError("signal", pattern, system.variables)
     else:
         system.signal(str(pattern))
-
-
-def _unknown(what: str, name: str, known: list[str]) -> str:
-    near = cosim.nearest(name, known)
-    return f"no {what} '{name}'. " + (f"Nearest: {near}." if near else f"There are: {', '.join(sorted(known))}.")
 
 
 def _steps(key_path: str) -> KeyPath:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cosim
+from cosim_workbench.wording import unknown
 
 TIMES = ("until", "fixed_step", "initial_step", "minimum_step", "maximum_step")
 KEYS = [*TIMES, "accuracy", "integrator", "output"]
@@ -27,15 +29,15 @@ class SimulationTable(cosim.ModelTable):
         """Keep what is said as the settings of the model's own runs."""
         for key, value in entry.items():
             if key in TIMES:
-                _keep(model, key, lambda key=key, value=value: positive(value, "s", key), key, report)
+                _keep(model, key, partial(positive, value, "s", key), key, report)
             elif key == "accuracy":
-                _keep(model, key, lambda value=value: positive(value, "1", "accuracy"), key, report)
+                _keep(model, key, partial(positive, value, "1", key), key, report)
             elif key == "integrator":
-                _keep(model, key, lambda value=value: self._integrator(value), key, report)
+                _keep(model, key, partial(self._integrator, value), key, report)
             elif key == "output":
                 self._output(model, value, report)
             else:
-                report(key, _unknown(key, KEYS))
+                report(key, unknown("key", key, KEYS))
 
     def _integrator(self, value: Any) -> str:
         found = self.full_id(str(value))
@@ -49,15 +51,9 @@ class SimulationTable(cosim.ModelTable):
         for key, inner in value.items():
             path = f"output.{key}"
             if key == "interval":
-                _keep(
-                    model,
-                    "output_interval",
-                    lambda inner=inner: positive(inner, "s", "interval"),
-                    path,
-                    report,
-                )
+                _keep(model, "output_interval", partial(positive, inner, "s", key), path, report)
             elif key != "signals":
-                report(path, _unknown(key, ["interval", "signals"]))
+                report(path, unknown("key", key, ["interval", "signals"]))
             elif isinstance(inner, list) and inner and all(isinstance(item, str) for item in inner):
                 model.simulation["signals"] = inner
             else:
@@ -81,8 +77,3 @@ def _keep(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, 
         report(path, error.problems[0].text)
     except cosim.CosimError as error:
         report(path, str(error))
-
-
-def _unknown(key: str, known: list[str]) -> str:
-    near = cosim.nearest(key, known)
-    return f"no key '{key}'. " + (f"Nearest: {near}." if near else f"There are: {', '.join(known)}.")

@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[^,\]}#\n]*")
 
 
 def toml_lines(text: str) -> dict[KeyPath, int]:
-    """Line numbers, counted from 1, of everything in a valid TOML document.
+    r"""Line numbers, counted from 1, of everything in a valid TOML document.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def toml_lines(text: str) -> dict[KeyPath, int]:
 
     Examples
     --------
-    >>> lines = toml_lines('[a]\\nb = [1,\\n  { c = 2 }]\\n[[d]]\\ne = 3')
+    >>> lines = toml_lines('[a]\nb = [1,\n  { c = 2 }]\n[[d]]\ne = 3')
     >>> lines["a", "b"], lines["a", "b", 1, "c"], lines["d", 0], lines["d", 0, "e"]
     (2, 3, 4, 5)
     """
@@ -146,7 +146,7 @@ class _Scanner:
 
     def _take(self, pattern: re.Pattern[str]) -> str:
         match = pattern.match(self.text, self.at)
-        if match is None or match.end() == self.at and pattern is not _PLAIN:
+        if match is None or (match.end() == self.at and pattern is not _PLAIN):
             raise ValueError(f"line {self._now()}: not valid TOML")
         self.at = match.end()
         return match[0]

@@ -149,6 +149,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         Scenario.read(tmp_path / "missing.toml")
     with pytest.raises(cosim.ModelError, match="is no TOML: .*line 1"):
         Scenario.read(scenario(tmp_path, "[a\n"))
+    with pytest.raises(cosim.ModelError, match="is nested too deeply"):
+        Scenario.read(scenario(tmp_path, "a = " + "[" * 100_000))
     path = tmp_path / "latin.toml"
     path.write_bytes(b'a = "\xe4"\n')
     with pytest.raises(cosim.ModelError, match="is no UTF-8 text"):
@@ -213,3 +215,24 @@ def test_folder_for_the_results_has_to_exist(
     path = scenario(tmp_path, GOOD)
     assert main(["cosimulate", str(path), "-o", str(tmp_path / "none" / "out.csv")]) == 2
     assert "there is no such folder for the results" in capsys.readouterr().err
+
+
+def test_registered_kinds_take_part(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("gain")
+    text = """\
+[participants.first]
+fmu = "gain.fmu"
+[participants.second]
+type = "fmu.fmi2"
+options = { path = "PATH" }
+parameters = { gain = 2.0, "bias" = 1.0 }
+[[connections]]
+from = "first.y"
+to = "second.u"
+[master]
+algorithm = "fmu.jacobi"
+step = 0.5
+until = 1
+""".replace("PATH", str(tmp_path / "gain.fmu"))
+    read = Scenario.read(scenario(tmp_path, text))
+    assert read.couple().simulate(read.until)["second.y"].tolist() == [1.0, 1.0, 1.0]

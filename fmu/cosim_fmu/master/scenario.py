@@ -76,6 +76,8 @@ class Scenario:
             raise cosim.ModelError.of(str(path), f"cannot be read: {reason}") from None
         except tomllib.TOMLDecodeError as error:
             raise cosim.ModelError.of(str(path), f"is no TOML: {error}") from None
+        except RecursionError:
+            raise cosim.ModelError.of(str(path), "is nested too deeply") from None
         scenario._lines = lines_of_keys(text.replace("\r\n", "\n"))
         scenario._take(data)
         return scenario

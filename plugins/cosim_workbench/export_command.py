@@ -1,0 +1,58 @@
+"""``cosim export MODEL.toml -o X.fmu``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.model_file import ModelFile
+from cosim_workbench.progress import compile_notice
+from cosim_workbench.simulation_table import positive
+
+SELECTIONS = {
+    "inputs": "set from outside (all that are free)",
+    "outputs": "outputs (all measures and declared outputs)",
+    "parameters": "parameters (all)",
+    "expose": "seen besides (states and named signals)",
+}
+
+
+class ExportCommand(cosim.Command):
+    """Write a model file as an FMU."""
+
+    name: ClassVar[str] = "export"
+    summary: ClassVar[str] = "write a model file as an FMU"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The model, the FMU, and what of the model can be seen in it."""
+        parser.add_argument("model", type=Path, help="a TOML file")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu)")
+        for name, text in SELECTIONS.items():
+            parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
+        parser.add_argument("--step", metavar="TIME", help='proposed step in s, or with a unit: "1 ms"')
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, export."""
+        target = arguments.output or Path(f"{arguments.model.stem}.fmu")
+        if target.suffix.lower() != ".fmu":
+            raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
+        check_folder(target)
+        options: dict[str, Any] = {
+            name: [item.strip() for item in text.split(",") if item.strip()]
+            for name in SELECTIONS
+            if (text := getattr(arguments, name)) is not None
+        }
+        if arguments.step is not None:
+            options["step_size"] = positive(arguments.step, "s", "--step")
+        file = ModelFile(arguments.model)
+        with compile_notice():
+            file.build()
+            with file.located():
+                written = file.model.export_fmu(target, **options)
+        if not arguments.quiet:
+            print(f"{file.model.name} → {written}")
+        return 0

@@ -1,0 +1,107 @@
+"""``cosim info FILE``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+from cosim_workbench.model_file import ModelFile
+from cosim_workbench.progress import compile_notice
+from cosim_workbench.results_csv import ResultsCsv
+from cosim_workbench.wording import counted
+
+FMU = "fmu.fmi2"
+"""Participant that reads FMUs."""
+
+
+class InfoCommand(cosim.Command):
+    """Say what is in a model file, an FMU or a file of results."""
+
+    name: ClassVar[str] = "info"
+    summary: ClassVar[str] = "say what is in a model file, an FMU or a file of results"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The file."""
+        parser.add_argument("file", type=Path, help="a model (.toml), an FMU (.fmu) or results (.csv)")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Describe it by its ending."""
+        path: Path = arguments.file
+        kinds = {".toml": describe_model, ".fmu": describe_fmu, ".csv": describe_results}
+        if path.suffix.lower() not in kinds:
+            endings = ", ".join(kinds)
+            raise cosim.CosimError(f"{path}: no file that is known here; the name has to end in {endings}")
+        if not path.is_file():
+            raise cosim.CosimError(f"{path}: there is no such file")
+        print(kinds[path.suffix.lower()](path))
+        return 0
+
+
+def describe_model(path: Path) -> str:
+    """Parts, sizes, inputs and outputs of a model file."""
+    file = ModelFile(path)
+    with compile_notice():
+        system = file.build()
+    registry, model = cosim.registry(), file.model
+    sizes = f"{system.nq} coordinates q, {system.nu} speeds u, {system.nz} auxiliary states z"
+    rows = [[name, registry.owner(type(part)).id] for name, part in model.parts.items()]
+    lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *_table(rows)]
+    for title, paths in (("inputs", list(system.inputs)), ("outputs", list(system.outputs))):
+        if paths:
+            variables = [system.variables[path] for path in paths if path in system.variables]
+            cells = [[v.path, _unit(v.unit()), v.description] for v in variables]
+            lines += ["", title, *_table(cells)]
+    if model.connections:
+        lines += ["", "connections", *(f"  {source} → {target}" for source, target in model.connections)]
+    return "\n".join(lines)
+
+
+def describe_fmu(path: Path) -> str:
+    """Kind, abilities and variables of an FMU."""
+    participant = cosim.registry().get("participant", FMU)(path)
+    try:
+        description = participant.describe()
+    finally:
+        participant.close()
+    able = [text for text, can in (("state saved and restored", description.can_restore),) if can]
+    able += ["state serialized"] * description.can_serialize
+    lines = [f"{path.name}   {', '.join([description.kind, *able])}"]
+    for causality in ("input", "output", "parameter", "local"):
+        chosen = [v for v in description.variables.values() if v.causality == causality]
+        cells = [
+            [v.name, v.type, _unit(v.unit), "" if v.start is None else f"start {v.start}", v.description]
+            for v in chosen
+        ]
+        if cells:
+            lines += ["", f"{causality}s" if causality != "local" else "locals", *_table(cells)]
+    return "\n".join(lines)
+
+
+def describe_results(path: Path) -> str:
+    """Times and ranges of a file of results."""
+    result = ResultsCsv().read(path)
+    if not len(result):
+        return f"{path.name}   {counted(len(result.names), 'signal')}, no points"
+    span = f"{result.time[0]:g} s to {result.time[-1]:g} s"
+    heading = f"{path.name}   {counted(len(result.names), 'signal')}, {counted(len(result), 'point')}, {span}"
+    rows = [["", "first", "last", "least", "greatest"]]
+    for name, values in result.columns().items():
+        figures = (values[0], values[-1], values.min(), values.max())
+        rows.append([name, *(f"{figure:.6g}" for figure in figures)])
+    return "\n".join([heading, *_table(rows)])
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "1" else unit
+
+
+def _table(rows: list[list[str]]) -> list[str]:
+    """Rows with their columns below each other."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return [
+        "  "
+        + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True) if width).rstrip()
+        for row in rows
+    ]

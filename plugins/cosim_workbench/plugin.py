@@ -1,0 +1,40 @@
+"""What this package registers."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_workbench.components_table import ComponentsTable
+from cosim_workbench.connections_table import ConnectionsTable
+from cosim_workbench.export_command import ExportCommand
+from cosim_workbench.info_command import InfoCommand
+from cosim_workbench.measures_table import MeasuresTable
+from cosim_workbench.plot import Plot
+from cosim_workbench.results_csv import ResultsCsv
+from cosim_workbench.run_command import RunCommand
+from cosim_workbench.simulation_table import SimulationTable
+from cosim_workbench.starts_table import StartsTable
+
+
+@cosim.hookimpl
+def cosim_register_commands(register: cosim.Register) -> None:
+    """``cosim run``, ``cosim info``, ``cosim export``."""
+    register("workbench.run", RunCommand)
+    register("workbench.info", InfoCommand)
+    register("workbench.export", ExportCommand)
+
+
+@cosim.hookimpl
+def cosim_register_model_tables(register: cosim.Register) -> None:
+    """The tables of a model file that speak of no physics."""
+    register("workbench.measures", MeasuresTable)
+    register("workbench.components", ComponentsTable)
+    register("workbench.connections", ConnectionsTable)
+    register("workbench.starts", StartsTable)
+    register("workbench.simulation", SimulationTable)
+
+
+@cosim.hookimpl
+def cosim_register_result_sinks(register: cosim.Register) -> None:
+    """Where results go."""
+    register("workbench.csv", ResultsCsv)
+    register("workbench.plot", Plot)

@@ -1,0 +1,71 @@
+"""What a run shows while it goes on: on a terminal a bar, elsewhere nothing."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time as wall
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+NOTICE = "compiling … (first run on this machine)"
+Advance = Callable[[float], "bool | None"]
+
+
+@contextmanager
+def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Advance | None]:
+    """A bar from time 0 to `until` (s); gives the function to call with the time, None without a terminal."""
+    stream = sys.stderr if stream is None else stream
+    if not stream.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    columns = [
+        BarColumn(),
+        TaskProgressColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[pace]}"),
+    ]
+    began = wall.perf_counter()
+    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
+        task = bar.add_task("", total=until, pace="")
+
+        def advance(time: float) -> None:
+            spent = wall.perf_counter() - began
+            pace = f"   {time / spent:.3g}× real time" if spent > 0.0 else ""
+            bar.update(task, completed=time, pace=f"{time:.3f} s{pace}")
+
+        yield advance
+
+
+@contextmanager
+def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
+    """Say once, on a terminal, that kernels are being compiled: it takes seconds and never comes again."""
+    stream = sys.stderr if stream is None else stream
+    if not stream.isatty():
+        yield
+        return
+    log = logging.getLogger("cosim.native")
+    handler, level = _Notice(stream), log.level
+    log.addHandler(handler)
+    log.setLevel(min(level or logging.INFO, logging.INFO))
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+
+
+class _Notice(logging.Handler):
+    """Prints the notice at the first record that speaks of compiling."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(logging.INFO)
+        self._stream: TextIO | None = stream
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._stream is not None and record.levelno == logging.INFO and "compil" in record.getMessage():
+            print(NOTICE, file=self._stream, flush=True)
+            self._stream = None

@@ -1,0 +1,90 @@
+"""``cosim run MODEL.toml``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim_workbench.model_file import ModelFile
+from cosim_workbench.outputs import sink_for
+from cosim_workbench.plot import check_plot
+from cosim_workbench.progress import compile_notice, progress_bar
+from cosim_workbench.simulation_table import positive
+from cosim_workbench.summary import summary
+
+UNTIL = 1.0
+"""s, when neither the file nor the command line says."""
+
+
+class RunCommand(cosim.Command):
+    """Simulate a model file and write its results."""
+
+    name: ClassVar[str] = "run"
+    summary: ClassVar[str] = "simulate a model file"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The model, and what overrides its table ``[simulation]``."""
+        parser.add_argument("model", type=Path, help="a TOML file: bodies, elements, measures, simulation")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results (MODEL.csv)")
+        parser.add_argument("--until", metavar="TIME", help='end in s, or with a unit: "500 ms"')
+        parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
+        parser.add_argument("--integrator", metavar="ID", help="such as integrators.runge_kutta_merson")
+        parser.add_argument(
+            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf"
+        )
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, run, write; what was computed is written when the run fails, too."""
+        file = ModelFile(arguments.model)
+        file.check()
+        settings = {"until": UNTIL, **file.model.simulation, **_overrides(arguments)}
+        target = arguments.output or Path(f"{arguments.model.stem}.csv")
+        sink = sink_for(target)
+        if arguments.plot is not None:
+            check_plot(arguments.plot)
+        with compile_notice():
+            system = file.build()
+        try:
+            result = _simulate(system, settings, quiet=arguments.quiet)
+        except (cosim.SimulationError, KeyboardInterrupt) as error:
+            partial = getattr(error, "result", None)
+            if partial is not None and len(partial):
+                sink.write(partial, target)
+                print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
+            raise
+        sink.write(result, target)
+        if not arguments.quiet:
+            print(summary(file.model.name, result, target))
+        if arguments.plot is not None:
+            result.plot(path=arguments.plot)
+            if not arguments.quiet:
+                print(f"plot → {arguments.plot}")
+        return 0
+
+
+def _simulate(system: cosim.System, settings: dict[str, Any], *, quiet: bool) -> cosim.Result:
+    if quiet:
+        return cosim.simulate(system, **settings)
+    with compile_notice(), progress_bar(settings["until"]) as progress:
+        return cosim.simulate(system, progress=progress, **settings)
+
+
+def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Settings that were typed, checked."""
+    found: dict[str, Any] = {}
+    for key, unit in (("until", "s"), ("accuracy", "1")):
+        text = getattr(arguments, key)
+        if text is not None:
+            try:
+                found[key] = positive(text, unit, f"--{key}")
+            except cosim.UnitError as error:
+                raise cosim.UnitError(f"--{key}: {error}") from None
+    if arguments.integrator is not None:
+        typed = arguments.integrator
+        found["integrator"] = typed if "." in typed else f"integrators.{typed}"
+        cosim.registry().get("integrator", found["integrator"])
+    return found

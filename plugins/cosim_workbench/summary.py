@@ -1,0 +1,89 @@
+"""What came of a run, on one screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_workbench.wording import counted
+
+FINAL_VALUES = 12
+"""At most so many are shown; all of them are in the file."""
+
+
+def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
+    """Method, counts, energies, last values, and where the results are.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    result : Result
+    target : Path, optional
+        Where it was written.
+    """
+    figures = result.statistics
+    rows = [
+        ("model", name),
+        ("method", _method(figures)),
+        ("time", _times(result)),
+        ("steps", _steps(figures)),
+    ]
+    columns = result.columns() if len(result) else {}
+    energies = [column for column in columns if column.startswith("energy.")]
+    others = [column for column in columns if column not in energies]
+    rows += _values("energy", energies, columns, result, both=True)
+    rows += _values("at the end", others[:FINAL_VALUES], columns, result, both=False)
+    if len(others) > FINAL_VALUES:
+        rows.append(("", f"… and {len(others) - FINAL_VALUES} more"))
+    width = max(len(label) for label, _ in rows)
+    lines = [f"{label:<{width}}  {text}".rstrip() for label, text in rows if text]
+    if result.message:
+        lines.append(result.message)
+    if target is not None:
+        lines.append(f"results → {target}")
+    return "\n".join(lines)
+
+
+def _method(figures: dict[str, Any]) -> str:
+    accuracy = figures.get("accuracy")
+    return str(figures.get("integrator", "")) + ("" if accuracy is None else f", accuracy {accuracy:g}")
+
+
+def _times(result: cosim.Result) -> str:
+    if not len(result):
+        return ""
+    first, last, spent = result.time[0], result.time[-1], result.statistics.get("wall_time")
+    text = f"{first:g} s to {last:g} s"
+    if spent:
+        text += f" in {spent:.3g} s ({(last - first) / spent:.3g}× real time)"
+    return text
+
+
+def _steps(figures: dict[str, Any]) -> str:
+    if "steps" not in figures:
+        return ""
+    return ", ".join(
+        [
+            counted(figures["steps"], "step"),
+            f"{figures.get('rejections', 0)} rejected",
+            counted(figures.get("evaluations", 0), "evaluation"),
+            counted(figures.get("events", 0), "event"),
+        ]
+    )
+
+
+def _values(
+    title: str, names: list[str], columns: dict[str, Any], result: cosim.Result, *, both: bool
+) -> list[tuple[str, str]]:
+    """A row for each signal: its last value, with the first one before it where both are wanted."""
+    width = max(map(len, names), default=0)
+    rows: list[tuple[str, str]] = []
+    for name in names:
+        unit = result.unit(name)
+        shown = f"{columns[name][-1]:.6g}{'' if unit == '1' else ' ' + unit}"
+        if both:
+            shown = f"{columns[name][0]:.6g} → {shown}"
+        rows.append(("" if rows else title, f"{name:<{width}}  {shown}"))
+    return rows
