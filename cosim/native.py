@@ -77,7 +77,7 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
 
 
 def block_address(block: Callable[..., None]) -> int:
-    """Where the machine code of a block starts; an index into the list of plain blocks without numba."""
+    """Where the machine code of a block starts; its key among the plain blocks without numba."""
     if is_plain():
         return walker.plain_address(block)
     dispatcher: Any = compile_function(block, walker.BLOCK_SIGNATURE)
@@ -104,6 +104,7 @@ def python_block_address(block: Callable[..., None], failures: list[BaseExceptio
 def release_address(address: int) -> None:
     """Let a plain Python block be collected; nothing may call its address any more."""
     _address_keepers.pop(address, None)
+    walker.plain_blocks.pop(address, None)
 
 
 def versions() -> str:

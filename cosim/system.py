@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,8 @@ class System:
                 if block.is_python
                 else native.block_address(block.function)
             )
+            if block.is_python:
+                weakref.finalize(self, native.release_address, address)
             table[i] = address, start, block.rows.shape[0]
             rows.append(block.rows.reshape(-1))
             start += block.rows.size

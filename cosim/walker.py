@@ -1,7 +1,7 @@
 """Walking the schedule: the one loop that evaluates any system.
 
 The table has a row *(address, first, count)* for each block. In compiled code the address is that of
-machine code; in plain Python it is an index into `plain_blocks`.
+machine code; in plain Python it is the key of the block in `plain_blocks`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 Block = Callable[..., None]
 
-plain_blocks: list[Block] = []
+plain_blocks: dict[int, Block] = {}
 last_errors: list[BaseException] = []
 
 
@@ -52,9 +52,8 @@ def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
 
 def plain_address(block: Any) -> int:
     """The address of a block when nothing is compiled."""
-    if block not in plain_blocks:
-        plain_blocks.append(block)
-    return plain_blocks.index(block)
+    plain_blocks[id(block)] = block
+    return id(block)
 
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"

@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 ITERATIONS = 20
 INCREMENT = 1e-6  # of the coordinates, for central differences
 SMALL = 1e-12  # of the last correction, rad and m
+DIGITS = 15  # after the point
 
 
 def acceleration(state: cosim.State) -> np.ndarray:
@@ -78,7 +79,7 @@ def starts(state: cosim.State) -> dict[str, list[float]]:
             q = np.array(state[f"{name}.q"], dtype=float)
             if q.size == 7:
                 q[:4] /= np.linalg.norm(q[:4])
-            found[f"{name}.q"] = q.tolist()
+            found[f"{name}.q"] = q.round(DIGITS).tolist()
     return found
 
 

@@ -61,6 +61,7 @@ class ModelFile:
         for key, table in tables.items():
             if key in self.file.data:
                 self._read_table(table)
+        self._check_names(tables)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> cosim.Model:
@@ -86,7 +87,7 @@ class ModelFile:
         with self.located():
             system = self.model.build()
         for path, value in self.model.starts.items():
-            with self._collected(("starts", *path.split(".")), "starts"):
+            with self._collected(_key_path(self.file.data["starts"], path, ("starts",)), "starts"):
                 system.write(cosim.State(system), path, value)
         for index, pattern in enumerate(self.model.simulation.get("signals") or ()):
             at = ("simulation", "output", "signals", index)
@@ -181,6 +182,24 @@ class ModelFile:
             else:
                 self._add(path, key, f"{name} = {entry!r} is no table: write {needs.replace('name', name)}")
 
+    def _check_names(self, tables: dict[str, cosim.ModelTable]) -> None:
+        """Whatever a part is attached to, and every end of a connection, has to begin with the name of a part."""
+        known = set(self.model.parts)
+        for key, table in tables.items():
+            if table.form == "entries" and isinstance(self.file.data.get(key), dict):
+                known.update(self.file.data[key])  # a part that could not be made is not missing besides
+        for name, part in self.model.parts.items():
+            for attachment, value in part.values.attachments.items():
+                for given in value if isinstance(value, list | tuple) else [value]:
+                    if isinstance(given, str) and _head(given) not in known:
+                        path, label = self._place(f"{name}.{attachment}")
+                        self._add(path, label, f"{attachment}: {unknown('part', _head(given), known)}")
+        for index, ends in enumerate(self.model.connections):
+            for key, end in zip(("from", "to"), ends, strict=True):
+                if _head(end) not in known:
+                    text = f"{key}: {unknown('part', _head(end), known)}"
+                    self._add(("connections", index, key), f"connections[{index}]", text)
+
     def _read_entry(
         self, table: cosim.ModelTable, path: KeyPath, label: str, name: str, entry: dict[str, Any]
     ) -> None:
@@ -251,7 +270,23 @@ def _steps(key_path: str) -> KeyPath:
     return tuple(int(m[1]) if m[1] else m[2] or m[3] for m in STEP.finditer(key_path))
 
 
+def _head(path: str) -> str:
+    """The name of the part that a path begins with."""
+    return path.partition(".")[0].partition("[")[0]
+
+
+def _key_path(table: dict[str, Any], path: str, above: KeyPath) -> KeyPath:
+    """Where a table has the value of a dotted path: its keys may be dotted, quoted, or both."""
+    for key, value in table.items():
+        if key == path:
+            return (*above, key)
+        if isinstance(value, dict) and path.startswith(f"{key}."):
+            return _key_path(value, path.removeprefix(f"{key}."), (*above, key))
+    return above
+
+
 def _naming(key_path: str, text: str) -> str:
     """The text, with the name of what it is about where it does not say so."""
     name = key_path.partition("[")[0]
-    return text if not name or name.rpartition(".")[2] in text else f"{key_path}: {text}"
+    says_so = name in ("", "type") or name.rpartition(".")[2] in text
+    return text if says_so else f"{key_path}: {text}"

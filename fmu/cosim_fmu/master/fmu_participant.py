@@ -240,13 +240,13 @@ class FmuParticipant(cosim.Participant):
         callbacks.stepFinished = fmi2StepFinishedTYPE()
         callbacks.componentEnvironment = self._log.number
         addLoggerProxy(byref(callbacks))
+        categories = fmu_log.serious_categories(interface.log_categories)
         try:
-            slave.instantiate(callbacks=callbacks)
+            slave.instantiate(callbacks=callbacks, loggingOn=categories == [])
         except Exception as error:
             if isinstance(error, cosim.FmuError):
                 raise
             raise self._error("the FMU refused to be instantiated", "fmi2Instantiate") from error
-        categories = fmu_log.serious_categories(interface.log_categories)
         if categories is not None:
             with suppress(Exception):
                 slave.setDebugLogging(True, categories)

@@ -1,0 +1,136 @@
+"""What every measure has to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.testing.described import check_bounds, check_docstring
+from cosim.testing.moving_signals import observed_system
+from cosim.testing.other_mode import results_in_other_mode
+
+WEIGHTS = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
+
+
+class MeasureContract:
+    """Checks of a measure along a simulated motion.
+
+    Sources, bodies and coordinates that `make` leaves open are attached to a pendulum and a free body.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the measure.
+    times : tuple of float
+        Where the measure is looked at, s.
+    step : float
+        Of the difference quotient of the value, s.
+    tolerance : float
+        Relative, for the derivative.
+    accuracy : float
+        Of the simulation.
+
+    Examples
+    --------
+    >>> from cosim.testing import MeasureContract
+    >>> class TestAverage(MeasureContract):
+    ...     make = staticmethod(lambda: Average())
+    """
+
+    make: ClassVar[Callable[[], Any]]
+    times: ClassVar[tuple[float, ...]] = (0.21, 0.46, 0.83)
+    step: ClassVar[float] = 1e-3
+    tolerance: ClassVar[float] = 1e-5
+    accuracy: ClassVar[float] = 1e-9
+
+    @classmethod
+    def simulator(cls) -> cosim.Simulator:
+        """A system with the measure, initialized."""
+        simulator = cosim.Simulator(observed_system(cls.make()), accuracy=cls.accuracy)
+        simulator.initialize()
+        return simulator
+
+    @classmethod
+    def results(cls) -> list[str]:
+        """Value and derivative at a few times, to the last bit."""
+        simulator, found = cls.simulator(), []
+        for time in cls.times:
+            simulator.advance_to(time)
+            state = simulator.state.realize(cosim.Stage.REPORT)
+            found += [float.hex(state["measure.value"])]
+            if type(cls.make()).number_of_derivatives():
+                found += [float.hex(state["measure.value_dot"])]
+        return found
+
+    def test_has_a_docstring_with_its_law(self) -> None:
+        """The class says what it computes."""
+        check_docstring(self.make())
+
+    def test_refuses_parameters_out_of_bounds(self) -> None:
+        """Bounds that are declared are kept."""
+        check_bounds(self.make())
+
+    def test_value_is_finite(self) -> None:
+        """A finite number from the start on."""
+        simulator = self.simulator()
+        for time in (0.0, *self.times):
+            simulator.advance_to(time)
+            value = simulator.state.realize(cosim.Stage.REPORT)["measure"]
+            assert np.isfinite(value), f"the value is {value} at t = {time} s"
+
+    def test_two_runs_give_the_same(self) -> None:
+        """The same motion again gives the same bytes."""
+        first, again = self.results(), self.results()
+        assert first == again, f"{first} in the first run, {again} in the second"
+
+    def test_computing_changes_nothing(self) -> None:
+        """The value follows from the State alone, and computing it leaves the State as it was."""
+        simulator = self.simulator()
+        simulator.advance_to(self.times[0])
+        early = simulator.state.copy().realize(cosim.Stage.REPORT)
+        value, saved = early["measure"], early.to_bytes()
+        simulator.advance_to(self.times[1])
+        simulator.state.realize(cosim.Stage.REPORT)
+        early.invalidate(cosim.Stage.INSTANCE, "the contract kit")
+        again = early.realize(cosim.Stage.REPORT)["measure"]
+        assert float.hex(again) == float.hex(value), f"{value}, then {again} at the same State"
+        assert early.to_bytes() == saved, "computing the value changed a variable of the State"
+
+    def test_derivative_is_that_of_the_value(self) -> None:
+        """``value_dot``, where there is one, against differences of the value along the motion."""
+        if not type(self.make()).number_of_derivatives():
+            pytest.skip("the measure has no derivative")
+        simulator = self.simulator()
+        for time in self.times:
+            values, derivative = [], np.nan
+            for place in (-2, -1, 0, 1, 2):
+                simulator.advance_to(time + place * self.step)
+                state = simulator.state.realize(cosim.Stage.REPORT)
+                values.append(state["measure"])
+                if place == 0:
+                    derivative = state["measure.value_dot"]
+            expected = float(WEIGHTS @ values) / self.step
+            size = max(1e-3, abs(expected), float(np.abs(values).max()))
+            assert abs(derivative - expected) <= self.tolerance * size, (
+                f"value_dot is {derivative} at t = {time} s, the value changes at {expected}"
+            )
+
+    def test_restored_state_gives_the_same_value(self) -> None:
+        """Saved to bytes and read again, a State says everything."""
+        simulator = self.simulator()
+        for time in self.times:
+            simulator.advance_to(time)
+            state = simulator.state.realize(cosim.Stage.REPORT)
+            restored = simulator.system.state_from_bytes(state.to_bytes()).realize(cosim.Stage.REPORT)
+            assert float.hex(restored["measure"]) == float.hex(state["measure"]), (
+                f"{restored['measure']} in the restored State, not {state['measure']}, at t = {time} s"
+            )
+
+    def test_compiled_is_plain_python(self) -> None:
+        """The same bytes with and without compilation."""
+        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
+        assert mine == theirs, f"compiled and plain Python differ: {mine} and {theirs}"

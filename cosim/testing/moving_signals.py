@@ -1,0 +1,54 @@
+"""A system in motion, for measures to look at."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cosim
+
+
+class Swing(cosim.Component):
+    """A pendulum, whose angle and rate are signals with known derivatives.
+
+    Law: angle'' = -4 sin(angle).
+    """
+
+    angle = cosim.position(unit="rad", start=1.2)
+    rate = cosim.speed(unit="rad/s", start=0.3)
+
+    @cosim.kernel
+    def derivatives(angle, rate, angle_dot, rate_dot):
+        angle_dot[0] = rate
+        rate_dot[0] = -4.0 * math.sin(angle)
+
+
+def observed_system(measure: Any) -> cosim.System:
+    """A system in which a measure, as part ``measure``, looks at whatever it has not been given.
+
+    Its sources become signals of the part ``swing``, its bodies the part ``body``, which spins and
+    falls, its coordinates the joint ``joint`` of that body. Bodies are there only if it asks for them.
+
+    Parameters
+    ----------
+    measure : Measure
+    """
+    model = cosim.Model("observed")
+    model.add(Swing, "swing")
+    given = dict(measure.values.given)
+    attachments = [d for d in type(measure).declarations.values() if d.kind == "attachment"]
+    if any(d.options["provides"] != "source" for d in attachments):
+        model.add("mechanics.ground", "ground")
+        inertia: Any = (0.2, 0.5, 0.9)
+        model.add("mechanics.rigid_body", "body", mass=2.0, center_of_mass=(0.1, 0.0, -0.2), inertia=inertia)
+        model.add("mechanics.gravity", "gravity")
+        velocity = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)
+        model.add("mechanics.free", "joint", parent="ground", child="body", u=velocity)
+    signals = iter(["swing.angle", "swing.rate"] * len(attachments))
+    names = {"body": "body", "coordinate": "joint"}
+    for declaration in attachments:
+        if declaration.name not in given:
+            provides = declaration.options["provides"]
+            given[declaration.name] = next(signals) if provides == "source" else names[provides]
+    model.add(type(measure), "measure", **given)
+    return model.build()
