@@ -91,6 +91,7 @@ from cosim.units import parse_quantity as parse_quantity
 from cosim.units import parse_unit as parse_unit
 from cosim.variable import Variable as Variable
 from cosim.version import __version__ as __version__
+from cosim.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
 from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
 from cosim.walker import repeat_walk as repeat_walk
 from cosim.walker import walk as walk

@@ -65,6 +65,7 @@ class Assembly:
         self._make_blocks()
         if solver is not None:
             self.blocks += solver.create_blocks(self)
+            self._raise()
         self._zero_accumulators()
         self._check_derivatives()
         self._check_sources()

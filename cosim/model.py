@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cosim.result import Result
     from cosim.system import System
 
+MOVED = {"X_GB", "mass"}  # what has both is a body, which a dynamics solver moves
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
 
@@ -127,7 +128,7 @@ class Model:
         from cosim.system import System
 
         solver = None
-        if any(isinstance(p, Joint) for p in self.parts.values()):
+        if any(isinstance(p, Joint) or set(p.declarations) >= MOVED for p in self.parts.values()):
             solver = registry().get("dynamics_solver", self.settings["dynamics"])()
         return System(Assembly(self.parts, self.connections, solver), self)
 

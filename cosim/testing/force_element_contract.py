@@ -43,7 +43,7 @@ class ForceElementContract:
     ...     make = staticmethod(lambda: MyDamper(damping=40.0))
     """
 
-    make: ClassVar[Callable[[], Any]]
+    make: ClassVar[Callable[..., Any]]
     angle: ClassVar[float] = 1.0
     distance: ClassVar[float] = 0.5
     speed: ClassVar[float] = 2.0

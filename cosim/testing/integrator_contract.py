@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.testing.described import check_docstring
 from cosim.testing.known_solution import exact, known_system
 
 MANY = 100_000
@@ -126,7 +125,9 @@ class IntegratorContract:
             assert integrator.redo(system, state, event) == cosim.StepCode.DONE
             assert state.time == event, f"{state.time!r} instead of {event!r} with {options}"
             redone = float(np.abs(state.y - exact(event)).max())
-            assert redone <= 2.0 * error + 1e-9, f"error {redone} at the event, {error} at the end of the step"
+            assert redone <= 2.0 * error + 1e-9, (
+                f"error {redone} at the event, {error} at the end of the step"
+            )
 
     def test_failed_step_leaves_the_state(self) -> None:
         """A step that cannot be taken answers a code and changes nothing."""

@@ -43,7 +43,7 @@ class JointContract:
     ...     make = staticmethod(lambda: Lift())
     """
 
-    make: ClassVar[Callable[[], Any]]
+    make: ClassVar[Callable[..., Any]]
     reach: ClassVar[float] = 0.6
     step: ClassVar[float] = 1e-3
     tolerance: ClassVar[float] = 1e-8

@@ -41,7 +41,7 @@ class MeasureContract:
     ...     make = staticmethod(lambda: Average())
     """
 
-    make: ClassVar[Callable[[], Any]]
+    make: ClassVar[Callable[..., Any]]
     times: ClassVar[tuple[float, ...]] = (0.21, 0.46, 0.83)
     step: ClassVar[float] = 1e-3
     tolerance: ClassVar[float] = 1e-5

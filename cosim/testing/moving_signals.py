@@ -39,7 +39,7 @@ def observed_system(measure: Any) -> cosim.System:
     attachments = [d for d in type(measure).declarations.values() if d.kind == "attachment"]
     if any(d.options["provides"] != "source" for d in attachments):
         model.add("mechanics.ground", "ground")
-        inertia: Any = (0.2, 0.5, 0.9)
+        inertia: Any = (0.4, 0.5, 0.8)
         model.add("mechanics.rigid_body", "body", mass=2.0, center_of_mass=(0.1, 0.0, -0.2), inertia=inertia)
         model.add("mechanics.gravity", "gravity")
         velocity = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)

@@ -42,4 +42,6 @@ if __name__ == "__main__":
         print(f"{path:<18} {damped.unit(path):<6} {on:15.4g} {off:9.4g}")
     put_in = damped["shaker.work"] + damped["active_damper.work"]
     drift = np.ptp(damped["energy.total"] - put_in)
-    print(f"energy: total minus work put in is constant to {drift:.1g} J of {damped['shaker.work'][-1]:.2g} J")
+    print(
+        f"energy: total minus work put in is constant to {drift:.1g} J of {damped['shaker.work'][-1]:.2g} J"
+    )

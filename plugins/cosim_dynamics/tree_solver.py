@@ -5,13 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 import cosim
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves
-from cosim_dynamics.tree import Report, Tree, is_body
+from cosim_dynamics.tree import Report, Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
@@ -45,24 +43,7 @@ class TreeSolver(cosim.DynamicsSolver):
             check_leaves(tree, problem)
             self.check(tree, own, problem)
         if faults:
-            return [_claim(assembly)]
+            return []
         work = Work(assembly, tree)
         motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
         return [*motion, *own.blocks, *self.acceleration_blocks(assembly, tree, work, own)]
-
-
-def _claim(assembly: Assembly) -> Block:
-    """A block that never runs: nothing shall be reported missing on top of the faults of the tree."""
-    writes = [assembly.derivative(joint, "u") for joint in assembly.parts(cosim.Joint) if joint.nu]
-    for body in filter(is_body, assembly.parts(cosim.Component)):
-        writes += [
-            assembly.slot(body, name) for name in ("X_GB", "V_GB", "A_GB") if name in body.declarations
-        ]
-    rows = np.zeros((0, 1), dtype=np.int64)
-    return cosim.Block(
-        _nothing, rows, cosim.Stage.ACCELERATION, (), tuple(writes), (), "dynamics: faulty tree"
-    )
-
-
-def _nothing(t, y, p, d, k, h, c, ints, first, count):
-    """No rows, nothing to do."""

@@ -183,7 +183,7 @@ class ModelFile:
                 self._add(path, key, f"{name} = {entry!r} is no table: write {needs.replace('name', name)}")
 
     def _check_names(self, tables: dict[str, cosim.ModelTable]) -> None:
-        """Whatever a part is attached to, and every end of a connection, has to begin with the name of a part."""
+        """What a part is attached to, and each end of a connection, begins with the name of a part."""
         known = set(self.model.parts)
         for key, table in tables.items():
             if table.form == "entries" and isinstance(self.file.data.get(key), dict):

@@ -1,114 +1,64 @@
-"""Results as pictures."""
+"""Pictures of results."""
 
 from __future__ import annotations
 
-import importlib.util
-import io
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 import cosim
-from cosim_workbench.replace_file import replace_file
+from cosim_workbench.atomic_file import replaced_file
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-WIDTH, PANEL_HEIGHT, MARGIN = 9.0, 2.4, 0.9  # inches
-STYLES = ("-", "--", "-.", ":")
-COLORS, ENTRIES_IN_A_COLUMN = 10, 10
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+WIDTH, PANEL_HEIGHT = 8.0, 2.6
+"""Inches."""
 
 
 class Plot(cosim.ResultSink):
-    """Draws signals over time with matplotlib: a panel for each unit, one line for each scalar.
+    """Signals over time; those of one unit share a panel, with the unit at its axis."""
 
-    The elements of a vector signal are lines of their own. An instant with an event, which a result may hold
-    twice, is a vertical piece of the line.
-
-    Raises
-    ------
-    CosimError
-        When matplotlib is not installed, or there is nothing to draw.
-    """
-
-    suffixes: ClassVar[tuple[str, ...]] = (".png", ".svg", ".pdf")
+    suffixes = (".png", ".svg", ".pdf")
 
     def write(self, result: cosim.Result, path: Path) -> Path:
-        """Write a picture in the format that the ending of the path says; no window is opened."""
-        need_matplotlib()
-        path = Path(path)
-        if path.suffix.lower() not in self.suffixes:
-            raise cosim.CosimError(f"{path}: a picture ends with one of {', '.join(self.suffixes)}")
-        import matplotlib
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        """Draw to a file; its ending says what kind."""
+        check_plot(path)
+        figure = self.show(result)
+        with replaced_file(path) as draft:
+            figure.savefig(draft, dpi=120)
+        return path
+
+    def show(self, result: cosim.Result) -> Any:
+        """The figure (`matplotlib.figure.Figure`)."""
+        require_matplotlib()
         from matplotlib.figure import Figure
 
-        figure = Figure()
-        FigureCanvasAgg(figure)  # for a PNG; those for SVG and PDF are chosen by the format
-        draw(result, figure)
-        format = path.suffix.lower().removeprefix(".")
-        stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format)
-        picture = io.BytesIO()
-        with matplotlib.rc_context({"svg.hashsalt": "cosim"}):  # the same result, the same bytes
-            figure.savefig(picture, format=format, metadata=stamp)
-        return replace_file(path, [picture.getvalue()])
-
-    def show(self, result: cosim.Result) -> Figure:
-        """A figure of pyplot, which a notebook and ``matplotlib.pyplot.show()`` display."""
-        need_matplotlib()
-        from matplotlib import pyplot
-
-        return draw(result, pyplot.figure())
-
-
-def need_matplotlib() -> None:
-    """Raise an error that says how to install matplotlib when it is missing."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise cosim.CosimError(
-            "a plot needs matplotlib, which is not installed: pip install 'cosim-framework[plot]'"
-        )
+        panels: dict[str, list[str]] = {}
+        columns = result.columns()
+        for name in columns:
+            panels.setdefault(result.unit(name), []).append(name)
+        if not panels:
+            raise cosim.CosimError("nothing to draw: the result has no signals but the time")
+        figure = Figure(figsize=(WIDTH, PANEL_HEIGHT * len(panels) + 0.6), layout="constrained")
+        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for panel, (unit, names) in zip(axes, panels.items(), strict=True):
+            for name in names:
+                panel.plot(result.time, columns[name], label=name, linewidth=1.2)
+            panel.set_ylabel("" if unit == "1" else unit)
+            panel.grid(True, alpha=0.3)
+            panel.legend(fontsize="small", loc="best", ncols=1 + (len(names) - 1) // 8)
+        axes[-1].set_xlabel("time in s")
+        return figure
 
 
-def draw(result: cosim.Result, figure: Any) -> Any:
-    """Draw all signals of a result into an empty figure of matplotlib, and return the figure."""
-    panels: dict[str, dict[str, NDArray[np.float64]]] = {}
-    for name, values in result.columns().items():
-        panels.setdefault(result.unit(name), {})[name] = values
-    if not panels or not len(result):
-        raise cosim.CosimError("nothing to plot: the result has no signals, or no points")
-    figure.set_size_inches(WIDTH, MARGIN + PANEL_HEIGHT * len(panels))
-    figure.set_layout_engine("constrained")
-    rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (unit, lines) in zip(rows, panels.items(), strict=True):
-        for index, (name, values) in enumerate(lines.items()):
-            style = STYLES[index // COLORS % len(STYLES)]
-            axes.plot(result.time, values, style, color=f"C{index % COLORS}", linewidth=1.2, label=name)
-        axes.set_ylabel(axis_label(list(lines), unit))
-        axes.grid(True, alpha=0.3)
-        columns = 1 + (len(lines) - 1) // ENTRIES_IN_A_COLUMN
-        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.3}
-        axes.legend(**beside, fontsize="small", ncols=columns, frameon=False)
-    rows[-1].set_xlabel("time [s]")
-    title = str(result.statistics.get("model", ""))
-    figure.suptitle(" – ".join(text for text in (title, result.message) if text) or _title_of(panels))
-    return figure
+def check_plot(path: Path) -> None:
+    """Raise a `CosimError` when a picture cannot be written there; worth asking before a long run."""
+    if path.suffix.lower() not in Plot.suffixes:
+        raise cosim.CosimError(f"{path}: a picture ends in {', '.join(Plot.suffixes)}")
+    require_matplotlib()
 
 
-def axis_label(names: list[str], unit: str) -> str:
-    """What the vertical axis of a panel says.
-
-    >>> axis_label(["felt"], "m/s"), axis_label(["a", "b"], "kg.m2"), axis_label(["a", "b"], "1")
-    ('felt [m/s]', '[kg·m²]', '[1]')
-    """
-    shown = re.sub(r"(?<=[A-Za-z])-?\d+", lambda match: match[0].translate(SUPERSCRIPTS), unit)
-    return f"{names[0] if len(names) == 1 else ''} [{shown.replace('.', '·')}]".lstrip()
-
-
-def _title_of(panels: dict[str, dict[str, NDArray[np.float64]]]) -> str:
-    """For a result that does not say which model it is of."""
-    names = [name for lines in panels.values() for name in lines]
-    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+def require_matplotlib() -> None:
+    """Raise a `CosimError` that says how to get it when it is not there."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        text = "a plot needs matplotlib, which is not installed: pip install 'cosim-framework[plot]'"
+        raise cosim.CosimError(text) from None

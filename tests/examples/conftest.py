@@ -1,0 +1,70 @@
+"""Distributions of the examples, as an installer would leave them, without an installer."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+import cosim
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A distribution in a folder of its own, which is in ``sys.path``."""
+
+    site: Path
+    registry: cosim.Registry
+    """What is installed, and this distribution."""
+
+
+Install = Callable[[Path], Installed]
+
+
+@pytest.fixture(scope="module")
+def install(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
+    """A function that installs a project, until the module's tests are done."""
+    before, modules = list(sys.path), set(sys.modules)
+
+    def do(project: Path) -> Installed:
+        site = tmp_path_factory.mktemp("site")
+        name = _copy(project, site)
+        sys.path.insert(0, str(site))
+        (own,) = distributions(path=[str(site)], name=name)
+        others = [d for d in distributions() if d.name != name]
+        # A folder that is twice in the path lists its distributions twice.
+        points = {(p.name, p.value): p for d in [*others, own] for p in d.entry_points if p.group == "cosim"}
+        return Installed(site, cosim.Registry.discover(points.values()))
+
+    yield do
+    added = {path for path in sys.path if path not in before}
+    sys.path[:] = before
+    for module in set(sys.modules) - modules:
+        file = getattr(sys.modules[module], "__file__", None) or ""
+        if any(file.startswith(path) for path in added):
+            del sys.modules[module]
+
+
+def _copy(project: Path, site: Path) -> str:
+    """Copy a project's modules, with the metadata of its ``pyproject.toml`` beside them; returns its name."""
+    about = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
+    name, version = about["name"], about["version"]
+    module = name.replace("-", "_")
+    if (project / module).is_dir():
+        shutil.copytree(project / module, site / module, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(project / f"{module}.py", site)
+    files = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*")) if path.is_file()]
+    points = [f"{key} = {value}" for key, value in about["entry-points"]["cosim"].items()]
+    info = site / f"{module}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "utf-8")
+    (info / "entry_points.txt").write_text("\n".join(["[cosim]", *points, ""]), "utf-8")
+    (info / "RECORD").write_text("".join(f"{file},,\n" for file in files), "utf-8")
+    return str(name)

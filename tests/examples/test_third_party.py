@@ -1,0 +1,95 @@
+"""The third-party plugin: found, run, listed and exported, and nothing in the repository knows it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cosim_mechanics import Multibody
+
+import cosim
+
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "examples" / "third_party_plugin"
+MASS, DAMPING, SPEED, UNTIL = 2.0, 5.0, 3.0, 0.5
+
+
+@pytest.fixture(scope="module")
+def acme(install: Callable[[Path], Any]) -> Iterator[Any]:
+    found = install(PROJECT)
+    with cosim.use_registry(found.registry):
+        yield found
+
+
+def sliding_mass() -> Multibody:
+    model = Multibody("sliding_mass", gravity=(0.0, 0.0, 0.0))
+    cart = model.body("cart", mass=MASS, inertia=(0.0, 0.0, 0.0))
+    model.joint("slider", child=cart, name="rail", q=1.0, u=SPEED)
+    model.add("acme.quadratic_damper", "damper", body1="ground", body2=cart, damping=DAMPING)
+    return model
+
+
+def closed_form(time: float) -> float:
+    """v = v0 / (1 + c v0 t / m)."""
+    return SPEED / (1.0 + DAMPING * SPEED / MASS * time)
+
+
+def run(*words: str, path: Path | None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    return subprocess.run(
+        [sys.executable, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_it_is_registered_with_its_owner(acme: Any) -> None:
+    entry = acme.registry.entry("component", "acme.quadratic_damper")
+    assert (entry.distribution, entry.version, entry.group) == ("acme-dampers", "1.0.0", "force_elements")
+
+
+def test_the_command_line_lists_it(acme: Any) -> None:
+    listed = run("-m", "cosim", "plugins", path=acme.site)
+    assert "acme: acme-dampers 1.0.0, acme_dampers, contract 1.0\n" in listed.stdout
+    assert "force elements: acme.quadratic_damper" in listed.stdout
+
+
+def test_it_runs(acme: Any) -> None:
+    result = sliding_mass().simulate(until=UNTIL, accuracy=1e-10)
+    assert result["rail.speed"][-1] == pytest.approx(closed_form(UNTIL), rel=1e-8)
+
+
+def test_its_own_tests_pass(acme: Any) -> None:
+    pytest.importorskip("hypothesis", reason="the contract kit needs hypothesis")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", str(PROJECT))
+    tested = run(*words, path=acme.site, cwd=acme.site)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    assert " passed" in tested.stdout
+
+
+def test_an_fmu_carries_it_to_where_it_is_not_installed(acme: Any, tmp_path: Path) -> None:
+    fmu = sliding_mass().export_fmu(tmp_path / "sliding_mass.fmu", outputs=["rail.speed"], accuracy=1e-10)
+    with zipfile.ZipFile(fmu) as archive:
+        assert archive.read("resources/acme_dampers.py") == (PROJECT / "acme_dampers.py").read_bytes()
+    script = (
+        "import sys, fmpy, importlib.metadata\n"
+        "result = fmpy.simulate_fmu(sys.argv[1], stop_time=float(sys.argv[2]), output_interval=0.01)\n"
+        "print(repr(float(result['rail.speed'][-1])), sys.modules['acme_dampers'].__file__)\n"
+    )
+    ran = run("-c", script, str(fmu), str(UNTIL), path=None, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    speed, file = ran.stdout.splitlines()[-1].split(maxsplit=1)
+    assert float(speed) == pytest.approx(closed_form(UNTIL), rel=1e-8)
+    assert str(acme.site) not in file
+
+
+def test_the_product_does_not_know_it() -> None:
+    sources = [path for folder in ("cosim", "plugins", "fmu") for path in (ROOT / folder).rglob("*.py")]
+    assert len(sources) > 100
+    assert [path for path in sources if "acme_dampers" in path.read_text("utf-8")] == []

@@ -1,0 +1,31 @@
+"""Each check of the kit for force elements finds its own deliberately wrong toy, and nothing else."""
+
+import pytest
+import toy_elements as toys
+from failing_checks import checks, failing_checks, fails_exactly
+
+WRONG = {
+    "test_has_a_docstring_with_its_law": toys.SilentCase,
+    "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
+    "test_forces_are_finite": toys.OnlyInMotionCase,
+    "test_forces_follow_from_the_state_alone": toys.WearingCase,
+    "test_two_elements_are_independent": toys.SharingCase,
+    "test_action_is_reaction": toys.OneSidedCase,
+    "test_power_is_the_loss_of_energy": toys.MiscountingCase,
+    "test_compiled_is_plain_python": toys.OverflowingCase,
+    "test_restored_state_gives_the_same_forces": toys.RecognizingCase,
+}
+
+
+def test_each_check_has_a_toy():
+    assert sorted(WRONG) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_wrong_toy_fails_exactly_its_check(check):
+    fails_exactly(WRONG[check], check)
+
+
+@pytest.mark.parametrize("case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase])
+def test_right_element_passes(case):
+    assert failing_checks(case) == []

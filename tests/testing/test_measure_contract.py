@@ -1,0 +1,29 @@
+"""Each check of the kit for measures finds its own deliberately wrong toy, and nothing else."""
+
+import pytest
+import toy_measures as toys
+from failing_checks import checks, failing_checks, fails_exactly
+
+WRONG = {
+    "test_has_a_docstring_with_its_law": toys.SilentCase,
+    "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
+    "test_value_is_finite": toys.NotAtZeroCase,
+    "test_two_runs_give_the_same": toys.CountingCase,
+    "test_computing_changes_nothing": toys.WearingCase,
+    "test_derivative_is_that_of_the_value": toys.SteepCase,
+    "test_restored_state_gives_the_same_value": toys.RecognizingCase,
+    "test_compiled_is_plain_python": toys.OverflowingCase,
+}
+
+
+def test_each_check_has_a_toy():
+    assert sorted(WRONG) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_wrong_toy_fails_exactly_its_check(check):
+    fails_exactly(WRONG[check], check)
+
+
+def test_right_measure_passes():
+    assert failing_checks(toys.RightCase) == []

@@ -1,0 +1,187 @@
+"""Force elements, each wrong in one way, and their contracts: found by the check of the same name."""
+
+import math
+from typing import ClassVar
+
+import cosim
+from cosim.testing import ForceElementContract
+
+
+class Pull(cosim.ForceElement):
+    """Pulls the origins of two bodies together.
+
+    Law: f = k (p2 - p1) on body 1, -f on body 2.
+    """
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        for i in range(3):
+            f = stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            F_GB1[3 + i] += f
+            F_GB2[3 + i] -= f
+
+
+class PlainPull(cosim.ForceElement):
+    """The same in plain Python. Law: as `Pull`."""
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+
+    def force(self, X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = self.factor(X_GB1, F_GB1) * stiffness * (X_GB2[9:] - X_GB1[9:])
+        F_GB1[3:] += f
+        F_GB2[3:] -= f
+
+    def factor(self, pose, force):
+        return 1.0
+
+
+class StoringPull(Pull):
+    """Stores energy. Law: as `Pull`, E = k |p2 - p1|^2 / 2."""
+
+    potential_energy = cosim.cache_slot(unit="J")
+
+    @cosim.kernel
+    def energy(X_GB1, X_GB2, stiffness, potential_energy):
+        total = 0.0
+        for i in range(3):
+            total += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
+        potential_energy[0] = 0.5 * stiffness * total
+
+
+class Silent(Pull):
+    """Does something."""
+
+
+class Clamping(Pull):
+    """Takes what it should refuse. Law: as `Pull`."""
+
+    def __init__(self, **values):
+        values["stiffness"] = abs(values["stiffness"])
+        super().__init__(**values)
+
+
+class OnlyInMotion(Pull):
+    """Divides by the speed. Law: as `Pull`, times v / |v|."""
+
+    @cosim.kernel
+    def force(X_GB1, V_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        sign = V_GB1[3] / math.sqrt(V_GB1[3] * V_GB1[3])
+        for i in range(3):
+            f = sign * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            F_GB1[3 + i] += f
+            F_GB2[3 + i] -= f
+
+
+class Wearing(PlainPull):
+    """Changes the State while it computes. Law: as `Pull`."""
+
+    wear = cosim.discrete(shape=1)
+
+    def force(self, X_GB1, X_GB2, stiffness, wear, F_GB1, F_GB2):
+        wear.fill(wear[0] + 1.0)
+        f = stiffness * (X_GB2[9:] - X_GB1[9:])
+        F_GB1[3:] += f
+        F_GB2[3:] -= f
+
+
+class Sharing(PlainPull):
+    """Instances share results that they must not. Law: as `Pull`."""
+
+    results: ClassVar[dict] = {}
+
+    def force(self, X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = self.results.setdefault(X_GB1.tobytes(), stiffness * (X_GB2[9:] - X_GB1[9:]))
+        F_GB1[3:] += f
+        F_GB2[3:] -= f
+
+
+class OneSided(Pull):
+    """Forgets the reaction. Law: as `Pull`."""
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB2):
+        for i in range(3):
+            F_GB2[3 + i] -= stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+
+
+class Miscounting(StoringPull):
+    """Says twice the energy. Law: as `StoringPull`."""
+
+    @cosim.kernel
+    def energy(X_GB1, X_GB2, stiffness, potential_energy):
+        total = 0.0
+        for i in range(3):
+            total += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
+        potential_energy[0] = stiffness * total
+
+
+class Overflowing(Pull):
+    """Integers that leave 64 bits. Law: as `Pull`, times a number that should always be the same."""
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        number = 1
+        for _ in range(80):
+            number = number * 7 + 1
+        for i in range(3):
+            f = (1.0 + 1e-3 * (number % 1000)) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            F_GB1[3 + i] += f
+            F_GB2[3 + i] -= f
+
+
+class Recognizing(PlainPull):
+    """Pulls harder in every other State than the first one with this pose. Law: as `Pull`."""
+
+    def factor(self, pose, force):
+        seen = self.__dict__.setdefault("seen", {})
+        return 1.0 if seen.setdefault(pose.tobytes(), force.ctypes.data) == force.ctypes.data else 2.0
+
+
+class RightCase(ForceElementContract):
+    make = staticmethod(lambda: Pull(stiffness=100.0))
+
+
+class RightPlainCase(ForceElementContract):
+    make = staticmethod(lambda: PlainPull(stiffness=100.0))
+
+
+class RightStoringCase(ForceElementContract):
+    make = staticmethod(lambda: StoringPull(stiffness=100.0))
+
+
+class SilentCase(ForceElementContract):
+    make = staticmethod(lambda: Silent(stiffness=100.0))
+
+
+class ClampingCase(ForceElementContract):
+    make = staticmethod(lambda: Clamping(stiffness=100.0))
+
+
+class OnlyInMotionCase(ForceElementContract):
+    make = staticmethod(lambda: OnlyInMotion(stiffness=100.0))
+
+
+class WearingCase(ForceElementContract):
+    make = staticmethod(lambda: Wearing(stiffness=100.0))
+
+
+class SharingCase(ForceElementContract):
+    make = staticmethod(lambda: Sharing(stiffness=100.0))
+
+
+class OneSidedCase(ForceElementContract):
+    make = staticmethod(lambda: OneSided(stiffness=100.0))
+
+
+class MiscountingCase(ForceElementContract):
+    make = staticmethod(lambda: Miscounting(stiffness=100.0))
+
+
+class OverflowingCase(ForceElementContract):
+    make = staticmethod(lambda: Overflowing(stiffness=100.0))
+
+
+class RecognizingCase(ForceElementContract):
+    make = staticmethod(lambda: Recognizing(stiffness=100.0))

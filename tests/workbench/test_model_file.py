@@ -1,0 +1,91 @@
+"""What is wrong in a model file: each fault once, with its line, and nothing is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from workbench_tools import write_model
+
+from cosim.cli import main
+
+Captured = pytest.CaptureFixture[str]
+STIFFNESS = 'stiffness = [0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"]'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def complaint(capsys: Captured) -> list[str]:
+    assert main(["run", "mount.toml"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "Traceback" not in said.err
+    assert not Path("mount.csv").exists()
+    return said.err.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "said"),
+    [
+        ("linear_bushing", "linear_bushin", ":11: elements.mount_left: ", "Nearest: mechanics.linear_bushing."),
+        (STIFFNESS, "stiffness = [1, 2, 3]", ":15: elements.mount_left: ", "has shape (3,), needs (6,)"),
+        (STIFFNESS, "stiffness = [0, 0, 0, -1, 1, 1]", ":15: elements.mount_left: ", "stiffness[3] is -1 N/m"),
+        (STIFFNESS, f"{STIFFNESS}\nstifness = 3", ":16: elements.mount_left: ", "Nearest: stiffness."),
+        ('"120 kg"', '"120 m"', ":5: bodies.engine: ", "kg"),
+        ('body2 = "engine"', 'body2 = "engin"', ":13: elements.mount_left: ", "Nearest: engine."),
+        ('joint = "free"', 'joint = "fre"', ":8: bodies.engine: ", "Nearest: mechanics.free."),
+        ("accuracy = 1e-6", "acuracy = 1e-6", ":24: simulation: ", "Nearest: accuracy."),
+        ('until = "50 ms"', "until = -1", ":23: simulation: ", "greater than 0"),
+        ("[measures.", "[measure.", ":17: ", "Nearest: measures."),
+        ('name = "engine_mount"', 'nam = "engine_mount"', ":2: model: ", "Nearest: name."),
+        ('"engine.z"', '"engine.zz"', ":25: simulation.output.signals: ", "Nearest: engine.z."),
+    ],
+)
+def test_one_fault(folder: Path, capsys: Captured, old: str, new: str, where: str, said: str) -> None:
+    write_model(folder, (old, new))
+    first, *others = complaint(capsys)
+    assert first.startswith(f"mount.toml{where}")
+    assert said in first
+    assert others[-1] == "1 problem, nothing was run."
+
+
+def test_a_connection_that_does_not_measure_the_same(folder: Path, capsys: Captured) -> None:
+    actuator = (
+        '[components.push]\ntype = "mechanics.actuator"\ncoordinate = "slide_joint"\n'
+        '[bodies.slide]\nmass = 1.0\ninertia = [1, 1, 1]\njoint = "slider"\n'
+        '[[connections]]\nfrom = "engine.z"\nto = "push.force"\n'
+    )
+    write_model(folder, more=actuator)
+    first, *others = complaint(capsys)
+    assert "connections[0] (engine.z → push.force)" in first
+    assert " m" in first and "N" in first
+    assert others[-1] == "1 problem, nothing was run."
+
+
+def test_all_faults_at_once_in_the_order_of_the_lines(folder: Path, capsys: Captured) -> None:
+    changes = [("accuracy = 1e-6", "acuracy = 1e-6"), (STIFFNESS, "stiffness = 3"), ('"120 kg"', "-1")]
+    write_model(folder, *changes)
+    *faults, last = complaint(capsys)
+    lines = [int(fault.split(":")[1]) for fault in faults if fault.startswith("mount.toml:")]
+    assert lines == [5, 15, 24]
+    assert last == "3 problems, nothing was run."
+
+
+def test_what_is_no_toml(folder: Path, capsys: Captured) -> None:
+    write_model(folder, ('mass = "120 kg"', "mass = = 3"))
+    (only,) = complaint(capsys)
+    assert only.startswith("mount.toml:5: ")
+
+
+def test_a_file_that_is_missing(capsys: Captured) -> None:
+    (only,) = complaint(capsys)
+    assert only.startswith("mount.toml: no such file")
+
+
+def test_what_is_no_text(folder: Path, capsys: Captured) -> None:
+    (folder / "mount.toml").write_bytes(b'[model]\nname = "\xff"\n')
+    (only,) = complaint(capsys)
+    assert only.startswith("mount.toml:2: ")

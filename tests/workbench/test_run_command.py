@@ -1,0 +1,172 @@
+"""`cosim run`, `cosim info`, `cosim export` as they are typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workbench_tools import write_model
+
+import cosim
+from cosim.cli import main
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(path: str) -> cosim.Result:
+    found: cosim.Result = cosim.registry().get("result_sink", "workbench.csv")().read(Path(path))
+    return found
+
+
+def test_run(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    assert main(["run", "mount.toml"]) == 0
+    said = capsys.readouterr()
+    for word in ("engine_mount", "RungeKuttaMerson", "1e-06", "steps", "energy.total", "engine.z"):
+        assert word in said.out
+    assert said.out.endswith("results → mount.csv\n")
+    assert said.err == ""
+    assert len(said.out.splitlines()) <= 24
+    assert read("mount.csv").time[-1] == 0.05
+    assert len(read("mount.csv")) == 51
+
+
+def test_two_runs_are_byte_identical(folder: Path) -> None:
+    write_model(folder)
+    assert main(["run", "mount.toml", "-o", "a.csv", "--quiet"]) == 0
+    assert main(["run", "mount.toml", "-o", "b.csv", "--quiet"]) == 0
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+
+
+def test_the_file_is_the_same_model_as_in_python(folder: Path) -> None:
+    from cosim_mechanics import Multibody
+
+    write_model(folder)
+    assert main(["run", "mount.toml", "--quiet"]) == 0
+    model = Multibody("engine_mount")
+    engine = model.body("engine", mass=120.0, center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
+    model.joint("free", child=engine)
+    model.add(
+        "mechanics.linear_bushing",
+        "mount_left",
+        body1="ground",
+        body2=engine,
+        stiffness=[0, 0, 0, 1.2e5, 1.2e5, 2.4e5],
+        damping=[0, 0, 0, 300, 300, 600],
+    )
+    result = model.simulate(until=0.05, accuracy=1e-6, output_interval=1e-3, signals=["engine.z"])
+    assert read("mount.csv")["engine.z"].tobytes() == result["engine.z"].tobytes()
+
+
+def test_options_come_before_the_file(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    words = ["--until", "20 ms", "--accuracy", "1e-4", "--integrator", "dormand_prince"]
+    assert main(["run", "mount.toml", *words]) == 0
+    said = capsys.readouterr().out
+    assert "DormandPrince, accuracy 0.0001" in said
+    assert read("mount.csv").time[-1] == 0.02
+
+
+def test_quiet_says_nothing(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    assert main(["run", "mount.toml", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_plot(folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    write_model(folder)
+    assert main(["run", "mount.toml", "--quiet", "--plot", "mount.png"]) == 0
+    assert (folder / "mount.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--until", "0"], "--until"),
+        (["--until", "soon"], "--until"),
+        (["--accuracy", "-1"], "--accuracy"),
+        (["--integrator", "runge_kuta_merson"], "Nearest: integrators.runge_kutta_merson"),
+        (["-o", "nowhere/r.csv"], "nowhere"),
+        (["-o", "mount.toml"], "mount.toml"),
+        (["--plot", "r.txt"], "r.txt"),
+    ],
+)
+def test_bad_options(folder: Path, capsys: Captured, words: list[str], said: str) -> None:
+    before = write_model(folder).read_bytes()
+    assert main(["run", "mount.toml", *words]) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err and "Traceback" not in shown.err
+    assert shown.out == ""
+    assert [p.name for p in folder.iterdir()] == ["mount.toml"]
+    assert (folder / "mount.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(cosim.SimulationError(0.02, "not finite"), 1), (KeyboardInterrupt(), 130)]
+)
+def test_what_was_computed_is_kept(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int
+) -> None:
+    """The error comes out of the simulator itself, in the middle of the run."""
+    step = cosim.Simulator.step
+
+    def break_off(self: cosim.Simulator, *arguments: Any) -> Any:
+        if self.state.time > 0.02:
+            raise error
+        return step(self, *arguments)
+
+    monkeypatch.setattr(cosim.Simulator, "step", break_off)
+    write_model(folder)
+    assert main(["run", "mount.toml"]) == status
+    said = capsys.readouterr()
+    assert "results up to t = 0.02" in said.err and "mount.csv" in said.err
+    assert "Traceback" not in said.err
+    partial = read("mount.csv")
+    assert 0.02 <= partial.time[-1] < 0.05
+    assert partial["engine.z"].size == partial.time.size
+
+
+def test_info_of_each_kind(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    assert main(["info", "mount.toml"]) == 0
+    said = capsys.readouterr().out
+    for word in ("engine_mount", "mount_left", "mechanics.linear_bushing", "vertical_speed"):
+        assert word in said
+    assert main(["run", "mount.toml", "--quiet"]) == 0
+    assert main(["info", "mount.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "51 points" in said and "engine.z" in said
+
+
+def test_export_and_info_of_the_fmu(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    words = ["-o", "mount.fmu", "--outputs", "engine.z,vertical_speed"]
+    assert main(["export", "mount.toml", *words]) == 0
+    assert (folder / "mount.fmu").is_file()
+    capsys.readouterr()
+    assert main(["info", "mount.fmu"]) == 0
+    said = capsys.readouterr().out
+    assert "FMI 2.0 Co-Simulation" in said and "engine.z" in said and "mount_left.stiffness[4]" in said
+
+
+def test_export_of_what_is_not_there(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    assert main(["export", "mount.toml", "-o", "mount.fmu", "--outputs", "engine.zz"]) == 2
+    assert "engine.z" in capsys.readouterr().err
+    assert not (folder / "mount.fmu").exists()
+
+
+@pytest.mark.parametrize("name", ["missing.toml", "missing.csv", "missing.fmu", "mount.xyz"])
+def test_info_of_nothing(folder: Path, capsys: Captured, name: str) -> None:
+    (folder / "mount.xyz").write_text("?")
+    assert main(["info", name]) == 2
+    said = capsys.readouterr().err
+    assert name in said and "Traceback" not in said

@@ -1,0 +1,197 @@
+import datetime
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cosim import ModelError
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import toml_lines
+
+HARD = '''# a comment with [brackets] and = and "quotes
+a.b."c.d" = """x
+""\\"" = 1 """"  # c
+'single "quoted"'.k = \'\'\'[no]
+'table' = 1\'\'\'\'
+[x]
+y = [ # comment ]
+ 1979-05-27 07:32:00, "]",
+ [2, 3
+ ,], {p=1, q.r=[
+ 5]}]
+[[arr]]
+n = 1
+[arr.sub]
+k='\\'
+[[arr]]
+[[arr.deep]]
+z="\\\\"
+[[ arr . deep ]]
+z=2
+[ "tab\\u006ce" . inner ]
+e = ""
+f = {}
+g = []
+'''
+
+
+def paths_of(data, above=()):
+    """All key paths of what tomllib read."""
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+        yield (*above, key)
+        if isinstance(value, dict | list):
+            yield from paths_of(value, (*above, key))
+
+
+def test_every_key_and_element_has_its_line() -> None:
+    lines = toml_lines(HARD)
+    assert set(lines) == set(paths_of(tomllib.loads(HARD)))
+    expected = {
+        ("a", "b", "c.d"): 2,
+        ('single "quoted"', "k"): 4,
+        ("x",): 6,
+        ("x", "y"): 7,
+        ("x", "y", 0): 8,
+        ("x", "y", 2, 1): 9,
+        ("x", "y", 3, "q", "r", 0): 11,
+        ("arr",): 12,
+        ("arr", 0, "sub", "k"): 15,
+        ("arr", 1): 16,
+        ("arr", 1, "deep", 0, "z"): 18,
+        ("arr", 1, "deep", 1): 19,
+        ("table", "inner", "e"): 22,
+        ("table", "inner", "g"): 24,
+    }
+    assert {path: lines[path] for path in expected} == expected
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_line_ends_do_not_matter(end: str) -> None:
+    assert toml_lines(HARD.replace("\n", end)) == toml_lines(HARD)
+
+
+def test_the_files_of_this_repository() -> None:
+    files = [*Path(__file__).parents[2].glob("*.toml"), *Path(__file__).parents[2].glob("examples/**/*.toml")]
+    assert files
+    for file in files:
+        text = file.read_text("utf-8")
+        assert set(toml_lines(text)) == set(paths_of(tomllib.loads(text)))
+
+
+class Writer:
+    """Writes data as TOML, in one of the many ways; every number stands in it once."""
+
+    def __init__(self, choose) -> None:
+        self.choose = choose
+        self.lines: list[str] = []
+
+    def key(self, name: str) -> str:
+        plain = re.fullmatch(r"[A-Za-z0-9_-]+", name) is not None
+        forms = ['"' + "".join(f"\\u{ord(c):04x}" for c in name) + '"']
+        forms += [f"'{name}'"] if "'" not in name and name.isprintable() else []
+        forms += [name] * 3 if plain else []
+        return self.choose(forms)
+
+    def space(self, lines: bool) -> str:
+        return self.choose(["", " ", "\t", "\n", " # ] } = [\n\n "] if lines else ["", " ", "\t"])
+
+    def value(self, value) -> str:
+        if isinstance(value, dict):
+            gap = self.space(False)
+            pairs = [f"{self.key(k)}{gap}={gap}{self.value(v)}" for k, v in value.items()]
+            return "{" + gap + ",".join(pairs) + gap + "}"
+        if isinstance(value, list):
+            items = [self.space(True) + self.value(v) + self.space(True) for v in value]
+            return "[" + ",".join(items) + (self.choose(["", ","]) if items else "") + self.space(True) + "]"
+        if isinstance(value, str):
+            text = "".join(f"\\u{ord(c):04x}" if c in '"\\' or not c.isprintable() else c for c in value)
+            return self.choose([f'"{text}"', f'"""{text}"""', f'"""\n{text}\\\n  """'])
+        return value.isoformat(" ") if isinstance(value, datetime.datetime) else repr(value).lower()
+
+    def table(self, data: dict, above: str) -> None:
+        inline = [k for k, v in data.items() if not isinstance(v, dict) or self.choose([True, False])]
+        for key in inline:
+            self.lines += [self.choose(["", "# [comment]", "\t"])]
+            self.lines += [f"{self.key(key)}{self.space(False)}= {self.value(data[key])}"]
+        for key in data:
+            if key not in inline:
+                header = f"{above}{self.key(key)}"
+                self.lines.append(f"[{self.space(False)}{header}{self.space(False)}] # {{")
+                self.table(data[key], f"{header}{self.choose(['.', ' . '])}")
+
+
+KEYS = st.text(
+    st.characters(max_codepoint=0x2FF, exclude_categories=["Cs"]), min_size=1, max_size=6
+) | st.sampled_from(["a", "b-1", "2"])
+SCALARS = st.one_of(
+    st.text(st.characters(max_codepoint=0x2FF, exclude_categories=["Cs"]), max_size=8),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.datetimes(datetime.datetime(1900, 1, 1)),
+    st.just(12345678),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4), st.data())
+def test_whatever_tomllib_reads_has_lines(data: dict, source: st.DataObject) -> None:
+    writer = Writer(lambda options: source.draw(st.sampled_from(options)))
+    writer.table(data, "")
+    text = "\n".join(writer.lines) + "\n"
+    assert tomllib.loads(text) == data
+    lines = toml_lines(text)
+    assert set(lines) == set(paths_of(data))
+    source_lines = text.split("\n")
+    for path, line in lines.items():
+        value = data
+        for key in path:
+            value = value[key]
+        if isinstance(value, int) and value == 12345678:
+            assert "12345678" in source_lines[line - 1]
+
+
+@given(st.text(max_size=40) | st.text("[]{}=\"'.,# \n\tab1-", max_size=40))
+def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        with pytest.raises(ModelError) as raised:
+            TomlFile(Path("x.toml"), text)
+        assert re.match(r"x\.toml:\d+: no valid TOML: ", str(raised.value))
+        line = int(str(raised.value).split(":")[1])
+        assert 1 <= line <= text.count("\n") + 1
+    else:
+        assert set(TomlFile(Path("x.toml"), text).lines) == set(paths_of(data))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a = 1\nb = = 2\n", 2), ("a = 1\na = 2", 2), ("[a]\nb = 1\n\nc = [1,\n\n", 4), ("\n\nx", 3)],
+)
+def test_a_syntax_error_has_its_line(text: str, line: int) -> None:
+    with pytest.raises(ModelError, match=rf"^m\.toml:{line}: no valid TOML"):
+        TomlFile(Path("m.toml"), text)
+
+
+def test_bad_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    with pytest.raises(ModelError, match="no such file"):
+        TomlFile.read(path)
+    with pytest.raises(ModelError, match="is a directory"):
+        TomlFile.read(tmp_path)
+    path.write_bytes(b"a = 1\nb = '\xff'\n")
+    with pytest.raises(ModelError, match=r"m\.toml:2: is no UTF-8 text"):
+        TomlFile.read(path)
+    path.write_bytes(b"#" * 10_000_001)
+    with pytest.raises(ModelError, match="a model file has at most"):
+        TomlFile.read(path)
+    path.write_text("a = " + "[" * 100_000 + "]" * 100_000)
+    with pytest.raises(ModelError, match="nested too deeply"):
+        TomlFile.read(path)
