@@ -6,18 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.errors import LookUpError, ModelError, Problem
 
-if TYPE_CHECKING:
-    import pandas
-
-CSV, PICTURE = "workbench.csv", "workbench.plot"
-"""Ids of the result sinks behind `Result.to_csv` and `Result.plot`."""
+CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
+"""Ids of the result sinks behind `Result.to_csv`, `Result.plot` and `Result.to_pandas`."""
 
 
 class Result:
@@ -187,22 +184,19 @@ class Result:
             table[name] = values
         return table
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> Any:
         """A table with the time as index and one column for each scalar; ``attrs["units"]`` has the units.
+
+        Returns
+        -------
+        pandas.DataFrame
 
         Raises
         ------
         CosimError
             When pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            text = "a table needs pandas, which is not installed: pip install 'cosim-framework[table]'"
-            raise CosimError(text) from None
-        frame = pandas.DataFrame(self.columns(), index=pandas.Index(self.time, name="time"))
-        frame.attrs["units"] = {name: self.unit(name) for name in frame.columns}
-        return frame
+        return self._sink(TABLE).show(self)
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.

@@ -78,7 +78,8 @@ class Recorder:
             **vars(simulator.statistics),
             "wall_time": wall_time,
         }
-        return Result(np.array(self.times), columns, units, list(simulator.events), statistics, message)
+        times = np.array(self.times[: len(self.rows)])  # an interrupt may have come between the two
+        return Result(times, columns, units, list(simulator.events), statistics, message)
 
 
 def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:

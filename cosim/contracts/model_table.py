@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Report = Callable[[str, str], None]
 """``report(key_path, text)`` records a problem; ``key_path`` is seen from the entry: ``"frame.axis[2]"``."""
 
+RESERVED = frozenset({"self", "name", "kind"})
+"""Names of the arguments of `Model.add`."""
+
 FORMS = ("entries", "rows", "table")
 
 
@@ -130,6 +133,9 @@ class ModelTable(ABC):
                 example = f"{self.prefix or 'acme'}.thing"
                 report("type", f'type {given}, needs the id of a component, such as "{example}"')
                 return None
+        for key in sorted(RESERVED.intersection(values)):
+            report(key, f"no parameter '{key}': the name of a part stands in the header, its kind at 'type'")
+            del values[key]
         added: Component = model.add(self.full_id(kind), name, **values)
         return added
 

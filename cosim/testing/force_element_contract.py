@@ -99,7 +99,7 @@ class ForceElementContract:
 
     def test_two_elements_are_independent(self) -> None:
         """Two of a kind in one system act as if each were alone."""
-        (a, b), (_, c) = self.pose(4), self.pose(5)
+        (a, b), (_, c) = self.pose(20), self.pose(21)
         both = self.bodies(2)
         state = both.state((a, b), (a, c))
         for pair, pose in enumerate(((a, b), (a, c))):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from cosim_fmu import CoSimulation
-from cosim_workbench import ModelFile
 
 import cosim
+from cosim_fmu import CoSimulation
+from cosim_workbench import ModelFile
 
 HERE = Path(__file__).parent
 STEPS = (0.8e-3, 0.4e-3, 0.2e-3, 0.1e-3)  # s

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from cosim_workbench import ModelFile
 
 import cosim
+from cosim_workbench import ModelFile
 
 HERE = Path(__file__).parent
 ITERATIONS = 20

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from cosim_workbench import ModelFile
 
 import cosim
+from cosim_workbench import ModelFile
 
 HERE = Path(__file__).parent
 

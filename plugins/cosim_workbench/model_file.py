@@ -87,8 +87,12 @@ class ModelFile:
         with self.located():
             system = self.model.build()
         for path, value in self.model.starts.items():
-            with self._collected(_key_path(self.file.data["starts"], path, ("starts",)), "starts"):
-                system.write(cosim.State(system), path, value)
+            at = _key_path(self.file.data["starts"], path, ("starts",))
+            with self._collected(at, "starts"):
+                try:
+                    system.write(cosim.State(system), path, value)
+                except TypeError as error:
+                    raise cosim.StateError(f"{path} is {value!r}: {error}") from None
         for index, pattern in enumerate(self.model.simulation.get("signals") or ()):
             at = ("simulation", "output", "signals", index)
             with self._collected(at, "simulation.output.signals"):
@@ -190,9 +194,13 @@ class ModelFile:
                 known.update(self.file.data[key])  # a part that could not be made is not missing besides
         for name, part in self.model.parts.items():
             for attachment, value in part.values.attachments.items():
-                for given in value if isinstance(value, list | tuple) else [value]:
-                    if isinstance(given, str) and _head(given) not in known:
-                        path, label = self._place(f"{name}.{attachment}")
+                path, label = self._place(f"{name}.{attachment}")
+                for given in value if isinstance(value, list) else [value]:
+                    if isinstance(given, cosim.Component) or given is None:
+                        continue
+                    if not isinstance(given, str):
+                        self._add(path, label, f"{attachment} is {given!r}, needs the name of a part")
+                    elif _head(given) not in known:
                         self._add(path, label, f"{attachment}: {unknown('part', _head(given), known)}")
         for index, ends in enumerate(self.model.connections):
             for key, end in zip(("from", "to"), ends, strict=True):

@@ -13,6 +13,7 @@ from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
+from cosim_workbench.table import Table
 
 
 @cosim.hookimpl
@@ -38,3 +39,4 @@ def cosim_register_result_sinks(register: cosim.Register) -> None:
     """Where results go."""
     register("workbench.csv", ResultsCsv)
     register("workbench.plot", Plot)
+    register("workbench.table", Table)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cosim_mechanics import Multibody
 
 import cosim
+from cosim_mechanics import Multibody
 
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "examples" / "third_party_plugin"

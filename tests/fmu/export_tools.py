@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from export_parts import Ball, Fuse, Oscillator
+
 import cosim
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
-from export_parts import Ball, Fuse, Oscillator
 
 
 def oscillator(name: str = "oscillator", **values: Any) -> cosim.Model:

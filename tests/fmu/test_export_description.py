@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import cosim
 import pytest
 from export_parts import Oscillator
 from export_tools import ball, export, fuse, oscillator
+
+import cosim
 
 
 def described(path: Path) -> Any:

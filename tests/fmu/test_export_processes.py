@@ -8,11 +8,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import cosim
 import pytest
+from export_tools import Fmu, ball, export, oscillator, running
+
+import cosim
 from cosim_fmu.export.archive import read_archive, write_archive
 from cosim_fmu.export.slave import package_digest
-from export_tools import Fmu, ball, export, oscillator, running
 
 RUN = """
 import json, sys

@@ -3,10 +3,11 @@
 import math
 from pathlib import Path
 
-import cosim
 import numpy as np
 import pytest
 from export_tools import Fmu, ball, export, fuse, oscillator, running
+
+import cosim
 
 H = 0.01
 

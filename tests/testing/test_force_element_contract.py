@@ -1,5 +1,8 @@
 """Each check of the kit for force elements finds its own deliberately wrong toy, and nothing else."""
 
+import subprocess
+import sys
+
 import pytest
 import toy_elements as toys
 from failing_checks import checks, failing_checks, fails_exactly
@@ -29,3 +32,31 @@ def test_wrong_toy_fails_exactly_its_check(check):
 @pytest.mark.parametrize("case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase])
 def test_right_element_passes(case):
     assert failing_checks(case) == []
+
+
+STRANGER = '''
+import cosim
+from cosim.testing import ForceElementContract
+
+
+class Pull(cosim.ForceElement):
+    """Law: f = k (p2 - p1) on body 1."""
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+
+    def force(self, X_GB1, X_GB2, stiffness, F_GB1):
+        F_GB1[3:] += stiffness * (X_GB2[9:] - X_GB1[9:])
+
+
+class TestPull(ForceElementContract):
+    make = staticmethod(lambda: Pull(stiffness=3.0))
+'''
+
+
+def test_kit_runs_in_a_test_file_of_a_stranger(tmp_path):
+    (tmp_path / "test_stranger.py").write_text(STRANGER)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_stranger.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "1 failed, 7 passed, 1 skipped" in done.stdout
+    assert "about Ground's origin both together give" in done.stdout

@@ -87,14 +87,12 @@ class Wearing(PlainPull):
 
 
 class Sharing(PlainPull):
-    """Instances share results that they must not. Law: as `Pull`."""
+    """Whoever comes second to a pose pulls harder: instances share what they must not. Law: as `Pull`."""
 
-    results: ClassVar[dict] = {}
+    owners: ClassVar[dict] = {}
 
-    def force(self, X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        f = self.results.setdefault(X_GB1.tobytes(), stiffness * (X_GB2[9:] - X_GB1[9:]))
-        F_GB1[3:] += f
-        F_GB2[3:] -= f
+    def factor(self, pose, force):
+        return 1.0 if self.owners.setdefault(pose.tobytes(), self) is self else 2.0
 
 
 class OneSided(Pull):

@@ -83,15 +83,12 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     path = tmp_path / "r.csv"
     path.write_text("old")
 
-    def refuse(self: cosim.Result) -> object:
-        raise RuntimeError("in the middle")
+    def refuse(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
 
-    class Breaking(cosim.Result):
-        __getitem__ = refuse  # type: ignore[assignment]
-        columns = refuse  # type: ignore[assignment]
-
-    with pytest.raises(RuntimeError):
-        sink().write(Breaking([0.0], {"x": [1.0]}), path)
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(cosim.CosimError, match=r"r\.csv: cannot be written: No space left"):
+        result().to_csv(path)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
 

@@ -30,9 +30,19 @@ def complaint(capsys: Captured) -> list[str]:
 @pytest.mark.parametrize(
     ("old", "new", "where", "said"),
     [
-        ("linear_bushing", "linear_bushin", ":11: elements.mount_left: ", "Nearest: mechanics.linear_bushing."),
+        (
+            "linear_bushing",
+            "linear_bushin",
+            ":11: elements.mount_left: ",
+            "Nearest: mechanics.linear_bushing.",
+        ),
         (STIFFNESS, "stiffness = [1, 2, 3]", ":15: elements.mount_left: ", "has shape (3,), needs (6,)"),
-        (STIFFNESS, "stiffness = [0, 0, 0, -1, 1, 1]", ":15: elements.mount_left: ", "stiffness[3] is -1 N/m"),
+        (
+            STIFFNESS,
+            "stiffness = [0, 0, 0, -1, 1, 1]",
+            ":15: elements.mount_left: ",
+            "stiffness[3] is -1 N/m",
+        ),
         (STIFFNESS, f"{STIFFNESS}\nstifness = 3", ":16: elements.mount_left: ", "Nearest: stiffness."),
         ('"120 kg"', '"120 m"', ":5: bodies.engine: ", "kg"),
         ('body2 = "engine"', 'body2 = "engin"', ":13: elements.mount_left: ", "Nearest: engine."),
@@ -53,15 +63,14 @@ def test_one_fault(folder: Path, capsys: Captured, old: str, new: str, where: st
 
 
 def test_a_connection_that_does_not_measure_the_same(folder: Path, capsys: Captured) -> None:
-    actuator = (
-        '[components.push]\ntype = "mechanics.actuator"\ncoordinate = "slide_joint"\n'
-        '[bodies.slide]\nmass = 1.0\ninertia = [1, 1, 1]\njoint = "slider"\n'
+    force = (
+        '[components.push]\ntype = "mechanics.applied_force"\nbody = "engine"\naxis = "z"\n'
         '[[connections]]\nfrom = "engine.z"\nto = "push.force"\n'
     )
-    write_model(folder, more=actuator)
+    write_model(folder, more=force)
     first, *others = complaint(capsys)
     assert "connections[0] (engine.z → push.force)" in first
-    assert " m" in first and "N" in first
+    assert "m cannot be converted to N" in first
     assert others[-1] == "1 problem, nothing was run."
 
 

@@ -1,59 +1,52 @@
-"""Pictures of results."""
-
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
 import pytest
 
-import cosim
+from cosim import CosimError, Result
 
-UNITS = {"ball.z": "m", "ball.x": "m", "ball.vz": "m/s"}
-
-
-def result() -> cosim.Result:
-    signals = {"ball.z": [2.0, 1.0], "ball.vz": [0.0, -1.0], "ball.x": [0.0, 0.5], "wheel.q": [[1, 0], [0, 1]]}
-    return cosim.Result([0.0, 1.0], signals, UNITS)
-
-
-@pytest.mark.parametrize(("ending", "begins"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
-def test_a_file(tmp_path: Path, ending: str, begins: bytes) -> None:
-    pytest.importorskip("matplotlib")
-    path = tmp_path / f"r{ending}"
-    assert result().plot("ball.z", path=path) == path
-    assert path.read_bytes().startswith(begins)
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+RESULT = Result(
+    [0.0, 1.0],
+    {
+        "a.x": [0.0, 1.0],
+        "a.v": [0.0, 1.0],
+        "b.x": [1.0, 2.0],
+        "b.f": [[1.0, 2.0], [3.0, 4.0]],
+        "n": [1.0, 1.0],
+    },
+    {"a.x": "m", "a.v": "m/s", "b.x": "m", "b.f": "N"},
+)
 
 
 def test_signals_of_one_unit_share_a_panel() -> None:
-    pytest.importorskip("matplotlib")
-    panels = result().plot().axes
-    assert [[line.get_label() for line in panel.get_lines()] for panel in panels] == [
-        ["ball.z", "ball.x"],
-        ["ball.vz"],
-        ["wheel.q[0]", "wheel.q[1]"],
-    ]
-    assert "m" in panels[0].get_ylabel() and "m/s" in panels[1].get_ylabel()
-    assert "time" in panels[-1].get_xlabel()
-    assert all(panel.get_legend() is not None for panel in panels)
+    axes = RESULT.plot().axes
+    assert [panel.get_ylabel() for panel in axes] == ["m", "m/s", "N", ""]
+    labels = [[line.get_label() for line in panel.lines] for panel in axes]
+    assert labels == [["a.x", "b.x"], ["a.v"], ["b.f[0]", "b.f[1]"], ["n"]]
+    assert axes[-1].get_xlabel() == "time in s"
+    assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
 
 
-def test_patterns_choose() -> None:
-    pytest.importorskip("matplotlib")
-    (panel,) = result().plot("ball.v*").axes
-    assert [line.get_label() for line in panel.get_lines()] == ["ball.vz"]
+@pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_files(tmp_path: Path, ending: str, magic: bytes) -> None:
+    path = tmp_path / f"r.{ending}"
+    assert RESULT.plot("a.*", path=path) == path
+    assert path.read_bytes().startswith(magic)
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_no_signals() -> None:
-    pytest.importorskip("matplotlib")
-    with pytest.raises(cosim.CosimError, match="nothing to"):
-        cosim.Result([0.0, 1.0], {}).plot()
+def test_an_ending_that_is_no_picture(tmp_path: Path) -> None:
+    with pytest.raises(CosimError, match=r"a picture ends in \.png, \.svg, \.pdf"):
+        RESULT.plot(path=tmp_path / "r.bmp")
 
 
-def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
+def test_nothing_to_draw() -> None:
+    with pytest.raises(CosimError, match="nothing to draw"):
+        Result([0.0], {}).plot()
+
+
+def test_matplotlib_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(cosim.CosimError, match=r"cosim-framework\[plot\]"):
-        result().plot(path=tmp_path / "r.png")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(CosimError, match=r"pip install 'cosim-framework\[plot\]'"):
+        RESULT.plot()

@@ -4,13 +4,15 @@ import math
 
 import pytest
 from acme_dampers import QuadraticDamper
-from cosim_mechanics import Multibody
 
 import cosim
 from cosim.testing import ForceElementContract
+from cosim_mechanics import Multibody
 
 
 class TestQuadraticDamper(ForceElementContract):
+    """What every force element has to do."""
+
     make = staticmethod(
         lambda: QuadraticDamper(
             station_on_body1=(0.1, 0.0, 0.3), station_on_body2=(0.0, -0.2, 0.0), damping=40.0
@@ -28,7 +30,7 @@ def sliding_mass(mass: float, damping: float, speed: float) -> Multibody:
 
 
 def test_slows_down_as_one_over_time() -> None:
-    # m v' = -c v^2, so v = v0 / (1 + k t), x = x0 + (v0 / k) ln(1 + k t), with k = c v0 / m.
+    """From m v' = -c v^2: v = v0 / (1 + k t), x = x0 + (v0 / k) ln(1 + k t), with k = c v0 / m."""
     mass, damping, speed, until = 2.0, 5.0, 3.0, 1.5
     result = sliding_mass(mass, damping, speed).simulate(until=until, accuracy=1e-10)
     k = damping * speed / mass
@@ -40,13 +42,15 @@ def test_slows_down_as_one_over_time() -> None:
 
 
 def test_stations_that_coincide_are_an_error() -> None:
+    """The damper is named, and why it cannot go on."""
     model = sliding_mass(2.0, 5.0, 3.0)
     state = model.build().default_state()
     state["rail.q"] = [0.0]
-    with pytest.raises(cosim.SimulationError, match="damper.*coincide"):
+    with pytest.raises(cosim.SimulationError, match=r"damper.*coincide"):
         state.realize(cosim.Stage.DYNAMICS)
 
 
 def test_a_negative_damping_is_refused() -> None:
-    with pytest.raises(cosim.ModelError, match="damping is -1 N.s2/m2, needs at least 0"):
+    """With the value, its unit and the bound."""
+    with pytest.raises(cosim.ModelError, match=r"damping is -1 N.s2/m2, needs at least 0"):
         QuadraticDamper(damping=-1.0)

@@ -170,24 +170,26 @@ def _digest_of(module: Any) -> str:
 
 @contextmanager
 def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
-    """Put `resources` first in ``sys.path``, or last where all that is wanted is installed, identical."""
+    """Put `resources` first in ``sys.path``, or last where what is installed is identical."""
     before = list(sys.path)
     folder = str(resources)
     others = [entry for entry in before if entry != folder]
     sys.path[:] = others
     try:
-        installed = all(_is_installed(row) for row in wanted)
-        sys.path[:] = [*others, folder] if installed else [folder, *others]
+        can_wait = all(_is_harmless(row) for row in wanted)
+        sys.path[:] = [*others, folder] if can_wait else [folder, *others]
         importlib.invalidate_caches()
         yield
     finally:
         sys.path[:] = before
 
 
-def _is_installed(row: dict[str, str]) -> bool:
-    """Whether the environment has this very package, so that it need not come from the FMU."""
+def _is_harmless(row: dict[str, str]) -> bool:
+    """Whether the environment has no other package of this name: the very same one, or none."""
     spec = importlib.util.find_spec(row["name"]) if _can_import(row["name"]) else None
-    source = None if spec is None else _source_of(row["name"], spec.origin)
+    if spec is None:
+        return True
+    source = _source_of(row["name"], spec.origin)
     return source is not None and source.exists() and package_digest(source) == row["digest"]
 
 
@@ -228,7 +230,7 @@ def create_slave_class() -> type:
             self._faults: dict[str, str] = {}
             self._instance: Any = None
             resources = given["resources"]
-            # Pythonfmu's library puts the folder into the search path when it instantiates, not when it resets.
+            # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
             is_reset = resources not in sys.path
             if "logger" in given:  # the library, and not its builder, which takes the folder out again
                 sys.path[:] = [entry for entry in sys.path if entry != resources]

@@ -94,12 +94,11 @@ class SystemParticipant(cosim.Participant):
             self._heed(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write inputs; what has not changed is not written again, and so computed anew."""
-        state = self.simulator.state
-        for name, value in zip(names, values, strict=True):
-            if self._written.get(name) != value:
-                state[name] = value
-                self._written[name] = value
+        """Write inputs, as one jump; what has not changed is not written again, and so computed anew."""
+        changed = {n: v for n, v in zip(names, values, strict=True) if self._written.get(n) != v}
+        if changed:
+            self._guarded(lambda: self.simulator.write(changed))
+            self._written.update(changed)
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time, realized with the present inputs."""

@@ -1,0 +1,123 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cosim import CosimError, LookUpError, ModelError, Result, registry
+
+
+@pytest.fixture
+def result() -> Result:
+    signals = {
+        "engine.z": [1.0, 2.0, 3.0],
+        "felt.value": [0.0, 0.5, 0.5],
+        "energy.kinetic": [4.0, 5.0, 6.0],
+        "energy.total": [9.0, 9.0, 9.0],
+        "mount.force": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
+    }
+    units = {"engine.z": "m", "energy.kinetic": "J", "energy.total": "J", "mount.force": "N"}
+    return Result([0.0, 1.0, 1.0], signals, units, ["bang"], {"steps": 2}, "stopped")
+
+
+def test_what_it_holds(result: Result) -> None:
+    assert len(result) == 3
+    assert result.names == ["engine.z", "felt.value", "energy.kinetic", "energy.total", "mount.force"]
+    assert result["time"].tolist() == [0.0, 1.0, 1.0]
+    assert result["engine.z"].tolist() == [1.0, 2.0, 3.0]
+    assert result["felt"].tolist() == [0.0, 0.5, 0.5]
+    assert result["mount.force"].shape == (3, 2)
+    assert result["mount.force[1]"].tolist() == [2.0, 4.0, 6.0]
+    assert [result.unit(n) for n in ("time", "engine.z", "felt", "mount.force[0]", "x")] == [
+        "s",
+        "m",
+        "1",
+        "N",
+        "1",
+    ]
+    assert (result.events, result.statistics, result.message) == (["bang"], {"steps": 2}, "stopped")
+    assert "felt" in result and "time" in result and "engine.x" not in result and 3 not in result
+    assert repr(result) == "<Result: 5 signals, 3 points, 0 s to 1 s>"
+
+
+@pytest.mark.parametrize("name", ["engin.z", "mount.force[2]", "engine.z[0]", "mount.force[0][0]"])
+def test_a_signal_that_is_not_there(result: Result, name: str) -> None:
+    with pytest.raises(LookUpError, match=r"no signal in this result .*(Nearest|There are)"):
+        result[name]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        ("energy.*", ["energy.kinetic", "energy.total"]),
+        (["energy.total", "e*.?"], ["energy.total", "engine.z"]),
+        (
+            ["mount.force[0]", "*"],
+            ["mount.force[0]", "engine.z", "felt.value", "energy.kinetic", "energy.total", "mount.force"],
+        ),
+        (["felt"], ["felt"]),
+        ([], []),
+    ],
+)
+def test_select(result: Result, patterns: object, names: list[str]) -> None:
+    chosen = result.select(patterns)  # type: ignore[arg-type]
+    assert chosen.names == names
+    assert all(np.shares_memory(chosen[name], result[name]) for name in names)
+    assert [chosen.unit(name) for name in names] == [result.unit(name) for name in names]
+    assert chosen.message == "stopped"
+
+
+def test_select_refuses_a_pattern_that_matches_nothing(result: Result) -> None:
+    with pytest.raises(LookUpError, match=r"'enrgy\.\*'. Nearest: energy\."):
+        result.select("enrgy.*")
+
+
+def test_shapes_are_checked_all_at_once() -> None:
+    with pytest.raises(ModelError) as raised:
+        Result([0.0, 1.0], {"a": [1.0], "b": [[1.0], [2.0]], "c": 3.0})
+    assert [problem.where for problem in raised.value.problems] == ["a", "c"]
+    with pytest.raises(ModelError, match="time: decreases"):
+        Result([1.0, 0.0], {})
+    with pytest.raises(ModelError, match="one dimension"):
+        Result([[1.0]], {})
+
+
+def test_to_numpy_has_the_fields_of_fmpy(result: Result) -> None:
+    table = result.to_numpy()
+    assert table.dtype.names == ("time", *result.names)
+    assert table["mount.force"].shape == (3, 2)
+    assert all(np.array_equal(table[name], result[name]) for name in ("time", *result.names))
+
+
+def test_to_pandas(result: Result) -> None:
+    frame = result.to_pandas()
+    assert list(frame.columns) == [*result.names[:4], "mount.force[0]", "mount.force[1]"]
+    assert frame.index.name == "time"
+    assert frame["mount.force[1]"].tolist() == [2.0, 4.0, 6.0]
+    assert frame.attrs["units"]["energy.total"] == "J"
+
+
+def test_a_table_in_a_file_has_the_units(result: Result, tmp_path: Path) -> None:
+    sink = registry().get("result_sink", "workbench.table")()
+    lines = (
+        sink.write(result.select(["engine.z", "felt", "mount.force"]), tmp_path / "r.tsv")
+        .read_text()
+        .split("\n")
+    )
+    assert lines[0] == "time [s]\tengine.z [m]\tfelt\tmount.force[0] [N]\tmount.force[1] [N]"
+    assert lines[2] == "1.0\t2.0\t0.5\t3.0\t4.0"
+    assert len(lines) == 5
+
+
+def test_pandas_that_is_not_there_is_named(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(CosimError, match=r"pip install 'cosim-framework\[table\]'"):
+        result.to_pandas()
+
+
+def test_reading_and_drawing_change_nothing(result: Result) -> None:
+    before = {name: values.copy() for name, values in result.signals.items()}
+    result.to_numpy()["engine.z"][:] = 0.0
+    result.to_pandas()
+    result.plot("energy.*")
+    assert all(np.array_equal(before[name], result[name]) for name in before)

@@ -1,0 +1,129 @@
+import math
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fmpy.util import read_csv, write_csv
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from cosim import CosimError, Result
+from cosim_workbench.results_csv import ResultsCsv
+
+REALS = (
+    st.floats(allow_nan=False)
+    | st.just(math.nan)
+    | st.sampled_from([0.1, -0.0, 5e-324, 1.7976931348623157e308])
+)
+SHAPES = st.lists(st.sampled_from([(), (1,), (2,), (12,)]), max_size=4)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Result:
+    n = draw(st.integers(1, 4))
+    time = np.sort(draw(arrays(np.float64, n, elements=st.floats(-1e6, 1e6))))
+    signals = {
+        f"part{i}.x[{i}]": draw(arrays(np.float64, (n, *shape), elements=REALS))
+        for i, shape in enumerate(draw(SHAPES))
+    }
+    return Result(time, signals)
+
+
+def flat(values: np.ndarray) -> np.ndarray:
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+@given(results())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_number_reads_back_exactly(tmp_path: Path, result: Result) -> None:
+    path = result.to_csv(tmp_path / "r.csv")
+    again = ResultsCsv().read(path)
+    assert again.names == result.names
+    assert again.time.tobytes() == result.time.tobytes()
+    for name in result.names:
+        assert np.array_equal(again[name], flat(result[name]), equal_nan=True)
+        assert (
+            np.array_equal(np.signbit(again[name]), np.signbit(flat(result[name])))
+            or np.isnan(again[name]).any()
+        )
+    theirs = read_csv(path)
+    assert theirs.dtype.names == ("time", *result.names)
+    for name in result.names:
+        assert np.array_equal(theirs[name], flat(result[name]), equal_nan=True)
+
+
+def test_the_dialect_is_that_of_fmpy(tmp_path: Path) -> None:
+    result = Result([0.0, 0.1], {"engine.z": [1.5, -2.0], "mount.force": [[1.0, 0.5], [0.25, 4.0]]})
+    text = result.to_csv(tmp_path / "ours.csv").read_text("utf-8")
+    assert text == '"time","engine.z","mount.force"\n0.0,1.5,1.0 0.5\n0.1,-2.0,0.25 4.0\n'
+    scalars = result.select("engine.z")
+    write_csv(tmp_path / "theirs.csv", scalars.to_numpy())
+    assert scalars.to_csv(tmp_path / "ours.csv").read_bytes() == (tmp_path / "theirs.csv").read_bytes()
+
+
+def test_a_file_of_fmpy_is_read(tmp_path: Path) -> None:
+    table = np.array([(0.0, 1.0, (2.0, 3.0))], dtype=[("time", float), ("h", float), ("v", float, (2,))])
+    write_csv(tmp_path / "fmpy.csv", table)
+    result = ResultsCsv().read(tmp_path / "fmpy.csv")
+    assert result.names == ["h", "v"]
+    assert result["v[1]"].tolist() == [3.0]
+
+
+def test_a_file_that_was_there_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("precious")
+    with pytest.raises(CosimError, match="cannot hold"):
+        Result([0.0], {'a"b': [1.0]}).to_csv(path)
+    assert path.read_text() == "precious"
+    Result([0.0], {"a": [1.0]}).to_csv(path)
+    assert path.read_text() == '"time","a"\n0.0,1.0\n'
+    assert list(tmp_path.iterdir()) == [path]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_result_without_points(tmp_path: Path) -> None:
+    path = Result([], {"a": []}).to_csv(tmp_path / "r.csv")
+    again = ResultsCsv().read(path)
+    assert (again.names, len(again)) == (["a"], 0)
+
+
+def test_places_that_cannot_be(tmp_path: Path) -> None:
+    result = Result([0.0], {})
+    with pytest.raises(CosimError, match="there is no folder"):
+        result.to_csv(tmp_path / "none" / "r.csv")
+    with pytest.raises(CosimError, match="is a folder"):
+        result.to_csv(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", r"r\.csv:1: is no result"),
+        ("x,y\n1,2\n", 'the first column has to be "time"'),
+        ('"time","a","a"\n0,1,2\n', "two columns have the same name"),
+        ('"time","a"\n0,1\n1\n', r"r\.csv:3: does not have the columns"),
+        ('"time","a"\n0,1\n1,2 3\n', r"r\.csv:3: does not have the columns"),
+        ('"time","a"\n0,\n', r"r\.csv:2: does not have the columns"),
+        ('"time","a"\n0,b\n', r"r\.csv:2: could not convert"),
+        ('"time","a"\n1,0\n0,0\n', "time: decreases"),
+        ('"time"\nnan\n', "no finite numbers"),
+    ],
+)
+def test_what_is_no_result_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(text)
+    with pytest.raises(CosimError, match=says):
+        ResultsCsv().read(path)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(CosimError, match="no such file"):
+        ResultsCsv().read(tmp_path / "r.csv")
+    (tmp_path / "r.csv").write_bytes(b"\xff\xfe")
+    with pytest.raises(CosimError, match="no UTF-8"):
+        ResultsCsv().read(tmp_path / "r.csv")
