@@ -31,9 +31,12 @@ from cosim.errors import ContractError
 from cosim.fingerprint import environment, fingerprint
 
 OPTIONS = {"_nrt": False, "error_model": "numpy", "nogil": True}
+# A block is only ever called by its address; the wrappers for Python would be a quarter of the compile time.
+BLOCK_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 log = logging.getLogger("cosim.native")
 
 _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
+_blocks: dict[int, tuple[types.FunctionType, Any]] = {}
 _lifted: dict[int, tuple[types.FunctionType, Any]] = {}
 _address_keepers: dict[int, Any] = {}
 
@@ -72,7 +75,7 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     key = (id(function), signature)
     if key not in _compiled:
-        _compiled[key] = (function, _compile(function, signature))
+        _compiled[key] = (function, _compile(function, signature, OPTIONS))
     return _compiled[key][1]
 
 
@@ -80,8 +83,11 @@ def block_address(block: Callable[..., None]) -> int:
     """Where the machine code of a block starts; its key among the plain blocks without numba."""
     if is_plain():
         return walker.plain_address(block)
-    dispatcher: Any = compile_function(block, walker.BLOCK_SIGNATURE)
-    result = next(iter(dispatcher.overloads.values()))
+    if not isinstance(block, types.FunctionType):
+        raise ContractError(f"{block!r} is no plain function, so it cannot be compiled")
+    if id(block) not in _blocks:
+        _blocks[id(block)] = (block, _compile(block, walker.BLOCK_SIGNATURE, BLOCK_OPTIONS))
+    result = next(iter(_blocks[id(block)][1].overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
@@ -130,20 +136,25 @@ def _numba_type(letter: str) -> Any:
     }[letter]
 
 
-def _compile(function: types.FunctionType, signature: str) -> Any:
+def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
     import numba
     from numba.core.errors import NumbaWarning
 
     arguments, result = signature.split(">")
-    digest = fingerprint(function, signature, versions())
-    dispatcher = numba.njit(**OPTIONS)(_with_lifted_globals(function))
+    digest = fingerprint(function, signature, versions(), repr(sorted(options.items())))
+    dispatcher = numba.njit(**options)(_with_lifted_globals(function))
     entry = kernel_cache.entry(digest)
     cache = None if entry is None else _cache_class()(dispatcher.py_func, entry)
     if cache is not None:
         dispatcher._cache = cache
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumbaWarning)
-        dispatcher.compile(_numba_type(result)(*[_numba_type(a) for a in arguments]))
+    vectorize = numba.config.LOOP_VECTORIZE
+    numba.config.LOOP_VECTORIZE = 0  # loops here are short: it gains nothing and takes a sixth of the time
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NumbaWarning)
+            dispatcher.compile(_numba_type(result)(*[_numba_type(a) for a in arguments]))
+    finally:
+        numba.config.LOOP_VECTORIZE = vectorize
     dispatcher.disable_compile()
     if cache is None or cache.missed:
         log.info("compiled %s", function.__qualname__)

@@ -140,11 +140,7 @@ class System:
         """Call a block that raised again, row by row, to say which component it was."""
         block = self.blocks[index]
         width = block.rows.shape[1] if block.rows.ndim == 2 else 0
-        function = (
-            block.function
-            if block.is_python
-            else native.compile_function(block.function, walker.BLOCK_SIGNATURE)
-        )
+        function = block.function  # as it was written: it raises what the compiled one has only counted
         start = int(self.table[index, 1])
         one_each = len(block.owners) == block.rows.shape[0]
         for i in range(block.rows.shape[0] if one_each else 1):

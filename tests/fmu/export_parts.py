@@ -6,7 +6,9 @@ import cosim
 class Oscillator(cosim.Component):
     """A mass on a spring with a damper, pulled by a force."""
 
-    mass = cosim.parameter(unit="kg", default=2.0, minimum=0.1, maximum=1e3, description="of the <body> & its \"hook\"")
+    mass = cosim.parameter(
+        unit="kg", default=2.0, minimum=0.1, maximum=1e3, description='of the <body> & its "hook"'
+    )
     stiffness = cosim.parameter(unit="N/m", default=50.0)
     damping = cosim.parameter(unit="N.s/m", default=0.4)
     places = cosim.parameter(unit="m", shape=3, default=(0.1, 0.2, 0.1 + 0.2))
@@ -20,7 +22,9 @@ class Oscillator(cosim.Component):
     acceleration = cosim.output(unit="m/s2")
 
     @cosim.kernel
-    def derivatives(x, v, force, wind, mass, stiffness, damping, acceleration, x_dot, v_dot, dissipated_energy_dot):
+    def derivatives(
+        x, v, force, wind, mass, stiffness, damping, acceleration, x_dot, v_dot, dissipated_energy_dot
+    ):
         x_dot[0] = v
         a = (force + wind[0] - wind[1] - stiffness * x - damping * v) / mass
         v_dot[0] = a

@@ -66,7 +66,9 @@ class Fmu:
         )
         self.slave.instantiate(callbacks=self._callbacks, loggingOn=True)
 
-    def start(self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None, **values: Any) -> Fmu:
+    def start(
+        self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None, **values: Any
+    ) -> Fmu:
         self.slave.setupExperiment(startTime=start, tolerance=tolerance, stopTime=stop)
         for name, value in values.items():
             self[name] = value

@@ -17,7 +17,9 @@ import cosim
 def described(path: Path) -> Any:
     from fmpy import read_model_description
 
-    return read_model_description(str(path), validate=True, validate_variable_names=True, validate_model_structure=True)
+    return read_model_description(
+        str(path), validate=True, validate_variable_names=True, validate_model_structure=True
+    )
 
 
 def variables(path: Path) -> dict[str, Any]:
@@ -103,7 +105,11 @@ def test_dependencies(oscillator_fmu: Path) -> None:
 def test_capabilities_and_experiment(oscillator_fmu: Path) -> None:
     read = described(oscillator_fmu)
     able, experiment = read.coSimulation, read.defaultExperiment
-    assert able.canGetAndSetFMUstate and able.canSerializeFMUstate and able.canHandleVariableCommunicationStepSize
+    assert (
+        able.canGetAndSetFMUstate
+        and able.canSerializeFMUstate
+        and able.canHandleVariableCommunicationStepSize
+    )
     assert not able.needsExecutionTool and not able.canBeInstantiatedOnlyOncePerProcess
     assert (read.modelName, able.modelIdentifier) == ("my oscillator", "my_oscillator")
     values = (experiment.startTime, experiment.stopTime, experiment.tolerance, experiment.stepSize)
@@ -131,7 +137,14 @@ def test_selections(tmp_path: Path) -> None:
 
 def test_names_that_match_nothing_are_reported_together(tmp_path: Path) -> None:
     with pytest.raises(cosim.ModelError) as caught:
-        export(oscillator(), tmp_path / "x.fmu", inputs=["osc.forc"], outputs=["flet"], parameters=["osc.x"], expose=["z*"])
+        export(
+            oscillator(),
+            tmp_path / "x.fmu",
+            inputs=["osc.forc"],
+            outputs=["flet"],
+            parameters=["osc.x"],
+            expose=["z*"],
+        )
     text = str(caught.value)
     assert "inputs: no input 'osc.forc'. Nearest: osc.force." in text
     assert "outputs: no output 'flet'. Nearest: felt." in text

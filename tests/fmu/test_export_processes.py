@@ -207,6 +207,16 @@ def test_the_folder_of_the_first_fmu_may_go(strange_fmu: Path) -> None:
     assert again and later and messages == []
 
 
+def test_the_process_ends_well(oscillator_fmu: Path) -> None:
+    """Pythonfmu's library releases an object twice at the end of the process; ours does not."""
+    script = """
+    fmu, _ = start(sys.argv[1], messages)
+    fmu.freeInstance()
+    print(json.dumps(len(messages)))
+    """.replace("\n    ", "\n")
+    assert [python(script, oscillator_fmu) for _ in range(4)] == [0] * 4
+
+
 def test_two_fmus_in_one_process(oscillator_fmu: Path, tmp_path: Path, expected: list[list[float]]) -> None:
     with running(oscillator_fmu) as one, running(export(ball(), tmp_path / "ball.fmu")) as two:
         one.start()
@@ -266,7 +276,11 @@ def test_modules_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
 
 def test_the_script_has_a_name_of_its_own(oscillator_fmu: Path, tmp_path: Path) -> None:
     names = set()
-    for path in (oscillator_fmu, export(ball(), tmp_path / "a.fmu"), export(oscillator(mass=3.0), tmp_path / "b.fmu")):
+    for path in (
+        oscillator_fmu,
+        export(ball(), tmp_path / "a.fmu"),
+        export(oscillator(mass=3.0), tmp_path / "b.fmu"),
+    ):
         with zipfile.ZipFile(path) as archive:
             names.add(archive.read("resources/slavemodule.txt").decode())
     assert len(names) == 3

@@ -33,7 +33,9 @@ def test_fmpy_simulates_it(oscillator_fmu: Path) -> None:
     import fmpy
 
     names = ["osc.position", "felt", "osc.dissipated_energy"]
-    result = fmpy.simulate_fmu(str(oscillator_fmu), stop_time=0.5, step_size=H, output_interval=H, output=names)
+    result = fmpy.simulate_fmu(
+        str(oscillator_fmu), stop_time=0.5, step_size=H, output_interval=H, output=names
+    )
     expected = stepped(oscillator(), names, 50)
     assert len(result) == 51
     np.testing.assert_allclose([list(row)[1:] for row in result[1:]], expected, rtol=1e-9, atol=1e-12)

@@ -20,6 +20,7 @@ from cosim_fmu.export.archive import read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.mend_library import mend_library
 from cosim_fmu.export.model_description import finish_model_description
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.recording_registry import RecordingRegistry
@@ -180,7 +181,8 @@ def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str,
                 dest=Path(folder) / f"{interface.identifier}.fmu",
                 project_files=[p for p in staging.iterdir() if p != script_file],
             )
-        return read_archive(built)
+        archive = read_archive(built)
+    return {n: mend_library(data) if n.endswith(".so") else data for n, data in archive.items()}
 
 
 @contextmanager

@@ -1,0 +1,257 @@
+"""The order of one step: the behaviour cases 12 to 31, with causes ordered Triggered, Scheduled, TimeAdvanced."""
+
+import pytest
+from event_table import Recorder, names
+from kernel_parts import Oscillator, system_of
+
+import cosim
+from cosim import EventCause, EventStatus, Reason
+
+TERMINATION, FAILED = EventStatus.reached_termination, EventStatus.failed
+
+
+def started(*prefixes, **options):
+    run = Recorder(*prefixes, time=0.125, **options)
+    run.simulator.initialize()
+    run.take_log()
+    run.simulator.reset_statistics()
+    return run
+
+
+def test_case_12_log_of_two_steps():
+    run = started()
+    run.simulator.advance_to(0.75)
+    order, times = run.take_log()
+    assert order == names("sp tp monitor su sd tp monitor")
+    assert times == [0.5] * 9 + [0.75] * 3
+    assert run.counts == (1, 1, 2, 2)
+
+
+def test_case_13_handlers_that_did_nothing():
+    run = started()
+    run.answer_nothing()
+    run.simulator.advance_to(0.75)
+    assert run.take_log()[0] == names("sp tp monitor su sd tp monitor")
+    assert run.counts == (0, 0, 0, 2)
+
+
+def test_case_14_a_publish_asks_to_stop():
+    run = started(monitored=False)
+    run.answers["sp0"] = TERMINATION("enough")
+    status = run.simulator.advance_to(0.75)
+    assert run.take_log() == (names("sp tp"), [0.5] * 4)
+    assert status.reason is Reason.REACHED_TERMINATION
+    assert (status.return_time, status.boundary_time) == (0.5, 0.75)
+    assert run.counts == (0, 0, 1, 1)
+    run.simulator.advance_pending_events()
+    assert run.take_log() == (names("su sd tp"), [0.5] * 6)
+    assert run.counts == (1, 1, 2, 2)
+
+
+def test_cases_15_and_16_an_update_asks_to_stop_and_is_not_applied_twice():
+    run = started()
+    run.answers["su1"] = TERMINATION("enough")
+    status = run.simulator.advance_to(0.75)
+    order, times = run.take_log()
+    assert order == names("sp tp monitor su sd")
+    assert set(times) == {0.5}
+    assert status.reason is Reason.REACHED_TERMINATION
+    assert run.simulator.state.time == 0.5
+    assert run.counts == (1, 1, 1, 1)
+    run.answers.clear()
+    run.simulator.advance_to(0.75)
+    assert run.take_log() == (names("tp monitor"), [0.75] * 3)
+
+
+@pytest.mark.parametrize(
+    ("answers", "message", "ran", "counts"),
+    [
+        ({"su1": TERMINATION("t"), "sd0": FAILED("d")}, "d", "sp tp su sd0", (1, 0, 1)),
+        ({"su1": FAILED("u")}, "u", "sp tp su", (0, 0, 1)),
+        ({"sp0": FAILED("p")}, "p", "sp tp", (0, 0, 0)),
+        ({"sp0": FAILED("p"), "sp1": FAILED("q")}, "p", "sp tp", (0, 0, 0)),
+    ],
+)
+def test_case_17_failures(answers, message, ran, counts):
+    run = started(monitored=False)
+    run.answers.update(answers)
+    with pytest.raises(cosim.SimulationError, match=f"failed: {message}$"):
+        run.simulator.advance_to(0.75)
+    assert run.take_log()[0] == names(ran)
+    assert run.counts[:3] == counts
+    assert run.simulator.state.time == 0.5
+
+
+def test_case_18_two_parts_by_cause_then_in_order_of_parts():
+    run = started("P", "Q", init=False, monitored=False)
+    run.simulator.advance_to(0.625)
+    order, times = run.take_log()
+    assert order == names("Psp Qsp Ptp Qtp Psu Qsu Psd Qsd Ptp Qtp")
+    assert times == [0.5] * 16 + [0.625] * 4
+
+
+@pytest.mark.parametrize(
+    ("answers", "ran", "raises"),
+    [
+        ({"Psp0": FAILED()}, "Psp Qsp Ptp Qtp", True),
+        ({"Psd0": FAILED()}, "Psp Qsp Ptp Qtp Psu Qsu Psd0", True),
+        ({"Psu0": TERMINATION()}, "Psp Qsp Ptp Qtp Psu Qsu Psd Qsd", False),
+    ],
+)
+def test_case_18_who_is_skipped(answers, ran, raises):
+    run = started("P", "Q", init=False, monitored=False)
+    run.answers.update(answers)
+    if raises:
+        with pytest.raises(cosim.SimulationError):
+            run.simulator.advance_to(0.625)
+    else:
+        run.simulator.advance_to(0.625)
+    assert run.take_log()[0] == names(ran)
+
+
+def test_case_19_updates_of_every_step():
+    run = started(per_step="udp", monitored=False)
+    run.simulator.advance_to(0.75)
+    order, times = run.take_log()
+    assert order == names("tu td sp tp su tu sd td tp")
+    assert times == [0.125] * 4 + [0.5] * 12 + [0.75] * 2
+
+
+class Writer(cosim.Component):
+    """Writes a state and a discrete variable at 0.5 s, and answers what it is told."""
+
+    x = cosim.auxiliary_state()
+    kept = cosim.discrete()
+    answers: dict = {}
+
+    @cosim.kernel
+    def derivatives(x_dot):
+        x_dot[0] = 0.0
+
+    @cosim.at([0.5], does="unrestricted")
+    def first(self, state, next_state):
+        next_state["writer.x"] = 7.0
+        return self.answers.get("first")
+
+    @cosim.at([0.5], does="discrete")
+    def second(self, state, next_state):
+        next_state["writer.kept"] = 10.0
+        return self.answers.get("second")
+
+    @cosim.at([0.5], does="discrete")
+    def third(self, state, next_state):
+        next_state["writer.kept"] = state["writer.kept"] + 20.0
+        answer = self.answers.get("third")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "x", "kept", "raises"),
+    [
+        ({"first": FAILED()}, 0.0, 0.0, True),
+        ({"third": FAILED()}, 7.0, 0.0, True),
+        ({"third": KeyError("case 62")}, 7.0, 0.0, True),
+        ({"first": EventStatus.did_nothing()}, 0.0, 20.0, False),
+        ({"third": EventStatus.did_nothing()}, 7.0, 10.0, False),
+    ],
+)
+def test_cases_21_and_62_what_is_left_of_the_writes(answers, x, kept, raises):
+    system = system_of(writer=Writer)
+    system.parts["writer"].answers = answers
+    simulator = cosim.Simulator(system, fixed_step=0.25)
+    if raises:
+        with pytest.raises(cosim.SimulationError) as raised:
+            simulator.advance_to(1.0)
+        assert raised.value.time == simulator.state.time == 0.5
+    else:
+        simulator.advance_to(1.0)
+    assert (simulator.state["writer.x"], simulator.state["writer.kept"]) == (x, kept)
+
+
+class Counter(cosim.Component):
+    """x+ = x + t + 1 once a second."""
+
+    x = cosim.discrete()
+
+    @cosim.every(1.0, does="discrete")
+    def tick(t, x, x_next):
+        x_next[0] = x + (t + 1.0)
+
+
+def test_case_25_updates_at_the_end_wait_for_the_next_step():
+    simulator = cosim.Simulator(system_of(counter=Counter), fixed_step=0.1)
+
+    def now():
+        return simulator.state["counter.x"], simulator.statistics.discrete_updates
+
+    simulator.advance_to(0.0)
+    assert now() == (1.0, 1)
+    simulator.advance_to(1.0)
+    assert now() == (1.0, 1)
+    simulator.advance_pending_events()
+    assert now() == (3.0, 2)
+    simulator.advance_pending_events()
+    assert now() == (3.0, 2)
+
+
+def test_case_27_two_rates():
+    counts = {"u": 0, "p": 0}
+
+    class Rates(cosim.Component):
+        """Two clocks."""
+
+        @cosim.every(0.001, does="discrete")
+        def update(self, state, next_state):
+            counts["u"] += 1
+
+        @cosim.every(0.0025, does="publish")
+        def publish(self, state):
+            counts["p"] += 1
+
+    cosim.Simulator(system_of(rates=Rates), fixed_step=0.1).advance_to(0.5)
+    assert counts == {"u": 500, "p": 201}
+
+
+def test_case_29_handlers_of_every_step():
+    times = {"u": [], "d": [], "p": []}
+
+    class Every(Oscillator):
+        """Notes every step."""
+
+        @cosim.on(EventCause.TIME_ADVANCED, does="unrestricted")
+        def all(self, state, next_state):
+            times["u"].append(state.time)
+
+        @cosim.on(EventCause.TIME_ADVANCED, does="discrete")
+        def some(self, state, next_state):
+            times["d"].append(state.time)
+
+        @cosim.on(EventCause.TIME_ADVANCED, does="publish")
+        def none(self, state):
+            times["p"].append(state.time)
+
+    simulator = cosim.Simulator(system_of(every=Every), integrator="integrators.explicit_euler", fixed_step=1e-3)
+    simulator.advance_to(0.1)
+    s = simulator.statistics
+    assert (s.steps, s.publishes, s.discrete_updates, s.unrestricted_updates) == (100, 101, 100, 100)
+    expected = [k * 1e-3 for k in range(101)]
+    assert times["p"] == pytest.approx(expected, abs=1e-12)
+    assert times["u"] == times["d"] == times["p"][:-1]
+
+
+def test_case_30_a_step_of_length_zero():
+    run = started(scheduled=False)
+    run.simulator.advance_to(0.125)
+    assert run.take_log()[0] == names("tp monitor")
+    assert run.counts[2:] == (1, 1)
+
+
+def test_case_31_nothing_to_integrate_is_one_step():
+    class Idle(cosim.Component):
+        """Nothing."""
+
+    simulator = cosim.Simulator(system_of(idle=Idle), fixed_step=1e-3)
+    simulator.advance_to(1.0)
+    assert (simulator.statistics.steps, simulator.statistics.evaluations) == (1, 0)
