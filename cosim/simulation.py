@@ -164,8 +164,7 @@ def simulate(
     def after_step(state: State) -> None:
         nonlocal index
         while start + index * interval < state.time - 1e-9 * interval:
-            if system.ny:
-                recorder.record_inside(simulator, start + index * interval)
+            recorder.record_inside(simulator, start + index * interval)
             index += 1
         on_grid = start + index * interval <= state.time + 1e-9 * interval
         index += on_grid

@@ -250,7 +250,7 @@ class System:
             declaration = _element(declaration, path, signal.units[0])
         try:
             numbers = read_numbers(declaration, value)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise StateError(f"{path}: {error}") from error
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         stage = INVALIDATES.get(declaration.kind)

@@ -51,19 +51,23 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
     values = Values(declarations, given=dict(given))
     problems: list[Problem] = []
     accepted = [n for n, d in declarations.items() if d.kind in NUMERIC or d.kind in ("option", "attachment")]
+    meant: set[str | None] = set()
     for name in given:
         if name not in accepted:
             near = nearest(name, accepted)
+            meant.add(near)
             hint = f"Nearest: {near}." if near else f"There are: {', '.join(sorted(accepted)) or 'none'}."
             problems.append(Problem(name, f"no parameter '{name}'. {hint}"))
     for name, declaration in declarations.items():
         try:
             if declaration.kind in NUMERIC:
+                if name in meant and name not in given:
+                    continue  # said already, as the misspelt name
                 values.numbers[name] = read_numbers(declaration, given.get(name, declaration.start))
             elif declaration.kind == "option":
                 values.options[name] = _read_option(declaration, given.get(name, declaration.start))
             elif declaration.kind == "attachment":
-                values.attachments[name] = given.get(name)
+                values.attachments[name] = _read_attachment(name, given.get(name))
         except (ValueError, TypeError, CosimError) as error:
             problems.append(Problem(name, str(error)))
     if problems:
@@ -143,6 +147,12 @@ def _read_option(declaration: Declaration, value: Any) -> Any:
     if choices is None and type(value) is not type(declaration.start):
         raise ValueError(f"{declaration.name} is {value!r}, needs {type(declaration.start).__name__}")
     return value
+
+
+def _read_attachment(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, str) or hasattr(value, "declarations"):
+        return value
+    raise ValueError(f"{name} is {value!r}, needs a part or its name")
 
 
 def _expected(declaration: Declaration) -> str:

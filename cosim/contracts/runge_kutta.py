@@ -15,6 +15,7 @@ from cosim.contracts.first_step import FIRST_STEP_SIGNATURE, choose_first_step
 from cosim.contracts.integrator import Integrator, StepCode, StepStatistics, Vector
 from cosim.errors import ContractError, SimulationError
 from cosim.native import compile_function, is_plain
+from cosim.walker import WALK_SIGNATURE, walk
 
 if TYPE_CHECKING:
     State = Any
@@ -83,6 +84,7 @@ class ExplicitRungeKutta(Integrator):
         self._ny = 0
         self._work = _new_work(0, 0)
         self._error_slots = self._smooth_slots = np.zeros(0, dtype=np.int64)
+        self._walk: Any = None
         self._step: Any = None
         self._redo: Any = None
         self._dense: Any = None
@@ -118,6 +120,8 @@ class ExplicitRungeKutta(Integrator):
                 "this system has no states that limit the step: give a finite t_stop or maximum_step"
             )
         slots = (self._error_slots, self._smooth_slots)
+        if self._ny + self._error_slots.size + self._smooth_slots.size == 0:
+            return self._skip(system, state, min(t_stop, t + limit, t + self.maximum_step))
         code = self._step(
             *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, *slots, t_stop, limit),
@@ -126,6 +130,19 @@ class ExplicitRungeKutta(Integrator):
             state._advance(float(self._work[1]))
             return StepCode.DONE
         return StepCode(code)
+
+    def _skip(self, system: System, state: State, end: float) -> StepCode:
+        """Where there is nothing to integrate, one step goes all the way, and one walk is enough."""
+        arrays = (system.table, system.ints, *system.derivative_range)
+        status = self._walk(*arrays, end, *system.arrays(state))
+        if status != 0:
+            self._work[2], self._work[3] = status - 1, end
+            self._walk(*arrays, state.time, *system.arrays(state))
+            return StepCode.BLOCK_FAILED
+        self._work[0], self._work[1], self._work[8] = state.time, end, end
+        self._work[5] += 1.0
+        state._advance(end)
+        return StepCode.DONE
 
     def restart(self, system: System, state: State) -> None:
         """Go on after a jump: the length of the step is kept, the memory of its error is not.
@@ -194,6 +211,7 @@ class ExplicitRungeKutta(Integrator):
         self._work[kernels.HEADER + 2 * ny : kernels.HEADER + 3 * ny] = self.scale
         self._error_slots = _slots(system, STEP_ERROR)
         self._smooth_slots = _slots(system, SMOOTH_UNTIL)
+        self._walk = _compiled(walk, WALK_SIGNATURE)
         self._step = _compiled(kernels.explicit_runge_kutta_step, kernels.STEP_SIGNATURE)
         self._redo = _compiled(kernels.redo_explicit_runge_kutta_step, kernels.REDO_SIGNATURE)
         self._dense = _compiled(kernels.dense_output, kernels.DENSE_SIGNATURE)

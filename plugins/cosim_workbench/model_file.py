@@ -295,6 +295,6 @@ def _key_path(table: dict[str, Any], path: str, above: KeyPath) -> KeyPath:
 
 def _naming(key_path: str, text: str) -> str:
     """The text, with the name of what it is about where it does not say so."""
-    name = key_path.partition("[")[0]
-    says_so = name in ("", "type") or name.rpartition(".")[2] in text
+    names = [step for step in _steps(key_path) if isinstance(step, str)]
+    says_so = not names or names[-1] == "type" or names[-1] in text
     return text if says_so else f"{key_path}: {text}"

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from typing import TextIO
 
 NOTICE = "compiling … (first run on this machine)"
+INTERVAL = 0.05
+"""s, between two drawings."""
+
 Advance = Callable[[float], "bool | None"]
 
 
@@ -32,12 +35,20 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
     with Progress(*columns, console=Console(file=stream), transient=True) as bar:
         task = bar.add_task("", total=until, pace="")
 
+        shown, latest = -INTERVAL, 0.0
+
         def advance(time: float) -> None:
-            spent = wall.perf_counter() - began
+            nonlocal shown, latest
+            latest, spent = time, wall.perf_counter() - began
+            if spent < shown + INTERVAL:  # drawing costs more than a step of a small model
+                return
+            shown = spent
             pace = f"   {time / spent:.3g}× real time" if spent > 0.0 else ""
             bar.update(task, completed=time, pace=f"{time:.3f} s{pace}")
 
         yield advance
+        shown = -INTERVAL
+        advance(latest)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("model", name),
         ("method", _method(figures)),
         ("time", _times(result)),
-        ("steps", _steps(figures)),
+        ("work", _steps(figures)),
     ]
     columns = result.columns() if len(result) else {}
     energies = [column for column in columns if column.startswith("energy.")]

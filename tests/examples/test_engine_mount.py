@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim.testing import ForceElementContract
 from cosim_workbench import ModelFile
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +39,15 @@ def example(install: Callable[[Path], Any]) -> Iterator[Any]:
 def whole(example: Any) -> cosim.Result:
     result: cosim.Result = importlib.import_module("run_whole").run()
     return result
+
+
+@pytest.mark.usefixtures("example")
+class TestActiveDamper(ForceElementContract):
+    make = staticmethod(
+        lambda: importlib.import_module("engine_mount_parts").ActiveDamper(
+            station_on_body2=(0.1, -0.2, 0.3), force=50.0
+        )
+    )
 
 
 def model(name: str) -> cosim.Model:
@@ -155,34 +165,41 @@ def test_cut_in_two_it_moves_as_the_whole(example: Any, tmp_path: Path) -> None:
     assert differences[2] / differences[1] == pytest.approx(0.5, abs=0.1)
 
 
+def command(site: Path, folder: Path, *words: str, **environment: str) -> str:
+    """What a command of the command line printed, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cosim", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(site), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def test_the_command_line_does_the_same(example: Any, whole: cosim.Result, tmp_path: Path) -> None:
     for name in (*MODELS, "controller", "loop"):
         shutil.copy(EXAMPLE / f"{name}.toml", tmp_path)
-    environment = {**os.environ, "PYTHONPATH": str(example.site)}
-
-    def command(*words: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "cosim", *words],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    command("run", "engine_mount.toml", "-o", "engine_mount.csv")
+    command(example.site, tmp_path, "run", "engine_mount.toml", "-o", "engine_mount.csv")
     expected = whole.to_csv(tmp_path / "expected.csv")
     assert (tmp_path / "engine_mount.csv").read_bytes() == expected.read_bytes()
-    command("export", "plant.toml", "-o", "plant.fmu")
-    command("export", "controller.toml", "-o", "controller.fmu")
-    said = command("cosimulate", "loop.toml", "--until", "0.05")
+    command(example.site, tmp_path, "export", "plant.toml", "-o", "plant.fmu")
+    command(example.site, tmp_path, "export", "controller.toml", "-o", "controller.fmu")
+    said = command(example.site, tmp_path, "cosimulate", "loop.toml", "--until", "0.05")
     assert "ecu → plant" in said
     assert "500 steps" in said
     lines = (tmp_path / "loop.csv").read_text("utf-8").splitlines()
     assert len(lines) == 1 + 501
     assert '"plant.engine.az"' in lines[0]
+
+
+def test_compiled_or_not_the_bytes_are_the_same(example: Any, tmp_path: Path) -> None:
+    words = ("run", str(EXAMPLE / "engine_mount.toml"), "--until", "0.1", "-q", "-o")
+    command(example.site, tmp_path, *words, "compiled.csv", NUMBA_DISABLE_JIT="0")
+    command(example.site, tmp_path, *words, "plain.csv", NUMBA_DISABLE_JIT="1")
+    assert (tmp_path / "compiled.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
 
 
 def test_the_picture_is_drawn(example: Any, tmp_path: Path) -> None:

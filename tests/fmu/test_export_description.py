@@ -50,7 +50,8 @@ def test_variables_by_default(oscillator_fmu: Path) -> None:
     assert kinds["local"] == ["osc.x", "osc.v", "osc.dissipated_energy"]
     assert kinds["parameter"] == [
         "osc.mass", "osc.stiffness", "osc.damping", "osc.places[1]", "osc.places[2]", "osc.places[3]",
-        "osc.turn[1,1]", "osc.turn[1,2]", "osc.turn[2,1]", "osc.turn[2,2]", "felt.delay", "felt.default_value",
+        "osc.turn[1,1]", "osc.turn[1,2]", "osc.turn[2,1]", "osc.turn[2,2]",
+        "felt.delay", "felt.default_value",
     ]  # fmt: skip
 
 
@@ -65,6 +66,7 @@ def test_attributes(oscillator_fmu: Path) -> None:
     assert (x.initial, x.variability, float(x.start), x.unit) == ("exact", "continuous", 0.1, "m")
     assert (found["osc.position"].initial, found["osc.position"].start) == ("calculated", None)
     assert (found["osc.force"].unit, float(found["osc.force"].start)) == ("N", 0.0)
+    assert found["felt"].unit == "m"
     assert all(v.variability for v in found.values())
 
 
@@ -216,9 +218,9 @@ def test_the_archive(oscillator_fmu: Path) -> None:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert names == sorted(names)
     assert module.startswith("cosim_slave_") and f"resources/{module}.py" in names
-    for needed in ("cosim/__init__.py", "cosim_measures/delay.py", "cosim_integrators/runge_kutta_merson.py",
-                   "export_parts.py", "manifest.json", "model.json", "interface.json", "registry.json"):  # fmt: skip
-        assert f"resources/{needed}" in names
+    needed = ["cosim/__init__.py", "cosim_measures/delay.py", "cosim_integrators/runge_kutta_merson.py"]
+    needed += ["export_parts.py", "manifest.json", "model.json", "interface.json", "registry.json"]
+    assert {f"resources/{name}" for name in needed} <= set(names)
     assert {"binaries/linux64/my_oscillator.so", "binaries/win64/my_oscillator.dll"} <= set(names)
     for unwanted in ("__pycache__", "cosim/testing", "cosim_workbench", "test_export", "cosim_mechanics"):
         assert [name for name in names if unwanted in name] == []

@@ -121,8 +121,8 @@ assert fmu is not None, messages
 rows = run(fmu, json.loads(sys.argv[2]))
 fmu.terminate(); fmu.freeInstance()
 import cosim, cosim_measures
-print(json.dumps([rows, cosim.__version__, str(pathlib.Path(cosim.__file__).is_relative_to(folder)),
-                  str(pathlib.Path(cosim_measures.__file__).is_relative_to(folder)), str(folder) in str(sys.path), messages]))
+ours, plugins = [str(pathlib.Path(m.__file__).is_relative_to(folder)) for m in (cosim, cosim_measures)]
+print(json.dumps([rows, cosim.__version__, ours, plugins, str(folder) in str(sys.path), messages]))
 """
 
 
@@ -198,8 +198,8 @@ def test_the_folder_of_the_first_fmu_may_go(strange_fmu: Path) -> None:
     first, folder = start(sys.argv[1], messages)
     first.terminate(); first.freeInstance(); shutil.rmtree(folder)
     second, folder = start(sys.argv[1], messages)
-    left = [p.stem for p in pathlib.Path(folder, "resources", "cosim").glob("*.py") if f"cosim.{p.stem}" not in sys.modules]
-    later = next(name for name in sorted(left) if not name.startswith("_"))
+    names = sorted(p.stem for p in pathlib.Path(folder, "resources", "cosim").glob("*.py"))
+    later = next(n for n in names if f"cosim.{n}" not in sys.modules and not n.startswith("_"))
     importlib.import_module(f"cosim.{later}")
     print(json.dumps([second is not None, later, messages]))
     """.replace("\n    ", "\n")

@@ -266,7 +266,8 @@ def test_a_multibody_system(tmp_path: Path) -> None:
         for name, place in places.items():
             model.add(
                 "mechanics.linear_bushing", name, body1="ground", body2=engine, frame_on_body1=place,
-                frame_on_body2=place, stiffness=[0, 0, 0, 1.2e5, 1.2e5, 2.4e5], damping=[0, 0, 0, 300, 300, 600],
+                frame_on_body2=place, stiffness=[0, 0, 0, 1.2e5, 1.2e5, 2.4e5],
+                damping=[0, 0, 0, 300, 300, 600],
             )  # fmt: skip
         speed = model.measure("mechanics.velocity", "vertical_speed", of=engine, axis="z")
         model.measure("measures.delay", "felt", source=speed, delay=0.005)

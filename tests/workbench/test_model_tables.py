@@ -115,7 +115,7 @@ def test_problems(tmp_path: Path, registry: Any, text: str, says: str) -> None:
 def test_two_plugins_that_claim_one_table_are_both_named(tmp_path: Path, registry: Any) -> None:
     with registry(Lamps, Rows), pytest.raises(cosim.ModelError) as raised:
         ModelFile(written(tmp_path, ""))
-    assert str(raised.value).count("acme") == 2
+    assert str(raised.value).count("plugin 'acme'") == 2
     assert "[lamps]" in str(raised.value)
 
 

@@ -1,0 +1,123 @@
+"""Events at given times: the behaviour cases 32 to 39."""
+
+import pytest
+from kernel_parts import Clock, system_of
+
+import cosim
+
+
+def run_periodic(start, stop, period, offset):
+    """Times of publishes, discrete and unrestricted updates of a periodic event."""
+    times = {"publish": [], "discrete": [], "unrestricted": []}
+
+    class Periodic(cosim.Component):
+        """One handler of each kind."""
+
+        @cosim.every(period, offset=offset, does="publish")
+        def p(self, state):
+            times["publish"].append(state.time)
+
+        @cosim.every(period, offset=offset, does="discrete")
+        def d(self, state, next_state):
+            times["discrete"].append(state.time)
+
+        @cosim.every(period, offset=offset, does="unrestricted")
+        def u(self, state, next_state):
+            times["unrestricted"].append(state.time)
+
+    system = system_of(periodic=Periodic)
+    state = system.default_state()
+    state.set_time(start)
+    cosim.Simulator(system, state, fixed_step=0.1).advance_to(stop)
+    assert times["discrete"] == times["unrestricted"]
+    return times["publish"], times["discrete"]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "offset", "publishes", "updates"),
+    [
+        (0.0, 3.0, 0.5, [0.5, 1.5, 2.5], [0.5, 1.5, 2.5]),
+        (1.5, 3.5, 0.5, [1.5, 2.5, 3.5], [1.5, 2.5]),
+        (0.7, 3.0, 0.5, [1.5, 2.5], [1.5, 2.5]),
+        (-2.0, 2.0, 0.5, [0.5, 1.5], [0.5, 1.5]),
+        (0.0, 2.0, 0.0, [0.0, 1.0, 2.0], [0.0, 1.0]),
+    ],
+)
+def test_case_32_period_and_offset(start, stop, offset, publishes, updates):
+    assert run_periodic(start, stop, 1.0, offset) == (publishes, updates)
+
+
+def test_times_are_products_not_sums():
+    publishes, _ = run_periodic(0.0, 10.0, 0.1, 0.0)
+    assert publishes == [i * 0.1 for i in range(len(publishes))]
+    assert len(publishes) == 101 - (100 * 0.1 > 10.0)
+
+
+def test_case_34_a_single_early_event():
+    times = []
+
+    class Early(Clock):
+        """Once, very early."""
+
+        @cosim.at([1e-10], does="discrete")
+        def once(self, state, next_state):
+            times.append(state.time)
+
+    system = system_of(early=Early)
+    state = system.default_state()
+    state.set_time(-1.0 / 1024.0)
+    cosim.Simulator(system, state, accuracy=1e-6).advance_to(1.0)
+    assert times == [1e-10]
+
+
+def test_case_36_updates_that_are_no_multiple_of_the_step():
+    times = []
+
+    class Updates(Clock):
+        """At 30 Hz."""
+
+        @cosim.every(1.0 / 30.0, does="discrete")
+        def update(self, state, next_state):
+            times.append(state.time)
+
+    simulator = cosim.Simulator(
+        system_of(updates=Updates), integrator="integrators.explicit_euler", fixed_step=1e-3
+    )
+    simulator.advance_to(1.0)
+    assert times == [i * (1.0 / 30.0) for i in range(30)]
+    assert simulator.statistics.steps > 1000
+
+
+@pytest.mark.parametrize("period", [0.0, -1.0, float("nan")])
+def test_case_39_a_period_is_positive(period):
+    with pytest.raises(cosim.ContractError, match="needs more than 0.*TIME_ADVANCED"):
+        cosim.every(period, does="publish")
+
+
+def test_case_39_a_period_from_a_parameter_is_positive():
+    class Named(Clock):
+        """Its period is a parameter."""
+
+        period = cosim.parameter(unit="s")
+
+        @cosim.every("period", does="publish")
+        def show(self, state):
+            pass
+
+    simulator = cosim.Simulator(system_of(named=Named(period=0.0)), accuracy=1e-6)
+    with pytest.raises(cosim.ModelError, match="named.show: period is 0"):
+        simulator.initialize()
+
+
+def test_events_at_a_list_of_times():
+    times = []
+
+    class Listed(Clock):
+        """At three times, out of order."""
+
+        @cosim.at([0.3, 0.1, 0.2], does="publish")
+        def show(self, state):
+            times.append(state.time)
+
+    cosim.Simulator(system_of(listed=Listed), accuracy=1e-6).advance_to(1.0)
+    assert times == [0.1, 0.2, 0.3]
