@@ -77,7 +77,7 @@ class ContinuousPhase:
         assert self._probe is not None
         crossed = self._crossed(before, self._probe.now(state))
         window: Window = (start, state.time)
-        if self.system.ny and (crossed or state.accuracy is not None):
+        if state.accuracy is not None or (self.system.ny and crossed):
             length = self.isolation_window(state, integrator)
             if length is not None:
                 found = first_crossing(self._probe, self.agenda.witnesses, state, integrator, before, length)

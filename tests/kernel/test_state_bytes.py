@@ -1,0 +1,129 @@
+"""The bytes of a State: round trips, and everything that is refused."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_parts import BouncingBall, Oscillator, system_of
+
+import cosim
+from cosim import Stage
+
+SYSTEM = system_of(oscillator=Oscillator, ball=BouncingBall)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(deadline=None, max_examples=50, database=None)
+@given(st.lists(FINITE, min_size=4, max_size=4), FINITE, st.integers(-(2**53), 2**53), FINITE)
+def test_round_trip(y, time, bounces, force):
+    state = SYSTEM.default_state()
+    state.set_y(y)
+    state.set_time(time)
+    state["ball.bounces"] = bounces
+    state["oscillator.force"] = force
+    state.accuracy = 1e-5
+    state.integrator_memory = np.array([0.25, force])
+    state.agenda = np.array([bounces, 1], dtype=np.int64)
+    again = SYSTEM.state_from_bytes(state.to_bytes())
+    assert again.to_bytes() == state.to_bytes()
+    assert (again.time, again["ball.bounces"], again.accuracy) == (time, bounces, 1e-5)
+    assert again.y.tobytes() == state.y.tobytes()
+    assert again.stage < Stage.INSTANCE
+    assert again.agenda.tolist() == [bounces, 1]
+
+
+def data():
+    return SYSTEM.default_state().to_bytes()
+
+
+@pytest.mark.parametrize("foreign", [b"", b"COSIMST1", b"PK\x03\x04" * 50, b"\0" * 500, "text", None, 3])
+def test_foreign_bytes(foreign):
+    with pytest.raises(cosim.StateError):
+        SYSTEM.state_from_bytes(foreign)
+
+
+@pytest.mark.parametrize("length", [1, 8, 24, 40, 100, -1, -4, -8])
+def test_truncated(length):
+    with pytest.raises(cosim.StateError):
+        SYSTEM.state_from_bytes(data()[:length])
+
+
+def test_longer_than_it_should_be():
+    with pytest.raises(cosim.StateError):
+        SYSTEM.state_from_bytes(data() + b"\0")
+
+
+@settings(deadline=None, max_examples=60, database=None)
+@given(st.integers(0, 8 * len(data()) - 1))
+def test_a_flipped_bit(bit):
+    damaged = bytearray(data())
+    damaged[bit // 8] ^= 1 << (bit % 8)
+    with pytest.raises(cosim.StateError):
+        SYSTEM.state_from_bytes(bytes(damaged))
+
+
+@settings(deadline=None, max_examples=80, database=None)
+@given(st.integers(24, len(data()) - 12), st.binary(min_size=8, max_size=8))
+def test_damage_with_a_right_checksum_is_a_state_error_or_a_state(at, junk):
+    body = bytearray(data()[:-4])
+    body[at : at + 8] = junk
+    forged = bytes(body) + struct.pack("<I", zlib.crc32(body))
+    try:
+        SYSTEM.state_from_bytes(forged).realize()
+    except (cosim.StateError, cosim.SimulationError):
+        pass
+
+
+def test_another_system_is_named():
+    other = system_of(oscillator=Oscillator).default_state()
+    with pytest.raises(cosim.StateError, match="another system"):
+        SYSTEM.state_from_bytes(other.to_bytes())
+
+
+def test_the_same_model_built_again_reads_it():
+    state = SYSTEM.default_state()
+    state["oscillator.x"] = 0.1
+    again = system_of(oscillator=Oscillator, ball=BouncingBall).state_from_bytes(state.to_bytes())
+    assert again["oscillator.x"] == 0.1
+
+
+def delay_system():
+    model = cosim.Model("delayed")
+    model.add(Oscillator, "oscillator")
+    model.add("measures.delay", "late", source="oscillator.x", delay=0.2)
+    return model.build()
+
+
+def test_forged_histories_are_refused():
+    system = delay_system()
+    state = system.default_state()
+    ring = system.rings[0].offset
+    for index, value in [(0, -1), (0, 10**12), (1, 0), (1, 10**9), (2, -1), (2, 99), (3, 99), (4, 7)]:
+        forged = state.copy()
+        forged._arrays["k"][ring + index] = value
+        with pytest.raises(cosim.StateError, match="damaged"):
+            system.state_from_bytes(forged.to_bytes())
+
+
+@pytest.mark.parametrize("options", [{"accuracy": 1e-7}, {"fixed_step": 0.01}])
+@pytest.mark.parametrize("saved_at", [0.0, 0.21, 0.9])
+def test_restored_in_this_process_it_goes_on_to_the_same_bytes(options, saved_at):
+    system = delay_system()
+    through = cosim.Simulator(system, **options)
+    through.advance_to(saved_at)
+    restored = cosim.Simulator(system, system.state_from_bytes(through.state.to_bytes()), **options)
+    for simulator in (through, restored):
+        simulator.advance_to(1.5)
+    assert restored.state.to_bytes() == through.state.to_bytes()
+
+
+def test_histories_that_have_grown_are_restored():
+    system = delay_system()
+    simulator = cosim.Simulator(system, fixed_step=0.002)
+    simulator.advance_to(0.5)
+    assert simulator.state._arrays["h"].size > system.default_state()._arrays["h"].size
+    again = system.state_from_bytes(simulator.state.to_bytes()).realize()
+    assert again["late"] == simulator.state.realize()["late"]
