@@ -14,7 +14,7 @@ from cosim.kernel_function import DIRECTIONS, Handler
 from cosim.state import State
 from cosim.system import System
 
-INITIALIZED, UPDATES_DONE, TIME_ADVANCED, JUMPED, TIME_BITS, FIRST = 0, 1, 2, 3, 4, 5
+INITIALIZED, UPDATES_DONE, TIME_ADVANCED, TIME_BITS, FIRST = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import time as wall
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from cosim.agenda import INITIALIZED, JUMPED, TIME_ADVANCED, UPDATES_DONE, Agenda
+from cosim.agenda import INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.cause import EventCause
 from cosim.continuous_phase import ContinuousPhase
 from cosim.contracts.integrator import Integrator
@@ -78,6 +76,7 @@ class Simulator:
         self._agenda = Agenda(system)
         self._dispatch = Dispatch(system, self._agenda, self.events)
         self._continuous = ContinuousPhase(system, self._agenda)
+        self._versions: list[int] = []
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
         self.reset_statistics()
@@ -225,6 +224,7 @@ class Simulator:
         statuses.append(self._dispatch.take_signals(state))
         self._append(BEFORE)
         self._integrator.initialize(self._system, state)
+        self._versions = list(state.versions)
         state.agenda[INITIALIZED] = 1
         self._agenda.stamp(state)
         if worst(statuses).severity < Severity.REACHED_TERMINATION:
@@ -293,27 +293,6 @@ class Simulator:
         statuses.append(self._dispatch.publishes(state, (EventCause.TERMINATION,)))
         return self._finish_call(worst(statuses), self.state.time)
 
-    def write(self, values: Mapping[str, Any]) -> None:
-        """Write inputs, parameters or states between steps: one jump, which histories keep as such.
-
-        Parameters
-        ----------
-        values : mapping of str to array_like
-            By path, SI. A value that is there already changes nothing.
-        """
-        state = self.state
-        new = {path: value for path, value in values.items() if not _is_there(state, path, value)}
-        if not new:
-            return
-        running = self._agenda.is_started(state)
-        if running:
-            self._append(BEFORE)
-        for path, value in new.items():
-            state[path] = value
-        if running:
-            self._append(AFTER)
-            self._integrator.restart(self._system, state)
-
     # one step
 
     def _step(self, boundary: float) -> EventStatus:
@@ -323,7 +302,7 @@ class Simulator:
         self._refresh()
         status = NOTHING
         if not state.agenda[UPDATES_DONE]:
-            self._append(BEFORE)
+            self._note_outside_writes()
             if agenda.entries:
                 status = self._start_of_step()
                 if status.severity >= Severity.REACHED_TERMINATION:
@@ -338,8 +317,10 @@ class Simulator:
             self._continuous.advance(state, self._integrator, stop) if start < stop else None
         )
         if state.time > start:
-            state.agenda[TIME_ADVANCED], state.agenda[JUMPED] = 1, 0
+            state.agenda[TIME_ADVANCED] = 1
+            self._append(BEFORE)
         agenda.stamp(state)
+        self._versions = list(state.versions)
         self._dispatch.statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)
@@ -384,14 +365,17 @@ class Simulator:
             self._system.realize(state, Stage.ACCELERATION)
 
     def _append(self, side: float) -> None:
-        """Histories get the present values; after a jump at this instant they are all of its later side."""
+        """Histories get the present values."""
         self._refresh()
         first, last = self._system.update_range
         if first != last:
-            jumped = self.state.agenda[JUMPED]
-            self._system.append_histories(self.state, AFTER if jumped else side)
-            self.state.agenda[JUMPED] = jumped or side == AFTER
+            self._system.append_histories(self.state, side)
             self._refresh()
+
+    def _note_outside_writes(self) -> None:
+        """What was written to the State since the last step is a jump at this instant."""
+        if self.state.versions != self._versions:
+            self._append(AFTER)
 
     def _start_if_needed(self) -> SimulatorStatus | None:
         state = self.state
@@ -424,18 +408,3 @@ class Simulator:
             raise self._failed(status)
         self._status = SimulatorStatus(reason, boundary, self.state.time, source, message)
         return self._status
-
-
-def _is_there(state: State, path: str, value: Any) -> bool:
-    """Whether writing a variable would change nothing."""
-    if isinstance(value, str):
-        return False
-    system = state.system
-    signal = system.signal(path)
-    name = f"{signal.part}.{signal.name}"
-    if name in system.inputs:
-        return bool(np.array_equal(system.input_value(state, path), np.ravel(value)))
-    slot = signal.slot
-    return bool(
-        np.array_equal(state._arrays[slot.array][slot.offset : slot.offset + slot.size], np.ravel(value))
-    )

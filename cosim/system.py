@@ -258,12 +258,6 @@ class System:
             stage = Stage.DYNAMICS if declaration.kind == "auxiliary" else declaration.invalidates
         state.invalidate(stage, f"{path} = …")
 
-    def input_value(self, state: State, path: str) -> NDArray[np.float64]:
-        """What an input of the system is set to, also before the State is realized."""
-        slot = self._input_slot(path, self.signal(path))
-        value: NDArray[np.float64] = state._arrays["d"][slot.offset : slot.offset + slot.size].copy()
-        return value
-
     def _input_slot(self, path: str, signal: Signal) -> Slot:
         """Where in d an input of the system lies (in the cache lies a copy)."""
         full = f"{signal.part}.{signal.name}"

@@ -1,6 +1,6 @@
-"""A process: runs a bouncing ball with a delay from one time to another and writes its State.
+"""A process: runs a bouncing ball with a delay from time to time and writes its State.
 
-Usage: ball_run.py until result [saved]
+Usage: ball_run.py times result [saved], the times separated by commas
 """
 
 import sys
@@ -11,7 +11,7 @@ from kernel_parts import BouncingBall
 import cosim
 
 
-def main(until, result, saved=None):
+def main(times, result, saved=None):
     """Go on from `saved`, or from the start."""
     model = cosim.Model("ball")
     model.add(BouncingBall, "ball", restitution=0.7)
@@ -19,7 +19,8 @@ def main(until, result, saved=None):
     system = model.build()
     state = system.state_from_bytes(Path(saved).read_bytes()) if saved else None
     simulator = cosim.Simulator(system, state, accuracy=1e-7)
-    simulator.advance_to(float(until))
+    for time in times.split(","):
+        simulator.advance_to(float(time))
     Path(result).write_bytes(simulator.state.to_bytes())
 
 

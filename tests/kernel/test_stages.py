@@ -46,10 +46,13 @@ class Everything(cosim.Component):
         at_report[0] = p
 
     @cosim.kernel
-    def derivatives(u, at_position, z, q_dot, u_dot, z_dot):
+    def motion(u, at_position, q_dot, u_dot):
         for i in range(2):
             q_dot[i] = u[i]
             u_dot[i] = -at_position
+
+    @cosim.kernel
+    def growth(z, z_dot):
         z_dot[0] = z
 
 

@@ -94,11 +94,15 @@ class SystemParticipant(cosim.Participant):
             self._heed(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write inputs, as one jump; what has not changed is not written again, and so computed anew."""
+        """Write inputs; what has not changed is not written again, and so not computed anew."""
         changed = {n: v for n, v in zip(names, values, strict=True) if self._written.get(n) != v}
         if changed:
-            self._guarded(lambda: self.simulator.write(changed))
+            self._guarded(lambda: self._write(changed))
             self._written.update(changed)
+
+    def _write(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            self.simulator.state[name] = value
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time, realized with the present inputs."""
