@@ -19,6 +19,7 @@ from cosim.contracts.joint import Joint as Joint
 from cosim.contracts.master_algorithm import Exchange as Exchange
 from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
 from cosim.contracts.measure import Measure as Measure
+from cosim.contracts.model_reader import ModelReader as ModelReader
 from cosim.contracts.model_table import ModelTable as ModelTable
 from cosim.contracts.participant import Participant as Participant
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
@@ -86,6 +87,8 @@ from cosim.status import Reason as Reason
 from cosim.status import Severity as Severity
 from cosim.status import SimulatorStatus as SimulatorStatus
 from cosim.system import System as System
+from cosim.toml_file import TomlFile as TomlFile
+from cosim.toml_lines import KeyPath as KeyPath
 from cosim.units import conversion as conversion
 from cosim.units import parse_quantity as parse_quantity
 from cosim.units import parse_unit as parse_unit

@@ -55,11 +55,6 @@ def cosim_register_joints(register: Register) -> None:
 
 
 @hookspec
-def cosim_register_constraints(register: Register) -> None:
-    """Register constraints (`cosim.Constraint`)."""
-
-
-@hookspec
 def cosim_register_measures(register: Register) -> None:
     """Register measures (`cosim.Measure`)."""
 
@@ -102,3 +97,8 @@ def cosim_register_commands(register: Register) -> None:
 @hookspec
 def cosim_register_model_tables(register: Register) -> None:
     """Register readers of a table of the model file (`cosim.ModelTable`)."""
+
+
+@hookspec
+def cosim_register_model_readers(register: Register) -> None:
+    """Register readers of model files, behind `Model.from_file` (`cosim.ModelReader`)."""

@@ -137,7 +137,7 @@ def _check_node(function: types.FunctionType, node: ast.AST, line: int, helpers:
     for kind, text in FORBIDDEN.items():
         if isinstance(node, kind):
             raise ContractError(f"{where(function, line)}: a kernel function cannot use {text}")
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+    if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow):
         raise ContractError(
             f"{where(function, line)}: `**` differs between compiled and plain Python in the last bit; "
             "write x * x, or math.pow(x, y) for a real exponent"

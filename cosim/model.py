@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,6 +205,39 @@ class Model:
         model.starts = dict(data.get("starts", {}))
         model.simulation = dict(data.get("simulation", {}))
         return model
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str]) -> Model:
+        """A model that is written in a file; a plugin reads it, found by the ending of the name.
+
+        Parameters
+        ----------
+        path : path-like
+            Such as ``engine_mount.toml``.
+
+        Raises
+        ------
+        ModelError
+            All faults of the file together, each with its line; also when it cannot be read.
+        CosimError
+            No installed plugin reads such files, or several do.
+        """
+        from cosim.registry import registry
+
+        path = Path(path)
+        readers = registry().entries("model_reader")
+        fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]
+        if len(fitting) == 1:
+            model: Model = fitting[0].cls().read(path)
+            return model
+        if fitting:
+            owners = " and ".join(f"{entry.owner} as {entry.id}" for entry in fitting)
+            raise CosimError(
+                f"{path}: models that end in '{path.suffix}' are read by {owners}: uninstall one"
+            )
+        known = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.cls.suffixes))
+        there = f"There are: {known}." if known else "Installed: `cosim plugins`."
+        raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {there}")
 
     @staticmethod
     def _class_of(kind: str | type[Component]) -> type[Component]:

@@ -24,7 +24,6 @@ KINDS: dict[str, tuple[str, str]] = {
     "components": ("component", "Component"),
     "force_elements": ("component", "ForceElement"),
     "joints": ("component", "Joint"),
-    "constraints": ("component", "Constraint"),
     "measures": ("component", "Measure"),
     "integrators": ("integrator", "Integrator"),
     "dynamics_solvers": ("dynamics_solver", "DynamicsSolver"),
@@ -34,6 +33,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "result_sinks": ("result_sink", "ResultSink"),
     "commands": ("command", "Command"),
     "model_tables": ("model_table", "ModelTable"),
+    "model_readers": ("model_reader", "ModelReader"),
 }
 """For each hook ``cosim_register_<group>``: the kind of its entries, and their base class in cosim."""
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from cosim.errors import LookUpError, PluginError
+from cosim.errors import LookUpError, PluginError, nearest
 from cosim.plugin_loader import KINDS, discover
 from cosim.plugin_record import Entry, PluginRecord
 
@@ -20,9 +20,9 @@ __all__ = ["Registry", "registry", "use_registry"]
 class Registry:
     """All registered classes, by kind and id.
 
-    Kinds: "component" (force elements, joints, constraints, measures and general components together),
-    "integrator", "dynamics_solver", "exporter", "master_algorithm", "participant", "result_sink", "command",
-    "model_table".
+    Kinds: "component" (force elements, joints, measures and general components together), "integrator",
+    "dynamics_solver", "exporter", "master_algorithm", "participant", "result_sink", "command",
+    "model_table", "model_reader".
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ class Registry:
         """The class with its owner; raises `LookUpError` as `get` does."""
         entries = self._of_kind(kind)
         if id not in entries:
-            raise LookUpError(kind.replace("_", " "), id, entries, self._hint(id))
+            # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
+            known = entries if nearest(id, entries) or self._missing(id) is None else []
+            raise LookUpError(kind.replace("_", " "), id, known, self._hint(id))
         return entries[id]
 
     def entries(self, kind: str) -> list[Entry]:
@@ -117,10 +119,16 @@ class Registry:
             raise LookUpError("kind of entry", kind, self._entries)
         return self._entries[kind]
 
+    def _missing(self, id: str) -> str | None:
+        """The plugin that an id belongs to, when none of that name is installed."""
+        prefix, dot, _ = id.partition(".")
+        return prefix if dot and all(record.name != prefix for record in self.plugins) else None
+
     def _hint(self, id: str) -> str:
         """What else to say about an id that is not there."""
         hints = [f"'{id}' is a {kind.replace('_', ' ')}." for kind, of in self._entries.items() if id in of]
-        prefix = id.partition(".")[0]
+        prefix, missing = id.partition(".")[0], self._missing(id)
+        hints += [f"No plugin '{missing}' is installed."] if missing is not None else []
         unloaded = [record for record in self.plugins if record.status != "loaded"]
         to_blame = [record for record in unloaded if record.name == prefix] or self.failures
         hints += [str(record) + "." for record in to_blame]

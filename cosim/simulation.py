@@ -72,7 +72,9 @@ class Recorder:
             p: s.units[0] if len(set(s.units)) == 1 else "1"
             for p, s in zip(self.paths, self._signals, strict=True)
         }
+        model = simulator.system.model
         statistics = {
+            "model": "" if model is None else model.name,
             "integrator": type(simulator.integrator).__name__,
             "accuracy": simulator.state.accuracy,
             **vars(simulator.statistics),

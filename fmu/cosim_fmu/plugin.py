@@ -8,6 +8,8 @@ from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.system_participant import SystemParticipant
 
+cosim_contract = "1.0"
+
 
 @cosim.hookimpl
 def cosim_register_exporters(register: cosim.Register) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import cosim
 
+cosim_contract = "1.0"
+
 
 @cosim.hookimpl
 def cosim_register_dynamics_solvers(register: cosim.Register) -> None:

@@ -7,6 +7,8 @@ from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.explicit_euler import ExplicitEuler
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
+cosim_contract = "1.0"
+
 
 @cosim.hookimpl
 def cosim_register_integrators(register: cosim.Register) -> None:

@@ -12,6 +12,8 @@ from cosim_measures.scale import Scale
 from cosim_measures.sinusoid import Sinusoid
 from cosim_measures.time import Time
 
+cosim_contract = "1.0"
+
 
 @cosim.hookimpl
 def cosim_register_measures(register: cosim.Register) -> None:

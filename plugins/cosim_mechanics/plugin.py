@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import cosim
 
+cosim_contract = "1.0"
+
 
 @cosim.hookimpl
 def cosim_register_components(register: cosim.Register) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import check_folder
-from cosim_workbench.model_file import ModelFile
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
 
@@ -48,11 +48,9 @@ class ExportCommand(cosim.Command):
         }
         if arguments.step is not None:
             options["step_size"] = positive(arguments.step, "s", "--step")
-        file = ModelFile(arguments.model)
-        with compile_notice():
-            file.build()
-            with file.located():
-                written = file.model.export_fmu(target, **options)
+        model = cosim.Model.from_file(arguments.model)
+        with nullcontext() if arguments.quiet else compile_notice():
+            written = model.export_fmu(target, **options)
         if not arguments.quiet:
-            print(f"{file.model.name} → {written}")
+            print(f"{model.name} → {written}")
         return 0

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim_workbench.model_file import ModelFile
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.wording import counted
@@ -29,22 +28,23 @@ class InfoCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Describe it by its ending."""
         path: Path = arguments.file
-        kinds = {".toml": describe_model, ".fmu": describe_fmu, ".csv": describe_results}
+        models = [
+            suffix for entry in cosim.registry().entries("model_reader") for suffix in entry.cls.suffixes
+        ]
+        kinds = {**dict.fromkeys(models, describe_model), ".fmu": describe_fmu, ".csv": describe_results}
         if path.suffix.lower() not in kinds:
             endings = ", ".join(kinds)
             raise cosim.CosimError(f"{path}: no file that is known here; the name has to end in {endings}")
-        if not path.is_file():
-            raise cosim.CosimError(f"{path}: there is no such file")
         print(kinds[path.suffix.lower()](path))
         return 0
 
 
 def describe_model(path: Path) -> str:
-    """Parts, sizes, inputs and outputs of a model file."""
-    file = ModelFile(path)
+    """Parts, sizes, schedule, inputs and outputs of a model file."""
+    model = cosim.Model.from_file(path)
     with compile_notice():
-        system = file.build()
-    registry, model = cosim.registry(), file.model
+        system = model.build()
+    registry = cosim.registry()
     sizes = f"{system.nq} coordinates q, {system.nu} speeds u, {system.nz} auxiliary states z"
     rows = [[name, registry.owner(type(part)).id] for name, part in model.parts.items()]
     lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *_table(rows)]
@@ -55,6 +55,7 @@ def describe_model(path: Path) -> str:
             lines += ["", title, *_table(cells)]
     if model.connections:
         lines += ["", "connections", *(f"  {source} → {target}" for source, target in model.connections)]
+    lines += ["", *_schedule(system)]
     return "\n".join(lines)
 
 
@@ -91,6 +92,15 @@ def describe_results(path: Path) -> str:
         figures = (values[0], values[-1], values.min(), values.max())
         rows.append([name, *(f"{figure:.6g}" for figure in figures)])
     return "\n".join([heading, *_table(rows)])
+
+
+def _schedule(system: cosim.System) -> list[str]:
+    """How many blocks each stage has; a block computes all parts of one kind, or one equation of all."""
+    ranges = {stage: system.block_range(stage, stage) for stage in cosim.Stage}
+    rows = [
+        [stage.name, counted(end - first, "block")] for stage, (first, end) in ranges.items() if end > first
+    ]
+    return [f"schedule   {counted(len(system.blocks), 'block')}", *_table(rows)]
 
 
 def _unit(unit: str) -> str:

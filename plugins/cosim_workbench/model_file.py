@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_workbench.located_model import Build, LocatedModel
 from cosim_workbench.model_file_error import ModelFileError
-from cosim_workbench.toml_file import TomlFile
-from cosim_workbench.toml_lines import KeyPath
 from cosim_workbench.wording import unknown
 
 ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
@@ -30,7 +29,12 @@ class ModelFile:
     ----------
     model : cosim.Model
     problems : list of Problem
-        Every fault, with file and line.
+        Every fault that reading found, with file and line.
+
+    Raises
+    ------
+    ModelFileError
+        When the file cannot be read, or is no TOML.
 
     Examples
     --------
@@ -46,12 +50,15 @@ class ModelFile:
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.file = TomlFile.read(Path(path))
+        try:
+            self.file = cosim.TomlFile.read(Path(path))
+        except cosim.ModelError as error:
+            raise ModelFileError(error.problems) from None
         self.problems: list[cosim.Problem] = []
-        self._owners: dict[str, KeyPath] = {}
+        self._owners: dict[str, cosim.KeyPath] = {}
         header = self.file.data.get("model", {})
         self._header = header if isinstance(header, dict) else {}
-        self.model = cosim.Model(self.file.path.stem)
+        self.model = LocatedModel(self.file.path.stem, self._building)
         tables = self._tables()
         known = {**tables, "model": None}
         for key in self.file.data:
@@ -83,34 +90,43 @@ class ModelFile:
 
     def build(self) -> cosim.System:
         """The assembled system; faults of the wiring, the starts and the signals have their lines too."""
+        return self.model.build()
+
+    def _building(self, build: Build) -> cosim.System:
+        """Build, and give every fault that the model has then its line in the file."""
         self.check()
-        with self.located():
-            system = self.model.build()
-        for path, value in self.model.starts.items():
-            at = _key_path(self.file.data["starts"], path, ("starts",))
-            with self._collected(at, "starts"):
-                try:
-                    system.write(cosim.State(system), path, value)
-                except TypeError as error:
-                    raise cosim.StateError(f"{path} is {value!r}: {error}") from None
-        for index, pattern in enumerate(self.model.simulation.get("signals") or ()):
-            at = ("simulation", "output", "signals", index)
-            with self._collected(at, "simulation.output.signals"):
-                _check_signal(system, pattern)
-        self.check()
+        try:
+            system = self._located(build)
+            self._check_starts(system)
+            self._check_signals(system)
+            self.check()
+        finally:
+            self.problems.clear()  # the model may be corrected and built again
         return system
 
-    @contextmanager
-    def located(self) -> Iterator[None]:
-        """Give every fault that the model has when it is built its line in the file."""
+    def _located(self, build: Build) -> cosim.System:
         try:
-            yield
-        except ModelFileError:
-            raise
+            return build()
         except cosim.ModelError as error:
             for problem in error.problems:
                 self._add(*self._place(problem.where), problem.text)
             self.check()
+            raise
+
+    def _check_starts(self, system: cosim.System) -> None:
+        """Record what the system refuses as a start value, at its line."""
+        for path, value in self.model.starts.items():
+            with self._collected(self.file.place(("starts",), path), "starts"):
+                try:
+                    system.write(cosim.State(system), path, value)
+                except TypeError as error:
+                    raise cosim.StateError(f"{path} is {value!r}: {error}") from None
+
+    def _check_signals(self, system: cosim.System) -> None:
+        """Record which signals that are to be recorded are not there."""
+        for index, pattern in enumerate(self.model.simulation.get("signals") or ()):
+            with self._collected(("simulation", "output", "signals", index), "simulation.output.signals"):
+                _check_signal(system, pattern)
 
     def _tables(self) -> dict[str, cosim.ModelTable]:
         """The readers, in the order in which their tables stand in the file, then the others."""
@@ -163,7 +179,7 @@ class ModelFile:
             if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
                 self._add((key,), key, f"is no list of tables: write {needs}")
                 return
-            entries: list[tuple[KeyPath, str, Any]] = [
+            entries: list[tuple[cosim.KeyPath, str, Any]] = [
                 ((key, i), str(i), row) for i, row in enumerate(content)
             ]
         elif not isinstance(content, dict):
@@ -209,7 +225,7 @@ class ModelFile:
                     self._add(("connections", index, key), f"connections[{index}]", text)
 
     def _read_entry(
-        self, table: cosim.ModelTable, path: KeyPath, label: str, name: str, entry: dict[str, Any]
+        self, table: cosim.ModelTable, path: cosim.KeyPath, label: str, name: str, entry: dict[str, Any]
     ) -> None:
         def report(key_path: str, text: str) -> None:
             self._add((*path, *_steps(key_path)), label, _naming(key_path, text))
@@ -221,7 +237,7 @@ class ModelFile:
             self._owners[part] = path
 
     @contextmanager
-    def _collected(self, path: KeyPath, label: str, part: str = "") -> Iterator[None]:
+    def _collected(self, path: cosim.KeyPath, label: str, part: str = "") -> Iterator[None]:
         """Record an error as a problem of this place."""
         try:
             yield
@@ -236,7 +252,7 @@ class ModelFile:
         except cosim.CosimError as error:
             self._add(path, label, str(error))
 
-    def _place(self, where: str) -> tuple[KeyPath, str]:
+    def _place(self, where: str) -> tuple[cosim.KeyPath, str]:
         """Key path and label of a fault that the assembly found: ``felt.source``, ``a.b → c.d``, a part."""
         if " → " in where:
             for index, (source, target) in enumerate(self.model.connections):
@@ -248,7 +264,7 @@ class ModelFile:
             return (*owner, *_steps(rest)), ".".join(map(str, owner))
         return (), where
 
-    def _add(self, path: KeyPath, label: str, text: str) -> None:
+    def _add(self, path: cosim.KeyPath, label: str, text: str) -> None:
         problem = cosim.Problem(self.file.where(path, label), text)
         if problem not in self.problems:
             self.problems.append(problem)
@@ -273,7 +289,7 @@ def _check_signal(system: cosim.System, pattern: Any) -> None:
         system.signal(str(pattern))
 
 
-def _steps(key_path: str) -> KeyPath:
+def _steps(key_path: str) -> cosim.KeyPath:
     """``frame.position[2]`` as a key path."""
     return tuple(int(m[1]) if m[1] else m[2] or m[3] for m in STEP.finditer(key_path))
 
@@ -281,16 +297,6 @@ def _steps(key_path: str) -> KeyPath:
 def _head(path: str) -> str:
     """The name of the part that a path begins with."""
     return path.partition(".")[0].partition("[")[0]
-
-
-def _key_path(table: dict[str, Any], path: str, above: KeyPath) -> KeyPath:
-    """Where a table has the value of a dotted path: its keys may be dotted, quoted, or both."""
-    for key, value in table.items():
-        if key == path:
-            return (*above, key)
-        if isinstance(value, dict) and path.startswith(f"{key}."):
-            return _key_path(value, path.removeprefix(f"{key}."), (*above, key))
-    return above
 
 
 def _naming(key_path: str, text: str) -> str:

@@ -13,7 +13,7 @@ WIDTH, PANEL_HEIGHT = 8.0, 2.6
 
 
 class Plot(cosim.ResultSink):
-    """Signals over time; those of one unit share a panel, with the unit at its axis."""
+    """Signals over time; those of one unit share a panel, with the unit at its axis, below the model's name."""
 
     suffixes = (".png", ".svg", ".pdf")
 
@@ -41,10 +41,11 @@ class Plot(cosim.ResultSink):
         for panel, (unit, names) in zip(axes, panels.items(), strict=True):
             for name in names:
                 panel.plot(result.time, columns[name], label=name, linewidth=1.2)
-            panel.set_ylabel("" if unit == "1" else unit)
+            panel.set_ylabel(unit if unit != "1" else names[0] if len(names) == 1 else "[1]")
             panel.grid(True, alpha=0.3)
             panel.legend(fontsize="small", loc="best", ncols=1 + (len(names) - 1) // 8)
         axes[-1].set_xlabel("time in s")
+        figure.suptitle(str(result.statistics.get("model", "")))
         return figure
 
 

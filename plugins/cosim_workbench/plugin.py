@@ -14,6 +14,9 @@ from cosim_workbench.run_command import RunCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
 from cosim_workbench.table import Table
+from cosim_workbench.toml_reader import TomlReader
+
+cosim_contract = "1.0"
 
 
 @cosim.hookimpl
@@ -32,6 +35,12 @@ def cosim_register_model_tables(register: cosim.Register) -> None:
     register("workbench.connections", ConnectionsTable)
     register("workbench.starts", StartsTable)
     register("workbench.simulation", SimulationTable)
+
+
+@cosim.hookimpl
+def cosim_register_model_readers(register: cosim.Register) -> None:
+    """Model files."""
+    register("workbench.toml", TomlReader)
 
 
 @cosim.hookimpl

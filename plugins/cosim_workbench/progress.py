@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: on a terminal a bar, elsewhere nothing."""
+"""What a run shows while it goes on: on a terminal a bar, elsewhere that it compiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-NOTICE = "compiling … (first run on this machine)"
+NOTICE = "compiling … (first run on this machine, some seconds)"
 INTERVAL = 0.05
 """s, between two drawings."""
 
@@ -53,30 +53,32 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
 
 @contextmanager
 def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
-    """Say once, on a terminal, that kernels are being compiled: it takes seconds and never comes again."""
-    stream = sys.stderr if stream is None else stream
-    if not stream.isatty():
-        yield
-        return
+    """Say once, on the standard error, that kernels are being compiled: it takes seconds and is kept."""
     log = logging.getLogger("cosim.native")
-    handler, level = _Notice(stream), log.level
-    log.addHandler(handler)
-    log.setLevel(min(level or logging.INFO, logging.INFO))
+    notice, level = _Notice(stream, log.getEffectiveLevel()), log.level
+    log.addFilter(notice)
+    log.setLevel(min(log.getEffectiveLevel(), logging.INFO))
     try:
         yield
     finally:
         log.setLevel(level)
-        log.removeHandler(handler)
+        log.removeFilter(notice)
 
 
-class _Notice(logging.Handler):
-    """Prints the notice at the first record that speaks of compiling."""
+class _Notice(logging.Filter):
+    """Prints the notice at the first record that speaks of compiling, and lets pass what was logged before.
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(logging.INFO)
-        self._stream: TextIO | None = stream
+    A filter and no handler: beside a handler of its own, Python would not print the warnings of a logger
+    that nobody configured.
+    """
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if self._stream is not None and record.levelno == logging.INFO and "compil" in record.getMessage():
-            print(NOTICE, file=self._stream, flush=True)
-            self._stream = None
+    def __init__(self, stream: TextIO | None, level: int) -> None:
+        super().__init__()
+        self._stream, self._level, self._said = stream, level, False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not self._said and record.levelno == logging.INFO and "compil" in record.getMessage():
+            self._said = True
+            # Looked up only now: a progress bar puts a stream there that writes above the bar.
+            print(NOTICE, file=self._stream or sys.stderr, flush=True)
+        return record.levelno >= self._level

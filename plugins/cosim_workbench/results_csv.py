@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+
+NAME = re.compile(r'(?:^|(?<=,))(?:\s*"[^"]*"\s*(?=,|$)|[^,]*)')
+"""A name in the first line: between quotes it may have commas."""
 
 
 class ResultsCsv(cosim.ResultSink):
@@ -17,6 +21,9 @@ class ResultsCsv(cosim.ResultSink):
     The first line has the names, each in double quotes, ``"time"`` first; then one line for each point.
     The numbers of a vector stand in one cell with spaces between. Every number has as many digits as it
     needs to be read back exactly. Units have no place in this dialect.
+
+    A name may have commas, as those of matrices in other tools' FMUs have: ``"R[2,3]"``. Spreadsheets and
+    `read` see that they stand between quotes; ``fmpy.util.read_csv`` splits such a name.
 
     References
     ----------
@@ -29,8 +36,10 @@ class ResultsCsv(cosim.ResultSink):
         """Write all signals; the file is replaced when it is whole."""
         names = ["time", *result.names]
         for name in names:
-            if any(sign in name for sign in '",\n\r'):
-                raise cosim.CosimError(f'{path}: the name {name!r} has a sign that CSV cannot hold: " or ,')
+            if any(sign in name for sign in '"\n\r'):
+                raise cosim.CosimError(
+                    f'{path}: the name {name!r} has a sign that CSV cannot hold: " or a line end'
+                )
         columns = [_cells(result.time), *(_cells(result[name]) for name in result.names)]
         with replaced_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
             file.write(",".join(f'"{name}"' for name in names) + "\n")
@@ -51,7 +60,7 @@ class ResultsCsv(cosim.ResultSink):
             raise cosim.CosimError(f"{path}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError:
             raise cosim.CosimError(f"{path}: is no UTF-8 text") from None
-        names = [name.strip().strip('"') for name in lines[0].split(",")] if lines else []
+        names = [_bare(name) for name in NAME.findall(lines[0])] if lines else []
         if not names or names[0] != "time":
             raise cosim.CosimError(f'{path}:1: is no result: the first column has to be "time"')
         if len(set(names)) != len(names):
@@ -78,6 +87,10 @@ class ResultsCsv(cosim.ResultSink):
         if time.ndim != 1 or not all(map(math.isfinite, time)):
             raise cosim.CosimError(f"{path}: the times are no finite numbers")
         return cosim.Result(time, signals)
+
+
+def _bare(name: str) -> str:
+    return name.strip().strip('"')
 
 
 def _cells(values: np.typing.NDArray[np.float64]) -> list[str]:

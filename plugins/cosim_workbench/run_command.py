@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_workbench.model_file import ModelFile
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
@@ -39,17 +38,14 @@ class RunCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; what was computed is written when the run fails, too."""
-        file = ModelFile(arguments.model)
-        file.check()
-        settings = {"until": UNTIL, **file.model.simulation, **_overrides(arguments)}
+        model = cosim.Model.from_file(arguments.model)
+        settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
         target = arguments.output or Path(f"{arguments.model.stem}.csv")
         sink = sink_for(target)
         if arguments.plot is not None:
             check_plot(arguments.plot)
-        with compile_notice():
-            system = file.build()
         try:
-            result = _simulate(system, settings, quiet=arguments.quiet)
+            result = _simulate(model, settings, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = getattr(error, "result", None)
             if partial is not None and len(partial):
@@ -58,7 +54,7 @@ class RunCommand(cosim.Command):
             raise
         sink.write(result, target)
         if not arguments.quiet:
-            print(summary(file.model.name, result, target))
+            print(summary(model.name, result, target))
         if arguments.plot is not None:
             result.plot(path=arguments.plot)
             if not arguments.quiet:
@@ -66,11 +62,13 @@ class RunCommand(cosim.Command):
         return 0
 
 
-def _simulate(system: cosim.System, settings: dict[str, Any], *, quiet: bool) -> cosim.Result:
+def _simulate(model: cosim.Model, settings: dict[str, Any], *, quiet: bool) -> cosim.Result:
     if quiet:
-        return cosim.simulate(system, **settings)
-    with compile_notice(), progress_bar(settings["until"]) as progress:
-        return cosim.simulate(system, progress=progress, **settings)
+        return cosim.simulate(model.build(), **settings)
+    with compile_notice():  # the system and the integrator are compiled one after the other: said once
+        system = model.build()
+        with progress_bar(settings["until"]) as progress:
+            return cosim.simulate(system, progress=progress, **settings)
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:

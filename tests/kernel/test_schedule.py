@@ -273,5 +273,5 @@ def test_an_error_names_the_component():
 
 def test_an_error_of_a_plain_part_names_it():
     state = system_of(good=PlainFails, bad=PlainFails(limit=-1.0)).default_state()
-    with pytest.raises(cosim.SimulationError, match="bad: derivatives: KeyError: -1.0"):
+    with pytest.raises(cosim.SimulationError, match=r"bad: derivatives: KeyError: .*-1\.0"):
         state.realize()

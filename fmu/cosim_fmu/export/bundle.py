@@ -89,7 +89,9 @@ class Bundle:
         self._problems: list[cosim.Problem] = []
         self._shipped_by: Mapping[str, list[str]] = importlib.metadata.packages_distributions()
         known = list(self.known)
-        self._owners = {_top(e.cls.__module__): (e.distribution, e.version) for e in known}
+        self._owners = {
+            _top(e.cls.__module__): (e.distribution, "" if e.version == "?" else e.version) for e in known
+        }
         self._plugins = {e.distribution for e in known if e.distribution}
         framework = self._owners.get("cosim_fmu", ("cosim-framework", cosim.__version__))
         self._owners |= dict.fromkeys(OURS, framework)

@@ -47,7 +47,8 @@ class Recorder:
             connected = self._held | {link.start for link in links}
             self.ports = [p for p, v in numbers.items() if v.causality == "output" or p in connected]
         else:
-            self.ports = [p for p in numbers if any(_fits(p, pattern) for pattern in patterns)]
+            chosen = [p for pattern in patterns for p in numbers if _fits(p, pattern)]
+            self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
         for pattern in patterns or ():
             if not any(_fits(port, pattern) for port in numbers):
                 hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""

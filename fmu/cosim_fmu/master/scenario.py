@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +9,9 @@ from typing import Any
 
 import cosim
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.scenario_lines import line_of, lines_of_keys
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
-LARGEST_FILE = 16 * 2**20
 TABLES = ("participants", "connections", "master", "output")
 MASTER = ("algorithm", "step", "until", "start", "tolerance")
 OUTPUT = ("signals", "file")
@@ -28,7 +25,8 @@ class Scenario:
 
     Attributes
     ----------
-    path : Path
+    source : TomlFile
+        The file itself.
     participants : dict of str to object
         As `CoSimulation` takes them.
     connections : list of (str, str)
@@ -42,7 +40,7 @@ class Scenario:
         For the results.
     """
 
-    path: Path
+    source: cosim.TomlFile
     participants: dict[str, Any] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +51,6 @@ class Scenario:
     tolerance: float | None = None
     signals: list[str] | None = None
     file: Path | None = None
-    _lines: dict[str, int] = field(default_factory=dict)
     _problems: list[WiringProblem] = field(default_factory=list)
 
     @classmethod
@@ -65,21 +62,8 @@ class Scenario:
         ModelError
             It cannot be read or is no TOML.
         """
-        scenario = cls(Path(path))
-        try:
-            if scenario.path.stat().st_size > LARGEST_FILE:
-                raise cosim.ModelError.of(str(path), f"has more than {LARGEST_FILE // 2**20} MiB: refused")
-            text = scenario.path.read_bytes().decode("utf-8")
-            data = tomllib.loads(text)
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "is no UTF-8 text"
-            raise cosim.ModelError.of(str(path), f"cannot be read: {reason}") from None
-        except tomllib.TOMLDecodeError as error:
-            raise cosim.ModelError.of(str(path), f"is no TOML: {error}") from None
-        except RecursionError:
-            raise cosim.ModelError.of(str(path), "is nested too deeply") from None
-        scenario._lines = lines_of_keys(text.replace("\r\n", "\n"))
-        scenario._take(data)
+        scenario = cls(cosim.TomlFile.read(Path(path)))
+        scenario._take(scenario.source.data)
         return scenario
 
     def couple(self) -> CoSimulation:
@@ -112,16 +96,21 @@ class Scenario:
                 p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
             ]
         if problems or made is None:
-            problems.sort(key=self._line)
+            places = [(self._place(fault), fault) for fault in problems]
+            places.sort(key=lambda item: self.source.line(item[0]) or 0)
             raise cosim.ModelError(
-                [cosim.Problem(f"{self.path}:{self._line(p)}: {p.where}", p.text) for p in problems]
+                [cosim.Problem(self.source.where(key, fault.where), fault.text) for key, fault in places]
             )
         return made
 
-    def _line(self, fault: WiringProblem) -> int:
-        return line_of(self._lines, ".".join(map(str, fault.key)))
+    def _place(self, fault: WiringProblem) -> cosim.KeyPath:
+        """Where the fault stands in the file; the name of a parameter may have dots."""
+        *above, name = fault.key
+        if above[2:] == ["parameters"]:
+            return self.source.place(tuple(above), str(name))
+        return fault.key
 
-    def _say(self, key: tuple[str | int, ...], text: str) -> None:
+    def _say(self, key: cosim.KeyPath, text: str) -> None:
         self._problems.append(problem(key, text))
 
     def _take(self, data: Mapping[str, Any]) -> None:
@@ -133,7 +122,7 @@ class Scenario:
             if not isinstance(entry, Mapping):
                 self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
                 continue
-            made = make_participant(self.path.parent, name, entry, self._say)
+            made = make_participant(self.source.path.parent, name, entry, self._say)
             if made is not None:
                 self.participants[name] = made
                 self.starts.update(
@@ -188,7 +177,7 @@ class Scenario:
         if file is not None and not isinstance(file, str):
             self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
         elif file is not None:
-            self.file = self.path.parent / file
+            self.file = self.source.path.parent / file
 
     def _seconds(self, name: str, value: Any, default: float) -> float:
         try:
@@ -214,9 +203,7 @@ class Scenario:
         self._say((name,), f"is {table!r}, needs a table: [{name}]")
         return {}
 
-    def _check_keys(
-        self, where: tuple[str | int, ...], table: Mapping[str, Any], known: tuple[str, ...]
-    ) -> None:
+    def _check_keys(self, where: cosim.KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
         for key in table:
             if key not in known:
                 self._say((*where, key), str(cosim.LookUpError("key", key, known)))

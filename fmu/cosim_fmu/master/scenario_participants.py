@@ -12,7 +12,7 @@ from cosim_fmu.master.system_participant import SystemParticipant
 
 KINDS = ("fmu", "model", "type")
 KEYS = (*KINDS, "options", "parameters")
-Say = Callable[[tuple[str | int, ...], str], None]
+Say = Callable[[cosim.KeyPath, str], None]
 
 
 def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say) -> cosim.Participant | None:
@@ -62,7 +62,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
                 say((*here, "options"), "an FMU takes none; its start values are parameters")
             return FmuParticipant(folder / what, name)
         if kind == "model":
-            return SystemParticipant(read_model(folder / what), **options)
+            return SystemParticipant(cosim.Model.from_file(folder / what), **options)
         made = cosim.registry().get("participant", what)(**options)
         assert isinstance(made, cosim.Participant)
         return made
@@ -72,20 +72,3 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
     return None
-
-
-def read_model(path: Path) -> cosim.Model:
-    """A model from a model file.
-
-    Raises
-    ------
-    CosimError
-        No installed plugin reads model files, or this one has faults.
-    """
-    read = getattr(cosim.Model, "from_file", None)
-    if read is None:
-        raise cosim.CosimError(
-            f"{path}: no installed plugin reads model files. Export the model and give fmu = …"
-        )
-    model: cosim.Model = read(path)
-    return model

@@ -7,11 +7,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import cosim
-from cosim_workbench.toml_lines import KeyPath, toml_lines
+from cosim.errors import ModelError
+from cosim.toml_lines import KeyPath, toml_lines
 
 LARGEST = 10_000_000
-"""Bytes; a model file is typed by people."""
+"""Bytes; such a file is typed by people."""
 
 
 class TomlFile:
@@ -32,9 +32,9 @@ class TomlFile:
             self.lines: dict[KeyPath, int] = toml_lines(text)
         except tomllib.TOMLDecodeError as error:
             line, what = _place(str(error), text)
-            raise cosim.ModelError.of(f"{path}:{line}", f"no valid TOML: {what}") from None
+            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}") from None
         except RecursionError:
-            raise cosim.ModelError.of(str(path), "values are nested too deeply") from None
+            raise ModelError.of(str(path), "values are nested too deeply") from None
 
     @classmethod
     def read(cls, path: Path) -> TomlFile:
@@ -47,15 +47,15 @@ class TomlFile:
         """
         try:
             if path.stat().st_size > LARGEST:
-                text = f"has {path.stat().st_size} bytes, a model file has at most {LARGEST}"
-                raise cosim.ModelError.of(str(path), text)
+                text = f"has {path.stat().st_size} bytes, a file that people write has at most {LARGEST}"
+                raise ModelError.of(str(path), text)
             raw = path.read_bytes()
             return cls(path, raw.decode("utf-8"))
         except OSError as error:
-            raise cosim.ModelError.of(str(path), (error.strerror or str(error)).lower()) from None
+            raise ModelError.of(str(path), (error.strerror or str(error)).lower()) from None
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
-            raise cosim.ModelError.of(f"{path}:{line}", "is no UTF-8 text") from None
+            raise ModelError.of(f"{path}:{line}", "is no UTF-8 text") from None
 
     def line(self, path: KeyPath) -> int | None:
         """Line of the longest part of a key path that is in the file."""
@@ -71,6 +71,21 @@ class TomlFile:
         place = f"{self.path}:{line}" if line else str(self.path)
         return f"{place}: {label}" if label else place
 
+    def place(self, above: KeyPath, dotted: str) -> KeyPath:
+        r"""The key path of what a dotted name means inside of a table; that of the table when it is not there.
+
+        The keys of the file may be dotted, quoted, or both: ``a.b = 1`` and ``"a.b" = 1`` are found alike.
+
+        Examples
+        --------
+        >>> TomlFile(Path("x.toml"), '[starts]\na."b.c" = 1').place(("starts",), "a.b.c")
+        ('starts', 'a', 'b.c')
+        """
+        table: Any = self.data
+        for key in above:
+            table = table[key] if isinstance(table, dict) and key in table else {}
+        return _inside(table, dotted, above)
+
     def find(self, value: str) -> KeyPath | None:
         """Where a text stands as a value, None when nowhere."""
         return _find(self.data, value, ())
@@ -84,6 +99,15 @@ def _place(message: str, text: str) -> tuple[int, str]:
     if match[2] is None:
         return text.rstrip().count("\n") + 1, f"{match[1]} (the file ends too early)"
     return int(match[2]), f"{match[1]} (column {match[3]})"
+
+
+def _inside(table: Any, dotted: str, above: KeyPath) -> KeyPath:
+    for key, value in table.items() if isinstance(table, dict) else ():
+        if key == dotted:
+            return (*above, key)
+        if isinstance(value, dict) and dotted.startswith(f"{key}."):
+            return _inside(value, dotted.removeprefix(f"{key}."), (*above, key))
+    return above
 
 
 def _find(data: Any, value: str, path: KeyPath) -> KeyPath | None:

@@ -1,0 +1,71 @@
+"""What reads a model from a file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cosim.errors import ContractError
+
+if TYPE_CHECKING:
+    from cosim.model import Model
+
+
+class ModelReader(ABC):
+    r"""Makes a `Model` of a file; `Model.from_file` finds it by the ending of the name.
+
+    A plugin registers the class with the hook `cosim_register_model_readers`; it is instantiated without
+    arguments for every file.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        Endings of the files that it reads, in lower case, with the dot.
+
+    Raises
+    ------
+    ContractError
+        When a class that implements `read` has no valid `suffixes`.
+
+    Examples
+    --------
+    >>> class Listing(ModelReader):
+    ...     '''A line for each part: its id and its name.'''
+    ...     suffixes = (".parts",)
+    ...     def read(self, path):
+    ...         import cosim
+    ...         model = cosim.Model(path.stem)
+    ...         for line in path.read_text("utf-8").splitlines():
+    ...             model.add(*line.split())
+    ...         return model
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if getattr(cls.read, "__isabstractmethod__", False):
+            return
+        given = cls.suffixes
+        if not isinstance(given, tuple) or not given or not all(map(_is_suffix, given)):
+            raise ContractError(
+                f"model reader {cls.__qualname__}: suffixes is {given!r}, needs a tuple of endings in lower "
+                'case with the dot: write suffixes = (".toml",) in the class.'
+            )
+
+    @abstractmethod
+    def read(self, path: Path) -> Model:
+        """The model of a file.
+
+        Its `Model.build` may be that of a subclass which says where in the file a fault stands.
+
+        Raises
+        ------
+        ModelError
+            All faults of the file together, each with its line; also when it cannot be read.
+        """
+
+
+def _is_suffix(text: Any) -> bool:
+    return isinstance(text, str) and len(text) > 1 and text.startswith(".") and text == text.lower()

@@ -1,0 +1,45 @@
+"""A process: one compiled component; writes its result and the names of what had to be compiled."""
+
+import json
+import logging
+import math
+
+import cosim
+
+
+def curve(x):
+    """A helper that the kernel function reaches by name."""
+    return math.sin(x) + 1.0
+
+
+class Curve(cosim.Component):
+    """sin(t) + 1."""
+
+    out = cosim.output()
+
+    @cosim.kernel
+    def go(t, out):
+        out[0] = curve(t)
+
+
+class Notes(logging.Handler):
+    """Keeps what the kernel says about compiling."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
+if __name__ == "__main__":
+    notes = Notes()
+    logging.getLogger("cosim.native").addHandler(notes)
+    logging.getLogger("cosim.native").setLevel(logging.INFO)
+    model = cosim.Model("curve")
+    model.add(Curve, "curve")
+    state = model.build().default_state()
+    state.set_time(0.5)
+    value = state.realize()["curve"]
+    print(json.dumps({"value": float.hex(value), "notes": notes.texts}))
