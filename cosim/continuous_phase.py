@@ -15,6 +15,8 @@ from cosim.system import System
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
 
+SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
+
 Window = tuple[float, float]
 
 
@@ -32,8 +34,17 @@ class ContinuousPhase:
         self.agenda = agenda
         self._probe = Probe(system, agenda) if agenda.witnesses else None
 
-    def advance(self, state: State, integrator: Integrator, stop: float) -> Window | None:
-        """One step toward `stop`; the window of the triggered events that ended it, if any did.
+    def advance(
+        self, state: State, integrator: Integrator, event_time: float, boundary: float
+    ) -> Window | None:
+        """One step toward an event or a boundary; the window of the triggered events that ended it, if any.
+
+        Parameters
+        ----------
+        event_time : float
+            The next scheduled event, s: a fixed step may be stretched a little to end on it.
+        boundary : float
+            Where to stop at the latest, s; no step is stretched for its sake.
 
         Raises
         ------
@@ -41,7 +52,10 @@ class ContinuousPhase:
             The integrator cannot go on; the State is that of the last good step.
         """
         before = self._probe.now(state).copy() if self._probe else None
-        start = state.time
+        start, fixed = state.time, integrator.fixed_step
+        stop = min(event_time, boundary)
+        if fixed is not None and self.system.ny and start + fixed < boundary - SLIVER * fixed:
+            stop = start + fixed if boundary < event_time else event_time
         if self.system.ny == 0 and not math.isfinite(min(stop, integrator.maximum_step)):
             raise SimulationError(
                 start, "nothing here takes time: no states and no scheduled event; give a finite time"

@@ -19,6 +19,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import shutil
 import sys
 import types
 import warnings
@@ -202,6 +203,7 @@ def _cache_class() -> Any:
                 found = super().load_overload(sig, target_context)
             except Exception as error:
                 log.warning("damaged kernel %s is compiled again: %r", self.cache_path, error)
+                shutil.rmtree(self.cache_path, ignore_errors=True)  # numba does not save over a bad index
                 found = None
             if found is None:
                 if not self.missed:

@@ -82,6 +82,7 @@ class Simulator:
         self.reset_statistics()
         if self._agenda.is_started(self.state) and self._agenda.stamped_time(self.state) == self.state.time:
             self._refresh()
+        self._versions = list(self.state.versions)
 
     # what it holds
 
@@ -105,6 +106,7 @@ class Simulator:
     def replace_state(self, state: State | None) -> None:
         """Take another State of the same system; call `initialize` before going on."""
         self._state = state
+        self._versions = [] if state is None else list(state.versions)
 
     def release_state(self) -> State:
         """Give the State away; the simulator cannot go on without one."""
@@ -222,6 +224,8 @@ class Simulator:
         if not suppress_initialization_events:
             statuses = [self._dispatch.updates(state, (EventCause.INITIALIZATION,))]
         statuses.append(self._dispatch.take_signals(state))
+        # Twice: a derivative that depends on a delayed value is known once there is something to look back at.
+        self._append(BEFORE)
         self._append(BEFORE)
         self._integrator.initialize(self._system, state)
         self._versions = list(state.versions)
@@ -310,12 +314,10 @@ class Simulator:
                     return status
         state.agenda[UPDATES_DONE] = 0
         start = state.time
-        stop = boundary
-        for entry in agenda.scheduled:
-            stop = min(stop, agenda.next_time(state, entry))
-        self._dispatch.window = (
-            self._continuous.advance(state, self._integrator, stop) if start < stop else None
-        )
+        event_time = min((agenda.next_time(state, e) for e in agenda.scheduled), default=math.inf)
+        self._dispatch.window = None
+        if start < min(event_time, boundary):
+            self._dispatch.window = self._continuous.advance(state, self._integrator, event_time, boundary)
         if state.time > start:
             state.agenda[TIME_ADVANCED] = 1
             self._append(BEFORE)

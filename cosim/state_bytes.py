@@ -54,6 +54,8 @@ def unpack(system: System, data: bytes) -> State:
     if struct.unpack("<I", data[-4:])[0] != zlib.crc32(data[:-4]):
         raise StateError("the bytes of this State are damaged (checksum)")
     time, accuracy = struct.unpack_from("<dd", data, start)
+    if not np.isfinite(time):
+        raise StateError(f"the bytes of this State are damaged (its time is {time})")
     state = system.default_state()
     at = start + 16
     for name, kind in (*SECTIONS, *OWNED):

@@ -72,7 +72,7 @@ class TomlFile:
         return f"{place}: {label}" if label else place
 
     def place(self, above: KeyPath, dotted: str) -> KeyPath:
-        r"""The key path of what a dotted name means inside of a table; that of the table when it is not there.
+        r"""Key path of what a dotted name means inside of a table, that of the table when it is not there.
 
         The keys of the file may be dotted, quoted, or both: ``a.b = 1`` and ``"a.b" = 1`` are found alike.
 

@@ -266,6 +266,21 @@ def test_look_ups_that_fail(install: Install, tmp_path: Path) -> None:
         found.owner(int)
 
 
+def test_an_id_of_a_plugin_that_is_not_installed(install: Install, tmp_path: Path) -> None:
+    """What the other plugins have is no help then, but for a misspelling."""
+    install("tyres")
+    found = Registry.discover(candidates(tmp_path))
+    with pytest.raises(LookUpError) as raised:
+        found.get("command", "engine_mount.run")
+    assert str(raised.value) == (
+        "no command 'engine_mount.run'. No plugin 'engine_mount' is installed. Installed: `cosim plugins`."
+    )
+    with pytest.raises(LookUpError, match=r"Nearest: tyres\.greet\. No plugin 'tyre' is installed\."):
+        found.get("command", "tyre.greet")
+    with pytest.raises(LookUpError, match=r"no command 'run'\. There are: tyres\.greet\. Installed"):
+        found.get("command", "run")
+
+
 def test_a_manifest_gives_the_same_entries_without_discovery(install: Install, tmp_path: Path) -> None:
     install("tyres")
     rows = [entry.to_dict() for entry in Registry.discover(candidates(tmp_path)).entries("command")]
@@ -302,6 +317,7 @@ def test_our_own_plugins_load() -> None:
     ]
     assert [str(record) for record in ours if record.status != "loaded"] == []
     assert [record.name for record in ours if not record.entries] == []
+    assert {record.contract for record in ours} == {"1.0"}
 
 
 @pytest.mark.parametrize("group", KINDS)

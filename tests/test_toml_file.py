@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cosim import ModelError
-from cosim_workbench.toml_file import TomlFile
-from cosim_workbench.toml_lines import toml_lines
+from cosim import ModelError, TomlFile
+from cosim.toml_lines import toml_lines
 
 HARD = '''# a comment with [brackets] and = and "quotes
 a.b."c.d" = """x
@@ -74,7 +73,7 @@ def test_line_ends_do_not_matter(end: str) -> None:
 
 
 def test_the_files_of_this_repository() -> None:
-    files = [*Path(__file__).parents[2].glob("*.toml"), *Path(__file__).parents[2].glob("examples/**/*.toml")]
+    files = [*Path(__file__).parents[1].glob("*.toml"), *Path(__file__).parents[1].glob("examples/**/*.toml")]
     assert files
     for file in files:
         text = file.read_text("utf-8")
@@ -190,8 +189,27 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"m\.toml:2: is no UTF-8 text"):
         TomlFile.read(path)
     path.write_bytes(b"#" * 10_000_001)
-    with pytest.raises(ModelError, match="a model file has at most"):
+    with pytest.raises(ModelError, match="a file that people write has at most"):
         TomlFile.read(path)
     path.write_text("a = " + "[" * 100_000 + "]" * 100_000)
     with pytest.raises(ModelError, match="nested too deeply"):
         TomlFile.read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "line"),
+    [
+        ("[p]\n\na.b = 1", ("p", "a", "b"), 3),
+        ('[p]\n\n"a.b" = 1', ("p", "a.b"), 3),
+        ("\np = { x = 1, a.b = 1 }", ("p", "a", "b"), 2),
+        ("\n[p.a]\nc = 1", ("p", "a"), 2),
+        ("\n[p]\nc = 1", ("p",), 2),
+        ("\np = 3", ("p",), 2),
+        ("", ("p",), None),
+    ],
+)
+def test_where_a_dotted_name_stands(text: str, place: tuple, line: int | None) -> None:
+    file = TomlFile(Path("m.toml"), text)
+    assert file.place(("p",), "a.b") == place
+    assert file.line(place) == line
+    assert file.where(place, "p") == ("m.toml: p" if line is None else f"m.toml:{line}: p")

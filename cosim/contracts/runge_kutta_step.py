@@ -39,6 +39,7 @@ LARGEST_GROWTH = 5.0
 LEAST_GROWTH = 1.2  # less is not worth a change
 LARGEST_SHRINK = 0.1
 STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead of leaving a sliver
+STRETCH_FIXED = 1.01
 NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
 SMALLEST_RELATIVE_STEP = 1e-14
 
@@ -242,7 +243,7 @@ def explicit_runge_kutta_step(
     while True:
         longest = min(ideal, limit)
         t_end = t + longest
-        if t + STRETCH * longest >= t_stop:
+        if t + (STRETCH if controlled else STRETCH_FIXED) * longest >= t_stop:
             t_end = t_stop
         elif controlled and t + 2.0 * longest > t_stop:
             # Two equal steps instead of one and a sliver.

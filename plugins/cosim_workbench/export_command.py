@@ -50,6 +50,7 @@ class ExportCommand(cosim.Command):
             options["step_size"] = positive(arguments.step, "s", "--step")
         model = cosim.Model.from_file(arguments.model)
         with nullcontext() if arguments.quiet else compile_notice():
+            model.build()  # the exporter builds a copy, whose faults would have no lines
             written = model.export_fmu(target, **options)
         if not arguments.quiet:
             print(f"{model.name} → {written}")

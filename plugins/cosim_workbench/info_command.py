@@ -95,11 +95,13 @@ def describe_results(path: Path) -> str:
 
 
 def _schedule(system: cosim.System) -> list[str]:
-    """How many blocks each stage has; a block computes all parts of one kind, or one equation of all."""
-    ranges = {stage: system.block_range(stage, stage) for stage in cosim.Stage}
-    rows = [
-        [stage.name, counted(end - first, "block")] for stage, (first, end) in ranges.items() if end > first
-    ]
+    """How many blocks are walked for each stage, and how many only at events."""
+    counts: dict[str, int] = {}
+    for stage in cosim.Stage:
+        first, end = system.block_range(stage, stage)
+        counts[stage.name] = end - first
+    counts["at events"] = len(system.blocks) - sum(counts.values())
+    rows = [[name, counted(count, "block")] for name, count in counts.items() if count]
     return [f"schedule   {counted(len(system.blocks), 'block')}", *_table(rows)]
 
 

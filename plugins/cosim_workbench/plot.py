@@ -13,7 +13,7 @@ WIDTH, PANEL_HEIGHT = 8.0, 2.6
 
 
 class Plot(cosim.ResultSink):
-    """Signals over time; those of one unit share a panel, with the unit at its axis, below the model's name."""
+    """Signals over time below the model's name; those of one unit share a panel, with it at the axis."""
 
     suffixes = (".png", ".svg", ".pdf")
 

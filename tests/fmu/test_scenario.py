@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cosim
@@ -145,15 +146,15 @@ def test_single_faults(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(cosim.ModelError, match="missing.toml: cannot be read: No such file"):
+    with pytest.raises(cosim.ModelError, match="missing.toml: no such file"):
         Scenario.read(tmp_path / "missing.toml")
-    with pytest.raises(cosim.ModelError, match="is no TOML: .*line 1"):
+    with pytest.raises(cosim.ModelError, match="loop.toml:1: no valid TOML"):
         Scenario.read(scenario(tmp_path, "[a\n"))
-    with pytest.raises(cosim.ModelError, match="is nested too deeply"):
+    with pytest.raises(cosim.ModelError, match="nested too deeply"):
         Scenario.read(scenario(tmp_path, "a = " + "[" * 100_000))
     path = tmp_path / "latin.toml"
     path.write_bytes(b'a = "\xe4"\n')
-    with pytest.raises(cosim.ModelError, match="is no UTF-8 text"):
+    with pytest.raises(cosim.ModelError, match="latin.toml:1: is no UTF-8 text"):
         Scenario.read(path)
 
 
@@ -236,3 +237,89 @@ until = 1
 """.replace("PATH", str(tmp_path / "gain.fmu"))
     read = Scenario.read(scenario(tmp_path, text))
     assert read.couple().simulate(read.until)["second.y"].tolist() == [1.0, 1.0, 1.0]
+
+
+PLANT = """\
+[model]
+name = "plant"
+[bodies.block]
+mass = "2 kg"
+inertia = [1, 1, 1]
+joint = "slider"
+[components.push]
+type = "mechanics.actuator"
+coordinate = "block_joint"
+[components.spring]
+type = "mechanics.coordinate_spring"
+coordinate = "block_joint"
+stiffness = 50
+[simulation]
+accuracy = 1e-8
+"""
+MODELS = """\
+[participants.plant]
+model = "plant.toml"
+[participants.plant.parameters]
+"spring.stiffness" = 200
+"block_joint.q[0]" = 0.1
+[participants.copy]
+model = "plant.toml"
+[master]
+step = "10 ms"
+until = 0.5
+[output]
+signals = ["*.block_joint.q*"]
+"""
+
+
+def test_models_take_part_without_an_fmu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Paths start from the scenario, and the model file says how accurately."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "plant.toml").write_text(PLANT, encoding="utf-8")
+    path = scenario(folder, MODELS)
+    monkeypatch.chdir(tmp_path)
+    assert main(["cosimulate", str(path), "-o", "out.csv"]) == 0
+    assert "50 steps" in capsys.readouterr().out
+    result = cosim.registry().get("result_sink", "workbench.csv")().read(tmp_path / "out.csv")
+    swing = 0.1 * np.cos(10.0 * result.time)
+    assert np.allclose(result["plant.block_joint.q[0]"], swing, rtol=0.0, atol=1e-6)
+    assert np.all(result["copy.block_joint.q[0]"] == 0.0)
+
+
+def test_faults_of_a_model_have_both_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also those that are found when it is built."""
+    faulty = PLANT.replace("mass", "mas").replace('"2 kg"', "2")
+    (tmp_path / "plant.toml").write_text(faulty, encoding="utf-8")
+    wrong = PLANT + '[[connections]]\nfrom = "block_joint.q"\nto = "push.effort"\n'
+    (tmp_path / "wired.toml").write_text(wrong, encoding="utf-8")
+    path = scenario(
+        tmp_path, MODELS.replace('[participants.copy]\nmodel = "plant', '[participants.copy]\nmodel = "wired')
+    )
+    assert main(["cosimulate", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert f"{path}:2: participants.plant.model: {tmp_path / 'plant.toml'}:4: bodies.block: " in err
+    assert f"{path}:7: participants.copy.model: {tmp_path / 'wired.toml'}:16: connections[0] " in err
+    assert "m cannot be converted to 1" in err
+
+
+def test_a_model_file_of_a_kind_that_nobody_reads(tmp_path: Path) -> None:
+    path = scenario(tmp_path, MODELS.replace('"plant.toml"', '"plant.mo"', 1))
+    with pytest.raises(
+        cosim.ModelError, match=r"plant\.mo: no plugin reads models that end in '\.mo'. There are: \.toml"
+    ):
+        Scenario.read(path).couple()
+
+
+def test_a_dotted_parameter_that_is_not_there_has_its_own_line(tmp_path: Path) -> None:
+    (tmp_path / "plant.toml").write_text(PLANT, encoding="utf-8")
+    path = scenario(
+        tmp_path,
+        MODELS.replace("spring.stiffness", "spring.stifness").replace('"block_joint.q[0]"', "block_joint.w"),
+    )
+    with pytest.raises(cosim.ModelError) as caught:
+        Scenario.read(path).couple()
+    lines = [str(fault).removeprefix(f"{path}:").partition(":")[0] for fault in caught.value.problems]
+    assert lines == ["4", "5"]

@@ -57,10 +57,11 @@ def test_signals_go_round_until_none_is_left_and_publish_at_the_end_of_the_step(
     simulator = cosim.Simulator(system_of(chain=Chain, oscillator=Oscillator), accuracy=1e-6)
     simulator.advance_to(0.5)
     simulator.step(0.6)
-    assert LOG[:2] == ["step 0", "step 0.5"] or LOG[0] == "step 0"
     start = LOG.index("start")
+    assert LOG[start - 1] == "step 0.5"
     assert LOG[start : start + 3] == ["start", "first", "second"]
-    assert LOG[start + 3].startswith("step") and LOG[start + 4] == "tell"
+    assert LOG[start + 3].startswith("step")
+    assert LOG[start + 4 :] == ["tell"]
     state = simulator.state
     assert (state["chain.one"], state["chain.two"], state["chain.count"]) == (0, 0, 1)
 
@@ -261,7 +262,7 @@ def test_every_event_is_recorded():
     simulator = cosim.Simulator(system_of(ball=BouncingBall), accuracy=1e-6)
     simulator.advance_to(1.2)
     bounces = [e for e in simulator.events if e.handler == "ball.bounce"]
-    assert len(bounces) == 3 or len(bounces) == 2
+    assert len(bounces) == 3
     first = bounces[0]
     assert (first.cause, first.does, first.witness) == (EventCause.TRIGGERED, "unrestricted", "ball.floor")
     assert first.window[0] <= first.window[1] == first.time

@@ -163,7 +163,9 @@ def test_an_unknown_name_suggests_the_nearest():
     def kernel(stifness, out):
         out[0] = stifness
 
-    with pytest.raises(cosim.ContractError, match="nobody provides 'stifness'; nearest: 'stiffness'.*may ask for"):
+    with pytest.raises(
+        cosim.ContractError, match="nobody provides 'stifness'; nearest: 'stiffness'.*may ask for"
+    ):
         component(kernel, stiffness=cosim.parameter(default=1.0), out=cosim.output())
 
 
@@ -279,7 +281,10 @@ def test_signals_name_declared_slots():
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: cosim.on(cosim.EventCause.SCHEDULED, does="publish")(lambda self, state: None), "needs what"),
+        (
+            lambda: cosim.on(cosim.EventCause.SCHEDULED, does="publish")(lambda self, state: None),
+            "needs what",
+        ),
         (lambda: cosim.on("floor", does="publish")(lambda self, state: None), "EventCause, a witness"),
         (lambda: cosim.on(cosim.EventCause.TERMINATION, does="shout"), "one of unrestricted"),
         (lambda: cosim.witness(direction="up"), "one of rising, falling, both"),

@@ -39,7 +39,7 @@ class Ramp(cosim.Component):
         out[0] = t
 
 
-def chain(kinds, connections, **starts):
+def chain(kinds, connections):
     model = cosim.Model("chain")
     for name, kind in kinds.items():
         model.add(kind, name)
@@ -72,7 +72,8 @@ def test_rows_of_one_kind_at_one_depth_are_one_block():
 
 def test_plain_and_kernel_parts_together():
     model = chain(
-        {"last": Gain, "middle": PlainGain, "ramp": Ramp}, [("ramp", "middle.entry"), ("middle", "last.entry")]
+        {"last": Gain, "middle": PlainGain, "ramp": Ramp},
+        [("ramp", "middle.entry"), ("middle", "last.entry")],
     )
     state = model.build().default_state()
     state.set_time(0.25)
@@ -80,12 +81,12 @@ def test_plain_and_kernel_parts_together():
 
 
 def test_a_loop_lists_its_path():
-    model = chain({"g1": Gain, "g2": Gain, "g3": Gain}, [("g1", "g2.entry"), ("g2", "g3.entry"), ("g3", "g1.entry")])
+    model = chain(
+        {"g1": Gain, "g2": Gain, "g3": Gain}, [("g1", "g2.entry"), ("g2", "g3.entry"), ("g3", "g1.entry")]
+    )
     with pytest.raises(cosim.ModelError, match="algebraic loop: .*break it with") as raised:
         model.build()
-    text = str(raised.value)
-    assert text.index("g1") < text.index("g2") < text.index("g3") or "g3 (go) → g1 (go)" in text
-    assert all(f"g{i} (go)" in text for i in (1, 2, 3))
+    assert "g1 (go) → g2 (go) → g3 (go) → g1 (go)" in str(raised.value)
 
 
 def test_a_state_breaks_a_loop():
@@ -199,20 +200,24 @@ def test_all_faults_of_the_wiring_are_reported_together():
             ("source.vector", "sink.kelvin"),
             ("source.celsius", "source.newtons"),
             ("source.celsius", "sink.kelvin"),
-            ("source.celsius", "sink.kelvin"),
             ("source.celsus", "sink.vector"),
             ("sourc", "sink.vector"),
         ],
     )
     with pytest.raises(cosim.ModelError) as raised:
         model.build()
-    problems = {p.where: p.text for p in raised.value.problems}
-    assert len(raised.value.problems) == 6
-    assert "N" in problems["source.newtons → sink.metres"] and "m" in problems["source.newtons → sink.metres"]
-    assert "3 elements" in problems["source.vector → sink.kelvin"] or "already" in problems["source.vector → sink.kelvin"]
-    assert "is no input" in problems["source.celsius → source.newtons"]
-    assert "Nearest: source.celsius" in problems["source.celsus → sink.vector"]
-    assert "Nearest: source" in problems["sourc → sink.vector"]
+    expected = [
+        ("source.newtons → sink.metres", "cannot be converted to m"),
+        ("source.vector → sink.kelvin", "3 elements"),
+        ("source.celsius → source.newtons", "is no input"),
+        ("source.celsius → sink.kelvin", "already connected"),
+        ("source.celsus → sink.vector", "Nearest: source.celsius"),
+        ("sourc → sink.vector", "Nearest: source"),
+    ]
+    assert len(raised.value.problems) == len(expected)
+    for problem, (where, text) in zip(raised.value.problems, expected, strict=True):
+        assert problem.where == where
+        assert text in problem.text
 
 
 def test_a_state_without_derivative_is_reported():

@@ -121,3 +121,36 @@ def test_events_at_a_list_of_times():
 
     cosim.Simulator(system_of(listed=Listed), accuracy=1e-6).advance_to(1.0)
     assert times == [0.1, 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "ends"),
+    [
+        (1.0 - 1e-8, True, [1.0]),
+        (0.991, True, [1.0]),
+        (0.9899, True, [0.9899, 1.0]),
+        (0.9, True, [0.9, 1.0]),
+        (1.0 - 1e-8, False, [1.0 - 1e-8, 1.0]),
+        (0.995, False, [0.995, 1.0]),
+    ],
+)
+def test_case_35_fixed_steps_stretch_for_events_and_not_for_boundaries(step, event, ends):
+    class Scheduled(Clock):
+        """At 1 s, or much later."""
+
+        @cosim.at([1.0 if event else 100.0], does="publish")
+        def note(self, state):
+            pass
+
+    found = []
+    simulator = cosim.Simulator(system_of(scheduled=Scheduled), fixed_step=step)
+    simulator.initialize()
+    simulator.set_monitor(lambda state: found.append(state.time))
+    simulator.advance_to(1.0)
+    assert found == ends
+
+
+def test_case_66_no_sliver_at_the_end():
+    simulator = cosim.Simulator(system_of(clock=Clock), fixed_step=0.1)
+    simulator.advance_to(1.0)
+    assert simulator.statistics.steps == 10

@@ -1,5 +1,7 @@
 """The bytes of a State: round trips, and everything that is refused."""
 
+import contextlib
+import math
 import struct
 import zlib
 
@@ -71,10 +73,8 @@ def test_damage_with_a_right_checksum_is_a_state_error_or_a_state(at, junk):
     body = bytearray(data()[:-4])
     body[at : at + 8] = junk
     forged = bytes(body) + struct.pack("<I", zlib.crc32(body))
-    try:
-        SYSTEM.state_from_bytes(forged).realize()
-    except (cosim.StateError, cosim.SimulationError):
-        pass
+    with contextlib.suppress(cosim.StateError, cosim.SimulationError):
+        assert math.isfinite(SYSTEM.state_from_bytes(forged).realize().time)
 
 
 def test_another_system_is_named():

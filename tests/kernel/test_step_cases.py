@@ -1,4 +1,4 @@
-"""The order of one step: the behaviour cases 12 to 31, with causes ordered Triggered, Scheduled, TimeAdvanced."""
+"""The order of one step: cases 12 to 31, causes in the order Triggered, Scheduled, TimeAdvanced."""
 
 import pytest
 from event_table import Recorder, names
@@ -232,7 +232,9 @@ def test_case_29_handlers_of_every_step():
         def none(self, state):
             times["p"].append(state.time)
 
-    simulator = cosim.Simulator(system_of(every=Every), integrator="integrators.explicit_euler", fixed_step=1e-3)
+    simulator = cosim.Simulator(
+        system_of(every=Every), integrator="integrators.explicit_euler", fixed_step=1e-3
+    )
     simulator.advance_to(0.1)
     s = simulator.statistics
     assert (s.steps, s.publishes, s.discrete_updates, s.unrestricted_updates) == (100, 101, 100, 100)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim import CosimError, Result
+from cosim import CosimError, Model, Result
 
 RESULT = Result(
     [0.0, 1.0],
@@ -20,11 +20,24 @@ RESULT = Result(
 
 def test_signals_of_one_unit_share_a_panel() -> None:
     axes = RESULT.plot().axes
-    assert [panel.get_ylabel() for panel in axes] == ["m", "m/s", "N", ""]
+    assert [panel.get_ylabel() for panel in axes] == ["m", "m/s", "N", "n"]
     labels = [[line.get_label() for line in panel.lines] for panel in axes]
     assert labels == [["a.x", "b.x"], ["a.v"], ["b.f[0]", "b.f[1]"], ["n"]]
     assert axes[-1].get_xlabel() == "time in s"
     assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
+
+
+def test_panels_without_a_unit_say_so_or_name_their_signal() -> None:
+    several = Result([0.0], {"a": [1.0], "b": [2.0], "x": [1.0]}, {"x": "m"})
+    assert [panel.get_ylabel() for panel in several.plot().axes] == ["[1]", "m"]
+    assert [panel.get_ylabel() for panel in several.plot("b").axes] == ["b"]
+
+
+def test_the_title_is_the_name_of_the_model() -> None:
+    model = Model("quiet")
+    model.add("measures.constant", "one", constant=1.0)
+    assert model.simulate(until=0.1).plot("one").get_suptitle() == "quiet"
+    assert RESULT.plot().get_suptitle() == ""
 
 
 @pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])

@@ -1,7 +1,16 @@
 import io
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workbench_tools import write_model
 
 from cosim_workbench.progress import NOTICE, compile_notice, progress_bar
+
+Captured = pytest.CaptureFixture[str]
 
 
 class Terminal(io.StringIO):
@@ -9,11 +18,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_nothing_without_a_terminal() -> None:
+def test_no_bar_without_a_terminal() -> None:
     stream = io.StringIO()
-    with compile_notice(stream), progress_bar(2.0, stream=stream) as advance:
+    with progress_bar(2.0, stream=stream) as advance:
         assert advance is None
-        logging.getLogger("cosim.native").info("compiling")
     assert stream.getvalue() == ""
 
 
@@ -27,15 +35,54 @@ def test_a_bar_on_a_terminal() -> None:
     assert "2.000 s" in stream.getvalue()
 
 
-def test_compiling_is_said_once_and_the_logger_is_left_as_it_was() -> None:
+def test_compiling_is_said_once_and_the_logger_is_left_as_it_was(capsys: Captured) -> None:
     log = logging.getLogger("cosim.native")
-    before = (log.level, list(log.handlers))
-    stream = Terminal()
-    with compile_notice(stream):
+    before = (log.level, list(log.handlers), list(log.filters))
+    with compile_notice():
         log.debug("compiling")
-        log.warning("damaged kernel is compiled again")
-        assert stream.getvalue() == ""
+        assert capsys.readouterr() == ("", "")
         log.info("compiling")
         log.info("compiled force")
-    assert stream.getvalue() == NOTICE + "\n"
-    assert (log.level, log.handlers) == before
+    log.info("compiling")
+    assert capsys.readouterr() == ("", NOTICE + "\n")
+    assert (log.level, log.handlers, log.filters) == before
+
+
+def test_what_else_is_logged_is_as_without_the_notice(caplog: pytest.LogCaptureFixture) -> None:
+    """Warnings come through; what was not asked for does not."""
+    log = logging.getLogger("cosim.native")
+    with compile_notice(io.StringIO()):
+        log.warning("damaged kernel is compiled again")
+        log.info("compiling")
+    assert [record.getMessage() for record in caplog.records] == ["damaged kernel is compiled again"]
+
+
+RUN = """
+import logging, sys
+from cosim.cli import main
+status = main(["run", "mount.toml", "--until", "2 ms"])
+logging.getLogger("cosim.native").warning("said to nobody in particular")
+sys.exit(status)
+"""
+
+
+def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> None:
+    write_model(tmp_path)
+    environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+
+    def said() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "compiling" not in done.stdout
+        return done.stderr.splitlines()
+
+    (tmp_path / "cache").mkdir()
+    assert said() == [NOTICE, "said to nobody in particular"]
+    assert said() == ["said to nobody in particular"]

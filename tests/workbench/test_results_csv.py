@@ -55,6 +55,27 @@ def test_every_number_reads_back_exactly(tmp_path: Path, result: Result) -> None
         assert np.array_equal(theirs[name], flat(result[name]), equal_nan=True)
 
 
+def test_fmpy_has_the_same_times(tmp_path: Path) -> None:
+    result = Result(np.arange(6) / 3.0, {"x": np.arange(6.0)})
+    assert read_csv(result.to_csv(tmp_path / "r.csv"))["time"].tobytes() == result.time.tobytes()
+
+
+def test_names_may_have_commas(tmp_path: Path) -> None:
+    """As matrices in FMUs of other tools have; fmpy cannot read them back."""
+    names = ["R[2,3]", "a", ",", "der(x[1,1]),y"]
+    path = Result([0.0], {name: [float(i)] for i, name in enumerate(names)}).to_csv(tmp_path / "r.csv")
+    assert path.read_text("utf-8").splitlines()[0] == '"time","R[2,3]","a",",","der(x[1,1]),y"'
+    again = ResultsCsv().read(path)
+    assert again.names == names
+    assert [again[name].tolist() for name in names] == [[0.0], [1.0], [2.0], [3.0]]
+
+
+def test_names_without_quotes_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text('time, "a,b" ,c\n0,1,2\n')
+    assert ResultsCsv().read(path).names == ["a,b", "c"]
+
+
 def test_the_dialect_is_that_of_fmpy(tmp_path: Path) -> None:
     result = Result([0.0, 0.1], {"engine.z": [1.5, -2.0], "mount.force": [[1.0, 0.5], [0.25, 4.0]]})
     text = result.to_csv(tmp_path / "ours.csv").read_text("utf-8")
@@ -86,6 +107,22 @@ def test_a_file_that_was_there_is_replaced_whole_or_not_at_all(tmp_path: Path) -
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
 
 
+def test_a_failure_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("old")
+
+    def refuse(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", refuse)
+    with pytest.raises(CosimError, match=r"r\.csv: cannot be written: No space left"):
+        Result([0.0], {"a": [1.0]}).to_csv(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_result_without_points(tmp_path: Path) -> None:
     path = Result([], {"a": []}).to_csv(tmp_path / "r.csv")
     again = ResultsCsv().read(path)
@@ -109,6 +146,8 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
         ('"time","a"\n0,1\n1\n', r"r\.csv:3: does not have the columns"),
         ('"time","a"\n0,1\n1,2 3\n', r"r\.csv:3: does not have the columns"),
         ('"time","a"\n0,\n', r"r\.csv:2: does not have the columns"),
+        ('"time,a"\n0,1\n', 'the first column has to be "time"'),
+        ('"time","a,b"\n0,1,2\n', r"r\.csv:2: does not have the columns"),
         ('"time","a"\n0,b\n', r"r\.csv:2: could not convert"),
         ('"time","a"\n1,0\n0,0\n', "time: decreases"),
         ('"time"\nnan\n', "no finite numbers"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from workbench_tools import write_model
 
 import cosim
 from cosim.cli import main
+from cosim_workbench.progress import NOTICE
 
 Captured = pytest.CaptureFixture[str]
 
@@ -32,7 +34,7 @@ def test_run(folder: Path, capsys: Captured) -> None:
     for word in ("engine_mount", "RungeKuttaMerson", "1e-06", "steps", "energy.total", "engine.z"):
         assert word in said.out
     assert said.out.endswith("results → mount.csv\n")
-    assert said.err == ""
+    assert said.err in ("", NOTICE + "\n")  # the first run on this machine compiles
     assert len(said.out.splitlines()) <= 24
     assert read("mount.csv").time[-1] == 0.05
     assert len(read("mount.csv")) == 51
@@ -140,6 +142,11 @@ def test_info_of_each_kind(folder: Path, capsys: Captured) -> None:
     said = capsys.readouterr().out
     for word in ("engine_mount", "mount_left", "mechanics.linear_bushing", "vertical_speed"):
         assert word in said
+    schedule = said[said.index("schedule") :].splitlines()
+    assert re.fullmatch(r"schedule   \d+ blocks", schedule[0])
+    counts = {line.split()[0]: int(line.split()[1]) for line in schedule[1:]}
+    assert counts["DYNAMICS"] >= 1 and counts["ACCELERATION"] >= 1
+    assert sum(counts.values()) == int(schedule[0].split()[1])
     assert main(["run", "mount.toml", "--quiet"]) == 0
     assert main(["info", "mount.csv"]) == 0
     said = capsys.readouterr().out
@@ -155,6 +162,16 @@ def test_export_and_info_of_the_fmu(folder: Path, capsys: Captured) -> None:
     assert main(["info", "mount.fmu"]) == 0
     said = capsys.readouterr().out
     assert "FMI 2.0 Co-Simulation" in said and "engine.z" in said and "mount_left.stiffness[4]" in said
+
+
+def test_export_of_a_model_with_faults_names_their_lines(folder: Path, capsys: Captured) -> None:
+    write_model(folder, more='[[connections]]\nfrom = "engine.z"\nto = "mount_left.stiffness"\n')
+    assert main(["export", "mount.toml"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mount.toml:26: connections[0] ") and said.endswith(
+        "1 problem, nothing was run.\n"
+    )
+    assert not (folder / "mount.fmu").exists()
 
 
 def test_export_of_what_is_not_there(folder: Path, capsys: Captured) -> None:

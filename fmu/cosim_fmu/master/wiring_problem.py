@@ -20,11 +20,11 @@ class WiringProblem(cosim.Problem):
         The error of the FMU itself, when it is at fault.
     """
 
-    key: tuple[str | int, ...] = ()
+    key: cosim.KeyPath = ()
     cause: cosim.FmuError | None = None
 
 
-def problem(key: tuple[str | int, ...], text: str, cause: cosim.FmuError | None = None) -> WiringProblem:
+def problem(key: cosim.KeyPath, text: str, cause: cosim.FmuError | None = None) -> WiringProblem:
     """A problem whose place in words follows from the key: ``connections[1]``."""
     where = ""
     for part in key:
