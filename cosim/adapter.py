@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import functools
-import inspect
-import textwrap
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +11,7 @@ from cosim.arguments import Argument
 from cosim.contracts.names import offered_names
 from cosim.declarations import Declaration
 from cosim.kernel_function import KernelFunction
+from cosim.kernel_rules import returns_value
 
 OWN_ARRAYS = {
     "parameter": "p",
@@ -50,8 +48,7 @@ def columns(arguments: Sequence[Argument]) -> list[Argument]:
 
 def has_result(kernel: KernelFunction) -> bool:
     """Whether the function returns a value (a witness always, a handler that answers a status)."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(kernel.function)))
-    return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(tree))
+    return returns_value(kernel.function)
 
 
 def row_width(kernel: KernelFunction, arguments: Sequence[Argument]) -> int:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cosim.cause import EventCause
-from cosim.errors import ModelError
+from cosim.errors import SimulationError
 from cosim.kernel_function import DIRECTIONS, Handler
 from cosim.state import State
 from cosim.system import System
 
-INITIALIZED, UPDATES_DONE, TIME_ADVANCED, TIME_BITS, FIRST = 0, 1, 2, 3, 4
+INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, TIME_BITS, FIRST = 0, 1, 2, 3, 4, 5
+UNRESTRICTED, DISCRETE, BOTH = 1, 2, 3  # kinds of updates that TIME_ADVANCED has in store
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,41 @@ class Agenda:
             self.signals += [
                 slots[name, d.name].offset for d in part.declarations.values() if d.kind == "signal"
             ]
+        self._grids: dict[int, tuple[float, float]] = {}
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
 
     def start(self, state: State) -> None:
-        """A fresh agenda for a State at its present time."""
+        """A fresh agenda for a State at its present time; what was pending when it was stopped stays so."""
+        old = state.agenda
         state.agenda = np.zeros(FIRST + len(self.entries), dtype=np.int64)
+        if old.size == state.agenda.size and not old[INITIALIZED] and self._time(old) == state.time:
+            for entry in self.entries:
+                if entry.handler.cause is EventCause.TRIGGERED:
+                    state.agenda[entry.index] = old[entry.index]
+        self._grids.clear()
         for entry in self.scheduled:
             state.agenda[entry.index] = self._first_index(state, entry, state.time)
         self.stamp(state)
+
+    def stop(self, state: State) -> None:
+        """Ask for a new start before the next step."""
+        if state.agenda.size:
+            state.agenda[INITIALIZED] = 0
+
+    def follow_parameters(self, state: State) -> None:
+        """Where a parameter that is a period or an offset has changed, go on on the new grid."""
+        for entry in self.scheduled:
+            handler = entry.handler
+            if not isinstance(handler.period, str) and not isinstance(handler.offset, str):
+                continue
+            grid = (
+                self._number(state, entry, handler.period),
+                self._number(state, entry, handler.offset),
+            )
+            if self._grids.setdefault(entry.index, grid) != grid:
+                self._grids[entry.index] = grid
+                index = self._first_index(state, entry, state.time)
+                state.agenda[entry.index] = index + (self.time_of(state, entry, index) <= state.time)
 
     def is_started(self, state: State) -> bool:
         """Whether the State was initialized (possibly in another process)."""
@@ -111,7 +140,11 @@ class Agenda:
 
     def stamped_time(self, state: State) -> float:
         """The time at the last `stamp`."""
-        time: float = struct.unpack("<d", struct.pack("<q", int(state.agenda[TIME_BITS])))[0]
+        return self._time(state.agenda)
+
+    @staticmethod
+    def _time(agenda: np.ndarray[Any, Any]) -> float:
+        time: float = struct.unpack("<d", struct.pack("<q", int(agenda[TIME_BITS])))[0]
         return time
 
     def time_of(self, state: State, entry: Entry, index: int) -> float:
@@ -124,8 +157,9 @@ class Agenda:
             self._number(state, entry, handler.offset),
         )
         if not period > 0.0:
-            raise ModelError.of(
-                entry.path, f"period is {period} s, needs more than 0 (for every step: TIME_ADVANCED)"
+            raise SimulationError(
+                state.time,
+                f"{entry.path}: its period is {period} s, needs more than 0; for every step: TIME_ADVANCED",
             )
         return offset + index * period
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from cosim.contracts.names import offered_names
 from cosim.declarations import Declaration
 from cosim.errors import ContractError, nearest
 from cosim.kernel_function import KernelFunction
-from cosim.kernel_rules import Effects, check_rules, effects_of, where
+from cosim.kernel_rules import Effects, check_rules, effects_of, returns_value, where
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
@@ -89,6 +90,11 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         check_rules(function)
     effects = effects_of(function)
     known = known_names(declarations)
+    if kernel.role == "witness" and (kernel.is_python or not returns_value(function)):
+        raise ContractError(
+            f"{where(function, function.__code__.co_firstlineno)}: a witness is a kernel function that returns "
+            "a number: def floor(height): return height"
+        )
     if kernel.role == "update":
         known["side"] = Argument("side", "side", "side", "", (), "read")
     found = []
@@ -125,6 +131,7 @@ def _with_effect(
             f"{where(function, effects.rebinds[name])}: `{name} = …` changes nothing outside; "
             f"a result is a view: write {name}[0] = …"
         )
+    _check_index(argument, effects, function)
     effect = "read"
     if accumulates:
         if writes and not adds:
@@ -132,6 +139,8 @@ def _with_effect(
         effect = "add" if adds else "read"
     elif argument.role in ("derivative", "next"):
         effect = "write"
+    elif is_slot and (writes or adds) and kernel.role == "handler":
+        raise ContractError(f"{at}: an event handler writes to <name>_next of states and discrete variables")
     elif is_slot and (writes or adds):
         if adds and not writes:
             raise ContractError(
@@ -146,6 +155,16 @@ def _with_effect(
             "derivatives and adds to forces"
         )
     return Argument(name, argument.role, argument.of, argument.slot, argument.shape, effect)
+
+
+def _check_index(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
+    """A constant index beyond the end would be an unchecked access in compiled code."""
+    index, line = effects.indices.get(argument.name, (-1, 0))
+    if argument.role not in ("history", "ring") and index >= argument.size:
+        shown = "a negative index" if index >= 1 << 30 else f"[{index}]"
+        raise ContractError(
+            f"{where(function, line)}: {argument.name} has {argument.size} elements, {shown} is outside"
+        )
 
 
 def _accumulates(argument: Argument, declaration: Declaration | None) -> bool:

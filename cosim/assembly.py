@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosim import adapter, copies
 from cosim.arguments import Argument
@@ -16,9 +15,8 @@ from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.kernel_function import KernelFunction
 from cosim.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
 from cosim.schedule import Block, Graph, Slot
-from cosim.signals import Signal, resolve_path
 from cosim.stage import Stage
-from cosim.units import conversion
+from cosim.wiring import Wiring
 
 P = TypeVar("P")
 CACHE_KINDS = ("cache", "output", "input")
@@ -58,9 +56,11 @@ class Assembly:
         self.start: dict[str, list[float]] = {a: [] for a in "pdk"}
         self.discrete_stage: dict[tuple[str, int], Stage] = {}
         self.instances: list[Any] = list(self._parts.values())
-        self._copied: dict[Slot, Slot] = {}
+        self.nan_slots: list[Slot] = []
+        self._sources: dict[tuple[str, str | None], tuple[Slot, Slot]] = {}
         self._allocate()
-        self._connect()
+        self.wiring = Wiring(self)
+        self.wiring.connect(self._connections)
         self._raise()
         self._make_blocks()
         if solver is not None:
@@ -94,6 +94,18 @@ class Assembly:
         """A work slot in the cache."""
         return self.layout.allocate("c", size, name)
 
+    def named_parts(self) -> list[tuple[str, Component]]:
+        """All parts with their names, in order of declaration."""
+        return list(self._parts.items())
+
+    def not_a_number(self, size: int) -> Slot:
+        """A stretch of the cache that holds NaN: what nobody computes."""
+        for slot in self.nan_slots:
+            if slot.size == size:
+                return slot
+        self.nan_slots.append(self.layout.allocate("c", size, "what nobody computes"))
+        return self.nan_slots[-1]
+
     def problem(self, where: str, text: str) -> None:
         """Collect a fault of the model; all are reported together."""
         problem = Problem(where, text)
@@ -105,19 +117,17 @@ class Assembly:
     def _allocate(self) -> None:
         layout = self.layout
         layout.allocate_states((name, part.declarations) for name, part in self._parts.items())
-        self.nan = layout.allocate("c", 1, "no derivative")
         self.side = layout.allocate("c", 1, "side")
-        self.unity = self._constant("p", [1.0])
         for name, part in self._parts.items():
             for declaration in part.declarations.values():
                 key, kind, size = (name, declaration.name), declaration.kind, declaration.size
                 numbers = part.values.numbers.get(declaration.name)
                 if kind == "parameter":
-                    layout.slots[key] = self._constant("p", numbers)
+                    layout.slots[key] = self.constant("p", numbers)
                 elif kind == "option":
-                    layout.slots[key] = self._constant("p", [_option_number(part, declaration.name)])
+                    layout.slots[key] = self.constant("p", [_option_number(part, declaration.name)])
                 elif kind in ("discrete", "integer", "signal"):
-                    slot = self._constant(
+                    slot = self.constant(
                         "d" if kind == "discrete" else "k", [0.0] if numbers is None else numbers
                     )
                     layout.slots[key] = slot
@@ -131,13 +141,14 @@ class Assembly:
                         )
                 elif kind == "history":
                     start = layout.allocate("h", HISTORY_ENTRIES * HISTORY_WIDTH, "").offset
-                    ring = self._constant("k", [start, HISTORY_ENTRIES, 0, 0, 0])
+                    ring = self.constant("k", [start, HISTORY_ENTRIES, 0, 0, 0])
                     layout.slots[key] = Slot("h", start, HISTORY_ENTRIES * HISTORY_WIDTH)
                     layout.slots[name, f"{declaration.name}_ring"] = ring
                     for i in range(5):
                         self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
-    def _constant(self, array: str, numbers: Any) -> Slot:
+    def constant(self, array: str, numbers: Any) -> Slot:
+        """A stretch of p, d or k with these start values."""
         slot = self.layout.allocate(array, len(numbers), "")
         self.start[array].extend(float(n) for n in numbers)
         return slot
@@ -151,130 +162,6 @@ class Assembly:
         if slot.array in "dk":
             return self.discrete_stage.get((slot.array, slot.offset), Stage.TIME)
         return Stage.TIME if slot.array == "h" else Stage.INSTANCE
-
-    # wiring
-
-    def signal(self, path: str) -> Signal:
-        """What a path stands for."""
-        return resolve_path(path, self._parts, self.layout)
-
-    def scalar_in_cache(self, path: str) -> tuple[Slot, Slot]:
-        """Value and derivative of a scalar signal, as slots of the cache (the derivative may be NaN)."""
-        signal = self.signal(path)
-        if not signal.is_scalar:
-            raise ModelError.of(path, f"'{path}' has {signal.slot.size} elements; name one: {path}[0]")
-        value = self._in_cache(signal.slot, path)
-        if signal.slot.array == "y":
-            return value, Slot("c", signal.slot.offset, 1)
-        key = (signal.part, f"{signal.name}_dot")
-        computed = self._parts[signal.part].arguments.values()
-        is_written = any(
-            a.name == key[1] and a.effect == "write" for arguments in computed for a in arguments
-        )
-        if key in self.layout.slots and (signal.declaration.kind == "input" or is_written):
-            return value, self.layout.slots[key]
-        return value, self.nan
-
-    def _in_cache(self, slot: Slot, path: str) -> Slot:
-        if slot.array == "c":
-            return slot
-        if slot not in self._copied:
-            target = self.layout.allocate("c", slot.size, path)
-            rows = np.array([[slot.offset, target.offset, slot.size]], dtype=np.int64)
-            self._add_builtin(copies.COPIES[slot.array], rows, (slot,), (target,), f"copy of {path}")
-            self._copied[slot] = target
-        return self._copied[slot]
-
-    def _add_builtin(
-        self,
-        function: Any,
-        rows: NDArray[np.int64],
-        reads: tuple[Slot, ...],
-        writes: tuple[Slot, ...],
-        label: str,
-    ) -> None:
-        self.blocks.append(Block(function, rows, Stage.INSTANCE, reads, writes, (), label, mergeable=True))
-
-    def _connect(self) -> None:
-        connected: dict[str, str] = {}
-        for source, target in self._connections:
-            where = f"{source} → {target}"
-            try:
-                signal, port = self.signal(source), self.signal(target)
-                if port.declaration.kind != "input":
-                    inputs = [
-                        f"{n}.{d.name}"
-                        for n, p in self._parts.items()
-                        for d in p.declarations.values()
-                        if d.kind == "input"
-                    ]
-                    self.problem(where, f"'{target}' is no input. Inputs: {', '.join(inputs) or 'none'}.")
-                elif target in connected:
-                    self.problem(
-                        where,
-                        f"'{target}' is already connected to '{connected[target]}'; an input has one source.",
-                    )
-                else:
-                    connected[target] = source
-                    self._connect_one(source, signal, port)
-            except CosimError as error:
-                self.problem(where, str(error))
-        for name, part in self._parts.items():
-            for declaration in part.declarations.values():
-                path = f"{name}.{declaration.name}"
-                if declaration.kind == "input" and path not in connected:
-                    self._free_input(path, part, declaration)
-
-    def _connect_one(self, source: str, signal: Signal, port: Signal) -> None:
-        if signal.slot.size != port.slot.size:
-            raise ModelError.of(
-                "", f"'{source}' has {signal.slot.size} elements, the input has {port.slot.size}."
-            )
-        factor, offset = conversion(signal.units[0], port.units[0])
-        key, dot = (port.part, port.name), (port.part, f"{port.name}_dot")
-        if signal.slot.size == 1:
-            value, rate = self.scalar_in_cache(source)
-        else:
-            value, rate = self._in_cache(signal.slot, source), self.nan
-        if (factor, offset) == (1.0, 0.0):
-            self.layout.slots[key] = value
-            if signal.slot.size == 1:
-                self.layout.slots[dot] = rate
-            return
-        target, target_dot = self.layout.slots[key], self.layout.slots[dot]
-        scale = self._constant("p", [factor, offset])
-        for i in range(value.size):
-            rate_at = rate.offset if value.size == 1 else self.nan.offset
-            row = [
-                value.offset + i,
-                rate_at,
-                target.offset + i,
-                target_dot.offset + i,
-                scale.offset,
-                scale.offset + 1,
-            ]
-            self._add_builtin(
-                copies.convert,
-                np.array([row], dtype=np.int64),
-                (value, rate),
-                (target, target_dot),
-                f"{source} in {port.units[0]}",
-            )
-
-    def _free_input(self, path: str, part: Component, declaration: Any) -> None:
-        key = (part.name, declaration.name)
-        numbers = list(part.values.numbers[declaration.name])
-        value = self._constant("d", numbers)
-        rate = self._constant("d", [float("nan")] * len(numbers))
-        self.free_inputs[path] = value
-        for i in range(2 * len(numbers)):
-            self.discrete_stage["d", value.offset + i] = Stage.TIME
-        for source, target in (
-            (value, self.layout.slots[key]),
-            (rate, self.layout.slots[key[0], f"{key[1]}_dot"]),
-        ):
-            rows = np.array([[source.offset, target.offset, source.size]], dtype=np.int64)
-            self._add_builtin(copies.copy_d, rows, (source,), (target,), f"input {path}")
 
     # blocks of components
 
@@ -338,6 +225,7 @@ class Assembly:
         arguments = part.arguments[name]
         slots = self._row_choices(part, arguments)[0]
         row = [slots[a.name].offset for a in adapter.columns(arguments)]
+        reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
         writes = tuple(slots[a.name] for a in arguments if a.effect == "write")
         if adapter.has_result(kernel):
             status = self.allocate(f"{part.name}.{name}", 1)
@@ -345,7 +233,7 @@ class Assembly:
             row.append(status.offset)
         function = adapter.block_function(type(part), name, kernel, arguments)
         rows = np.array([row], dtype=np.int64).reshape(1, len(row))
-        return Block(function, rows, Stage.REPORT, (), writes, (), name, (part.name,))
+        return Block(function, rows, Stage.REPORT, reads, writes, (), name, (part.name,))
 
     def _row_choices(self, part: Component, arguments: Sequence[Argument]) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each body (or collected slot)."""
@@ -386,11 +274,10 @@ class Assembly:
         kind = part.declarations[argument.of].options["provides"]
         if kind == "source":
             path = self._attached_name(part, argument.of)
-            value, rate = self.scalar_in_cache(path)
             wanted = part.declarations[argument.of].options.get("unit")
-            if wanted is not None:
-                conversion(self.signal(path).units[0], wanted)
-            return value if argument.slot == "value" else rate
+            if (path, wanted) not in self._sources:
+                self._sources[path, wanted] = self.wiring.scalar(path, wanted)
+            return self._sources[path, wanted][0 if argument.slot == "value" else 1]
         if kind == "coordinate":
             name, _, index = self._attached_path(part, argument.of).partition("[")
             slot = self._provided(part, argument, name.split(".")[0])
@@ -413,7 +300,7 @@ class Assembly:
         found = []
         for name, other in self._parts.items():
             if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
-                found.append(self._in_cache(self.layout.slots[name, slot], f"{name}.{slot}"))
+                found.append(self.wiring.in_cache(self.layout.slots[name, slot], f"{name}.{slot}"))
         return found
 
     def _attached_path(self, part: Component, attachment: str) -> str:
@@ -457,7 +344,10 @@ class Assembly:
                 if declaration.accumulates and declaration.size:
                     slot = self.layout.slots[name, declaration.name]
                     rows = np.array([[slot.offset, slot.size]], dtype=np.int64)
-                    self._add_builtin(copies.zero, rows, (), (slot,), f"zeroing of {name}.{declaration.name}")
+                    label = f"zeroing of {name}.{declaration.name}"
+                    self.blocks.append(
+                        Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+                    )
 
     def _check_derivatives(self) -> None:
         written = {
@@ -482,8 +372,8 @@ class Assembly:
         if self._problems:
             return
         known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
-        known |= {self.layout.region_of(s.offset) for s in (self.nan, self.side)}
-        for block in self.blocks:
+        known |= {self.layout.region_of(s.offset) for s in (*self.nan_slots, self.side)}
+        for block in (*self.blocks, *self.updates, *self.handlers.values()):
             for slot in block.reads if block.owners else ():
                 region = self.layout.region_of(slot.offset)
                 if slot.array == "c" and slot.size and region not in known:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from cosim.arguments import Argument, resolve
 from cosim.declarations import Declaration
-from cosim.errors import ContractError
+from cosim.errors import ContractError, nearest
 from cosim.kernel_function import Handler, KernelFunction
 from cosim.values import Values, read_values
 
@@ -65,6 +65,7 @@ class Component:
             if not handler.function.is_python:
                 cls.arguments[name] = resolve(handler.function, cls.declarations, cls.__name__)
         cls._check_writers()
+        cls._check_names()
 
     def __init__(self, **values: Any) -> None:
         self.name = ""
@@ -96,13 +97,33 @@ class Component:
                         value.signal = originals.get(id(value.signal), value.signal)
                 elif name in cls.plain_methods and isinstance(value, types.FunctionType):
                     cls.kernels[name] = KernelFunction(value, name=name)
-                elif name in cls.kernels:
-                    del cls.kernels[name]
+                else:
+                    cls.kernels.pop(name, None)
+                    cls.handlers.pop(name, None)
         for alias, (slot, index, _unit) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
                 raise ContractError(
                     f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"
                 )
+
+    @classmethod
+    def _check_names(cls) -> None:
+        """Options and parameters that functions and handlers mention by name exist."""
+        for kernel in cls.kernels.values():
+            for name in filter(None, (kernel.when, kernel.unless)):
+                cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
+        for handler in cls.handlers.values():
+            for value in (handler.period, handler.offset):
+                if isinstance(value, str):
+                    cls._check_name(value, "parameter", f"{handler.name}() comes every '{value}'")
+
+    @classmethod
+    def _check_name(cls, name: str, kind: str, what: str) -> None:
+        known = [n for n, d in cls.declarations.items() if d.kind == kind]
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"; nearest: '{near}'" if near else ""
+            raise ContractError(f"{cls.__name__}: {what}, which is no {kind} of it{hint}")
 
     @classmethod
     def _check_writers(cls) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cosim.errors import ContractError
 from cosim.stage import Stage
 
 Shape = int | tuple[int, ...]
@@ -206,5 +207,10 @@ def signal(description: str = "") -> Any:
 
 
 def option(default: Any, choices: Sequence[Any] | None = None, description: str = "") -> Any:
-    """A constant of the topology (bool, int or str): changing it means building the system again."""
+    """A constant of the topology (bool, int or str): changing it means building the system again.
+
+    Text needs `choices`; a kernel function sees the place of the chosen one among them.
+    """
+    if isinstance(default, str) and (choices is None or default not in choices):
+        raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cosim.agenda import TIME_ADVANCED, Agenda, Entry
+from cosim.agenda import DISCRETE, TIME_ADVANCED, UNRESTRICTED, Agenda, Entry
 from cosim.cause import EventCause
 from cosim.errors import SimulationError
 from cosim.event_log import EventRecord
@@ -18,7 +18,11 @@ from cosim.update_phase import handler_table, run_handlers, take_over
 SIGNAL_ROUNDS = 100
 COUNTED = (Severity.SUCCEEDED, Severity.REACHED_TERMINATION)
 NOTHING = EventStatus.did_nothing()
-UPDATES = (("unrestricted", "unrestricted_updates"), ("discrete", "discrete_updates"))
+UPDATES = (
+    ("unrestricted", "unrestricted_updates", UNRESTRICTED),
+    ("discrete", "discrete_updates", DISCRETE),
+)
+BITS = {does: bit for does, _, bit in UPDATES}
 
 
 class Dispatch:
@@ -52,7 +56,7 @@ class Dispatch:
             A handler failed; all that its kind wrote at this instant is dropped.
         """
         statuses = []
-        for does, count in UPDATES:
+        for does, count, bit in UPDATES:
             due = {cause: self.due(state, cause, does) for cause in causes}
             if not any(due.values()):
                 continue
@@ -60,22 +64,21 @@ class Dispatch:
             phase = []
             for cause in causes:
                 if due[cause]:
-                    self.system.realize(state, Stage.ACCELERATION)
                     phase.append(self._run(state, due[cause], does, backup))
             for cause in causes:
                 self._done(state, due[cause])
+                if cause is EventCause.TIME_ADVANCED:
+                    state.agenda[TIME_ADVANCED] &= ~bit
             statuses += phase
             if worst(phase).severity in COUNTED:
                 setattr(self.statistics, count, getattr(self.statistics, count) + 1)
-        if EventCause.TIME_ADVANCED in causes:
-            state.agenda[TIME_ADVANCED] = 0
         return worst(statuses)
 
     def take_signals(self, state: State) -> EventStatus:
         """Rounds of signaled updates until no signal is set; `SimulationError` when they never end."""
         flags, statuses = state._arrays["k"], [NOTHING]
         rounds = 0
-        while any(flags[offset] for offset in self.agenda.signals):
+        while any(flags[offset] for offset in self.agenda.signals) or self._signaled(state):
             if rounds == SIGNAL_ROUNDS:
                 names = [p for o in self.agenda.signals if flags[o] for p in self.system.paths_at("k", [o])]
                 raise SimulationError(
@@ -93,6 +96,10 @@ class Dispatch:
             state.invalidate(Stage.TIME, "signals were taken")
             statuses.append(self.updates(state, (EventCause.SIGNALED,)))
         return worst(statuses)
+
+    def _signaled(self, state: State) -> bool:
+        """Whether updates wait whose signal was taken already: a round before has failed."""
+        return any(self.due(state, EventCause.SIGNALED, does) for does, _, _ in UPDATES)
 
     def publishes(self, state: State, causes: tuple[EventCause, ...]) -> EventStatus:
         """Publishes in order of cause; all run, whatever one of them answers."""
@@ -117,10 +124,15 @@ class Dispatch:
             raise
         except Exception as error:
             raise SimulationError(state.time, f"monitor: {type(error).__name__}: {error}") from error
+        if answer is not None and not isinstance(answer, EventStatus):
+            raise SimulationError(state.time, f"monitor: answers None or an EventStatus, not {answer!r}")
         return NOTHING if answer is None else EventStatus(answer.severity, answer.message, "monitor")
 
     def due(self, state: State, cause: EventCause, does: str) -> list[Entry]:
-        """The handlers of a cause and kind that are due at the State's time, in order."""
+        """The handlers of a cause and kind that are due at the State's time, in order of declaration.
+
+        Publishes of causes that come with every step (or run) are due whenever they are asked for.
+        """
         entries = self._handlers.get((cause, does), [])
         if not entries:
             return entries
@@ -129,7 +141,7 @@ class Dispatch:
         if cause is EventCause.SCHEDULED:
             return [e for e in entries if self.agenda.next_time(state, e) <= state.time]
         if cause is EventCause.TIME_ADVANCED and does != "publish":
-            return entries if state.agenda[TIME_ADVANCED] else []
+            return entries if state.agenda[TIME_ADVANCED] & BITS[does] else []
         return entries
 
     def _done(self, state: State, entries: list[Entry]) -> None:
@@ -142,6 +154,7 @@ class Dispatch:
 
     def _run(self, state: State, entries: list[Entry], does: str, backup: State) -> EventStatus:
         try:
+            self.system.realize(state, Stage.ACCELERATION)
             status = self._handle(state, entries, does)
             if status.severity is Severity.FAILED:
                 raise handler_failure(state, status)
@@ -163,4 +176,5 @@ def handler_failure(state: State, status: EventStatus) -> SimulationError:
     """The error for a handler that answered *failed*; its `status` says who and why."""
     error = SimulationError(state.time, f"{status.source} failed: {status.message}")
     error.status = status
+    error.__cause__ = status.exception
     return error

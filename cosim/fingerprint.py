@@ -58,7 +58,7 @@ def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) ->
         return
     seen.add(id(function))
     _feed_code(digest, function.__code__)
-    digest.update(repr(function.__defaults__).encode())
+    digest.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
     for name, value in environment(function).items():
         digest.update(name.encode() + b"=")
         if isinstance(value, types.FunctionType):
@@ -66,7 +66,7 @@ def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) ->
         elif isinstance(value, types.ModuleType):
             digest.update(value.__name__.encode())
         elif isinstance(value, np.ndarray):
-            digest.update(str(value.dtype).encode() + value.tobytes())
+            digest.update(repr((str(value.dtype), value.shape)).encode() + value.tobytes())
         else:
             digest.update(repr(value).encode())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -192,6 +193,8 @@ def at(times: Sequence[float], *, does: str) -> Callable[[Any], Handler]:
     """Declare events at a list of times (s)."""
     _check_kind(does)
     ordered = tuple(sorted(float(t) for t in times))
+    if not ordered or not all(math.isfinite(t) for t in ordered):
+        raise ContractError(f"cosim.at({list(times)}): needs at least one time, all of them finite")
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 
 

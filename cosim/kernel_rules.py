@@ -46,6 +46,10 @@ class Effects:
         Arguments that it stores into by ``=``, by ``+=`` or ``-=``.
     rebinds : dict of str to int
         Arguments whose name it assigns, with the line.
+    lines : dict of str to int
+        Where it first stores into an argument.
+    indices : dict of str to (int, int)
+        The largest constant index of an argument, with the line.
     """
 
     arguments: tuple[str, ...]
@@ -53,6 +57,7 @@ class Effects:
     adds: frozenset[str]
     rebinds: dict[str, int] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    indices: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @functools.cache
@@ -76,6 +81,7 @@ def effects_of(function: types.FunctionType) -> Effects:
     adds: set[str] = set()
     rebinds: dict[str, int] = {}
     lines: dict[str, int] = {}
+    indices: dict[str, tuple[int, int]] = {}
     helpers = environment(function)
 
     def note(names: set[str], target: ast.expr, line: int) -> None:
@@ -94,6 +100,10 @@ def effects_of(function: types.FunctionType) -> Effects:
 
     for node in ast.walk(ast.Module(tree.body, [])):
         line = first + getattr(node, "lineno", 1) - 1
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            name, index = node.value.id, _constant_index(node.slice)
+            if name in arguments and index is not None and index > indices.get(name, (-1, 0))[0]:
+                indices[name] = (index, line)
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 note(writes, target, line)
@@ -106,13 +116,30 @@ def effects_of(function: types.FunctionType) -> Effects:
             if isinstance(helper, types.FunctionType):
                 inner = effects_of(helper)
                 for name, argument in zip(inner.arguments, node.args, strict=False):
-                    if isinstance(argument, ast.Name) and argument.id in arguments:
+                    passed = argument.value if isinstance(argument, ast.Subscript) else argument
+                    if isinstance(passed, ast.Name) and passed.id in arguments:
                         if name in inner.writes:
-                            writes.add(argument.id)
+                            writes.add(passed.id)
                         if name in inner.adds:
-                            adds.add(argument.id)
-                        lines.setdefault(argument.id, line)
-    return Effects(arguments, frozenset(writes), frozenset(adds), rebinds, lines)
+                            adds.add(passed.id)
+                        lines.setdefault(passed.id, line)
+    return Effects(arguments, frozenset(writes), frozenset(adds), rebinds, lines, indices)
+
+
+def _constant_index(index: ast.expr) -> int | None:
+    """A constant index; a negative one counts as too large, since nothing counts from the end."""
+    if isinstance(index, ast.Constant) and isinstance(index.value, int):
+        return index.value
+    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
+        return 1 << 30 if isinstance(index.operand, ast.Constant) else None
+    return None
+
+
+def returns_value(function: types.FunctionType) -> bool:
+    """Whether the function returns something other than None."""
+    tree, _ = _parse(function)
+    returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
+    return any(not (isinstance(value, ast.Constant) and value.value is None) for value in returned)
 
 
 def where(function: types.FunctionType, line: int) -> str:

@@ -131,7 +131,21 @@ class Model:
         solver = None
         if any(isinstance(p, Joint) or set(p.declarations) >= MOVED for p in self.parts.values()):
             solver = registry().get("dynamics_solver", self.settings["dynamics"])()
-        return System(Assembly(self.parts, self.connections, solver), self)
+        system = System(Assembly(self.parts, self.connections, solver), self)
+        self._check_starts(system)
+        return system
+
+    def _check_starts(self, system: System) -> None:
+        from cosim.state import State
+
+        problems = []
+        for path, value in self.starts.items():
+            try:
+                system.write(State(system), path, value)
+            except CosimError as error:
+                problems.append(Problem(path, str(error)))
+        if problems:
+            raise ModelError(problems)
 
     def simulate(
         self,

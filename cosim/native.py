@@ -92,15 +92,15 @@ def block_address(block: Callable[..., None]) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
-def python_block_address(block: Callable[..., None], failures: list[BaseException]) -> int:
+def python_block_address(block: Callable[..., None]) -> int:
     """An address that compiled code can call, for a block that is plain Python.
 
-    The block is called with NumPy views of the arrays; an exception is kept in `failures` and
-    makes the walk stop. The callback holds the interpreter's lock while it runs.
+    The block is called with NumPy views of the arrays; an exception is kept in
+    `walker.last_errors` and makes the walk stop. The callback holds the interpreter's lock while it runs.
     """
     if is_plain():
         return walker.plain_address(block)
-    callback = _callback(block, failures)
+    callback = _callback(block)
     import ctypes
 
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
@@ -236,6 +236,7 @@ def _with_lifted_globals(function: types.FunctionType) -> types.FunctionType:
         )
     copy = types.FunctionType(function.__code__, replaced, function.__name__, function.__defaults__, cells)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    copy.__kwdefaults__ = function.__kwdefaults__
     return copy
 
 
@@ -271,7 +272,7 @@ def _indirect_call() -> Any:
     return call_address
 
 
-def _callback(block: Callable[..., None], failures: list[BaseException]) -> Any:
+def _callback(block: Callable[..., None]) -> Any:
     """A ctypes callback in numba's calling convention: result, exception, each array as seven words."""
     import ctypes
 
@@ -301,7 +302,7 @@ def _callback(block: Callable[..., None], failures: list[BaseException]) -> Any:
                 at += 7
             block(*arguments)
         except BaseException as error:
-            failures[:] = [error]
+            walker.last_errors[:] = [error]
             return 1
         return 0
 

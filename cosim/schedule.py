@@ -89,7 +89,6 @@ class Graph:
     blocks: Sequence[Block]
     region_of: Callable[[int], int]
     base_stage: Callable[[Slot], Stage]
-    names: Callable[[int], str] = str
     predecessors: list[set[int]] = field(default_factory=list)
     adders: dict[int, list[int]] = field(default_factory=dict)
     writers: dict[int, int] = field(default_factory=dict)
@@ -113,7 +112,8 @@ class Graph:
                     before.add(self.writers[region])
                 if slot in block.reads:
                     before.update(self.adders.get(region, ()))
-            before.discard(i)
+            if not block.owners:
+                before.discard(i)  # a solver reads what it has written itself
             self.predecessors.append(before)
 
     def order(self) -> list[list[Block]]:

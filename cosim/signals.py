@@ -36,6 +36,10 @@ class Signal:
     units: tuple[str, ...]
     declaration: Declaration
 
+    def unit(self, index: int) -> str:
+        """Unit of one element."""
+        return self.units[index] if len(self.units) > 1 else self.units[0]
+
     @property
     def is_scalar(self) -> bool:
         return self.slot.size == 1

@@ -92,6 +92,8 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     LookUpError
         A pattern that matches nothing, with the nearest signal.
     """
+    if isinstance(patterns, str):
+        patterns = [patterns]
     if patterns is None:
         aliases = [f"{n}.{a}" for n, p in system.parts.items() for a in p.signals]
         return [v.path for v in system.variables.values() if v.kind in RECORDED_KINDS] + aliases
@@ -175,7 +177,7 @@ def simulate(
 
     message = ""
     try:
-        status = simulator.initialize()
+        status = simulator.status if simulator.is_initialized else simulator.initialize()
         recorder.record(simulator.state)
         simulator.on_step, simulator.on_jump = after_step, recorder.record
         while status.succeeded and simulator.state.time < until:
@@ -183,13 +185,13 @@ def simulate(
             if progress is not None and progress(simulator.state.time) is False:
                 message = f"stopped at t = {simulator.state.time:.9g} s"
                 break
+        simulator.on_step = None
+        if status.succeeded and not message:
+            status = simulator.advance_pending_events()
         if status.reason is Reason.REACHED_TERMINATION:
             message = status.format_message()
             if recorder.times[-1] != simulator.state.time:
                 recorder.record(simulator.state)
-        simulator.on_step = None
-        if status.succeeded and not message:
-            simulator.advance_pending_events()
         simulator.finish()
     except (SimulationError, KeyboardInterrupt) as error:
         result = recorder.result(simulator, str(error) or "interrupted", wall.perf_counter() - began)

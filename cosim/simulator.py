@@ -7,12 +7,12 @@ import time as wall
 from collections.abc import Callable
 from typing import Any
 
-from cosim.agenda import INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
+from cosim.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.cause import EventCause
 from cosim.continuous_phase import ContinuousPhase
 from cosim.contracts.integrator import Integrator
 from cosim.dispatch import NOTHING, Dispatch, handler_failure
-from cosim.errors import SimulationError
+from cosim.errors import ModelError, SimulationError, StateError
 from cosim.event_log import EventRecord
 from cosim.stage import Stage
 from cosim.state import State
@@ -66,7 +66,7 @@ class Simulator:
         **options: Any,
     ) -> None:
         self._system = system
-        self._state: State | None = system.default_state() if state is None else state
+        self._state: State | None = system.default_state() if state is None else self._of_this_system(state)
         self.final_time = final_time
         self.events: list[EventRecord] = []
         self.on_step: Callable[[State], None] | None = None
@@ -76,13 +76,11 @@ class Simulator:
         self._agenda = Agenda(system)
         self._dispatch = Dispatch(system, self._agenda, self.events)
         self._continuous = ContinuousPhase(system, self._agenda)
-        self._versions: list[int] = []
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
         self.reset_statistics()
         if self._agenda.is_started(self.state) and self._agenda.stamped_time(self.state) == self.state.time:
             self._refresh()
-        self._versions = list(self.state.versions)
 
     # what it holds
 
@@ -104,9 +102,22 @@ class Simulator:
         return self._state is not None
 
     def replace_state(self, state: State | None) -> None:
-        """Take another State of the same system; call `initialize` before going on."""
-        self._state = state
-        self._versions = [] if state is None else list(state.versions)
+        """Take another State of the same system; call `initialize` before going on.
+
+        Raises
+        ------
+        StateError
+            It belongs to another system.
+        """
+        accuracy = None if self._state is None else self._state.accuracy
+        self._state = None if state is None else self._of_this_system(state)
+        if state is not None and state.accuracy is None:
+            state.accuracy = accuracy
+
+    def _of_this_system(self, state: State) -> State:
+        if state.system is not self._system and state.system.digest != self._system.digest:
+            raise StateError("this State belongs to another system: its parts, connections or options differ")
+        return state
 
     def release_state(self) -> State:
         """Give the State away; the simulator cannot go on without one."""
@@ -127,7 +138,7 @@ class Simulator:
     ) -> Integrator:
         """Replace the integrator; what the old one kept in the State is dropped.
 
-        A State that goes on from a saved one keeps the memory that fits the new integrator.
+        The next step initializes again; triggered events that are pending stay pending.
         """
         if isinstance(integrator, str):
             from cosim.registry import registry
@@ -137,12 +148,17 @@ class Simulator:
             integrator = (
                 integrator(accuracy=accuracy, **options) if accuracy is not None else integrator(**options)
             )
+        elif options:
+            names = ", ".join(options)
+            raise ModelError.of(
+                "integrator", f"it is made already: give {names} to {type(integrator).__name__}()"
+            )
         replaced = hasattr(self, "_integrator")
         self._integrator: Integrator = integrator
         if self._state is not None:
             if replaced:
                 self._state.integrator_memory = self._state.integrator_memory[:0].copy()
-                self._state.agenda = self._state.agenda[:0].copy()
+                self._agenda.stop(self._state)
             if accuracy is not None:
                 self._state.accuracy = accuracy
         return integrator
@@ -224,11 +240,11 @@ class Simulator:
         if not suppress_initialization_events:
             statuses = [self._dispatch.updates(state, (EventCause.INITIALIZATION,))]
         statuses.append(self._dispatch.take_signals(state))
-        # Twice: a derivative that depends on a delayed value is known once there is something to look back at.
+        # Twice: a derivative that depends on a delayed value is known once there is a past.
         self._append(BEFORE)
         self._append(BEFORE)
         self._integrator.initialize(self._system, state)
-        self._versions = list(state.versions)
+        state.jumped = False
         state.agenda[INITIALIZED] = 1
         self._agenda.stamp(state)
         if worst(statuses).severity < Severity.REACHED_TERMINATION:
@@ -240,7 +256,7 @@ class Simulator:
             if not suppress_initialization_events:
                 causes = (EventCause.INITIALIZATION, *causes)
             statuses.append(self._end_of_step(causes))
-        state.agenda[TIME_ADVANCED] = 1
+        state.agenda[TIME_ADVANCED] = BOTH
         return self._finish_call(worst(statuses), state.time)
 
     def advance_to(self, boundary_time: float) -> SimulatorStatus:
@@ -258,30 +274,39 @@ class Simulator:
         """
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
-            return status
-        if math.isnan(boundary_time) or boundary_time < self.state.time:
-            raise SimulationError(
-                self.state.time, f"cannot advance to {boundary_time:.9g} s, which is in the past"
-            )
-        target = min(boundary_time, self.final_time)
+            return self._end_run(status)
+        target = self._target(boundary_time)
         while True:
             answer = self._step(target)
             if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
                 break
-        status = self._finish_call(answer, boundary_time)
-        if self.state.time >= self.final_time or not status.succeeded:
-            if status.succeeded:
-                self.advance_pending_events()
-            self.finish()
-            self._status = status
-        return status
+        return self._end_run(self._finish_call(answer, boundary_time))
 
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
         """One step, no further than `boundary_time` (s)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
+            return self._end_run(status)
+        answer = self._step(self._target(boundary_time))
+        return self._end_run(self._finish_call(answer, self.state.time))
+
+    def _target(self, boundary_time: float) -> float:
+        if math.isnan(boundary_time) or boundary_time < self.state.time:
+            raise SimulationError(
+                self.state.time, f"cannot advance to {boundary_time:.9g} s, which is in the past"
+            )
+        return min(boundary_time, self.final_time)
+
+    def _end_run(self, status: SimulatorStatus) -> SimulatorStatus:
+        """Issue Termination where the run ends here: at the final time, or because somebody asked to stop."""
+        if status.succeeded and self.state.time < self.final_time:
             return status
-        return self._finish_call(self._step(min(boundary_time, self.final_time)), self.state.time)
+        if status.succeeded:
+            answer = self._step(self.state.time)  # what is pending at the final time runs first
+            status = self._finish_call(answer, status.boundary_time)
+        self.finish()
+        self._status = status
+        return status
 
     def advance_pending_events(self) -> SimulatorStatus:
         """Do the updates that are pending now, without advancing time: a step of length zero."""
@@ -289,9 +314,15 @@ class Simulator:
         return self._finish_call(self._step(self.state.time), self.state.time)
 
     def finish(self) -> SimulatorStatus:
-        """Issue the cause Termination; signals that its handlers raise stay set in the final State."""
+        """Issue the cause Termination, once for each end of a run.
+
+        Signals that its handlers raise stay set in the final State.
+        """
         self._start_if_needed()
         state = self.state
+        if state.agenda[FINISHED]:
+            return self._status
+        state.agenda[FINISHED] = 1
         statuses = [self._dispatch.updates(state, (EventCause.TERMINATION,))]
         self._refresh()
         statuses.append(self._dispatch.publishes(state, (EventCause.TERMINATION,)))
@@ -314,15 +345,19 @@ class Simulator:
                     return status
         state.agenda[UPDATES_DONE] = 0
         start = state.time
+        agenda.follow_parameters(state)
         event_time = min((agenda.next_time(state, e) for e in agenda.scheduled), default=math.inf)
         self._dispatch.window = None
-        if start < min(event_time, boundary):
-            self._dispatch.window = self._continuous.advance(state, self._integrator, event_time, boundary)
+        try:
+            if start < min(event_time, boundary):
+                self._dispatch.window = self._continuous.advance(
+                    state, self._integrator, event_time, boundary
+                )
+        finally:
+            agenda.stamp(state)
         if state.time > start:
-            state.agenda[TIME_ADVANCED] = 1
+            state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
             self._append(BEFORE)
-        agenda.stamp(state)
-        self._versions = list(state.versions)
         self._dispatch.statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)
@@ -353,6 +388,11 @@ class Simulator:
         return status
 
     @property
+    def is_initialized(self) -> bool:
+        """Whether `initialize` was called for this State, possibly in another process."""
+        return self._agenda.is_started(self.state)
+
+    @property
     def has_pending_updates(self) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
         causes, kinds = (EventCause.TRIGGERED, EventCause.SCHEDULED), ("unrestricted", "discrete")
@@ -376,8 +416,9 @@ class Simulator:
 
     def _note_outside_writes(self) -> None:
         """What was written to the State since the last step is a jump at this instant."""
-        if self.state.versions != self._versions:
+        if self.state.jumped:
             self._append(AFTER)
+            self.state.jumped = False
 
     def _start_if_needed(self) -> SimulatorStatus | None:
         state = self.state

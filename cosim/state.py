@@ -38,6 +38,8 @@ class State:
         Owned by the simulator: indices of scheduled events, pending causes.
     accuracy : float or None
         Wanted accuracy; the isolation window of events follows it.
+    jumped : bool
+        Whether somebody wrote to it since the last step ended: histories keep that as a jump.
     """
 
     def __init__(self, system: System) -> None:
@@ -51,6 +53,7 @@ class State:
         self.integrator_memory: Reals = np.zeros(0)
         self.agenda: Integers = np.zeros(0, dtype=np.int64)
         self.accuracy: float | None = None
+        self.jumped = False
 
     # reading
 
@@ -150,6 +153,7 @@ class State:
         if not np.all(np.isfinite(array)):
             raise StateError(f"{name} holds {array[~np.isfinite(array)][0]}, needs finite numbers")
         self._arrays["y"][first:last] = array
+        self.jumped = True
         self.invalidate(stage, f"set_{name}()")
 
     def invalidate(self, stage: Stage, by: str) -> None:
@@ -191,7 +195,7 @@ class State:
             self._arrays[name][:] = other._arrays[name]
         self._arrays["h"] = other._arrays["h"].copy()
         self.integrator_memory, self.agenda = other.integrator_memory.copy(), other.agenda.copy()
-        self._time, self.accuracy = other._time, other.accuracy
+        self._time, self.accuracy, self.jumped = other._time, other.accuracy, other.jumped
         self.invalidate(Stage.INSTANCE, "assign()")
 
     def to_bytes(self) -> bytes:

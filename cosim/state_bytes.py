@@ -24,7 +24,11 @@ LARGEST = 1 << 31
 def pack(state: State) -> bytes:
     """Magic, digest of the system's layout, time, accuracy, sections with their lengths, CRC-32."""
     accuracy = float("nan") if state.accuracy is None else state.accuracy
-    parts = [MAGIC, bytes.fromhex(state.system.digest), struct.pack("<dd", state.time, accuracy)]
+    parts = [
+        MAGIC,
+        bytes.fromhex(state.system.digest),
+        struct.pack("<dd?", state.time, accuracy, state.jumped),
+    ]
     arrays = [(state._arrays[name], kind) for name, kind in SECTIONS]
     arrays += [(getattr(state, name), kind) for name, kind in OWNED]
     for array, kind in arrays:
@@ -44,7 +48,7 @@ def unpack(system: System, data: bytes) -> State:
     """
     digest = bytes.fromhex(system.digest)
     start = len(MAGIC) + len(digest)
-    if not isinstance(data, (bytes, bytearray, memoryview)) or len(data) < start + 20:
+    if not isinstance(data, (bytes, bytearray, memoryview)) or len(data) < start + 21:
         raise StateError("these are not the bytes of a State (too short)")
     data = bytes(data)
     if data[: len(MAGIC)] != MAGIC:
@@ -53,11 +57,11 @@ def unpack(system: System, data: bytes) -> State:
         raise StateError("this State belongs to another system: its parts, connections or options differ")
     if struct.unpack("<I", data[-4:])[0] != zlib.crc32(data[:-4]):
         raise StateError("the bytes of this State are damaged (checksum)")
-    time, accuracy = struct.unpack_from("<dd", data, start)
+    time, accuracy, jumped = struct.unpack_from("<dd?", data, start)
     if not np.isfinite(time):
         raise StateError(f"the bytes of this State are damaged (its time is {time})")
     state = system.default_state()
-    at = start + 16
+    at = start + struct.calcsize("<dd?")
     for name, kind in (*SECTIONS, *OWNED):
         (size,) = struct.unpack_from("<q", data, at)
         at += 8
@@ -71,9 +75,11 @@ def unpack(system: System, data: bytes) -> State:
         if name != "h" and size != state._arrays[name].size:
             raise StateError(f"section {name} has {size} numbers, the system has {state._arrays[name].size}")
         state._arrays[name] = array
+    if at != len(data) - 4:
+        raise StateError("the bytes of this State are damaged (something follows its sections)")
     _check_rings(system, state)
     state._time = time
-    state.accuracy = None if np.isnan(accuracy) else accuracy
+    state.accuracy, state.jumped = None if np.isnan(accuracy) else accuracy, jumped
     state.invalidate(Stage.INSTANCE, "from_bytes()")
     return state
 

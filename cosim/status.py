@@ -26,11 +26,14 @@ class EventStatus:
     message : str
     source : str
         Path of who answered, filled in by the simulator.
+    exception : BaseException or None
+        What a publish raised instead of answering.
     """
 
     severity: Severity = Severity.SUCCEEDED
     message: str = ""
     source: str = ""
+    exception: BaseException | None = None
 
     @classmethod
     def did_nothing(cls) -> EventStatus:

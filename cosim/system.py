@@ -28,8 +28,6 @@ from cosim.variable import Variable
 if TYPE_CHECKING:
     from cosim.model import Model
 
-INVALIDATES = {"parameter": Stage.INSTANCE, "position": Stage.POSITION, "speed": Stage.VELOCITY}
-
 
 class System:
     """An assembled model: what the States of it look like and how they are computed.
@@ -57,6 +55,7 @@ class System:
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
         self._assembly = assembly
         self.model = model
+        self._starts = {} if model is None else dict(model.starts)
         self.parts: Mapping[str, Component] = dict(assembly._parts)
         layout = assembly.layout
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
@@ -65,10 +64,13 @@ class System:
         self.rings = [
             s for (part, name), s in layout.slots.items() if name.endswith("_ring") and s.array == "k"
         ]
-        self._failures: list[BaseException] = []
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
         self._region_stage = assembly.graph.stage_of_region()
+        self.handler_stage = {
+            key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
+            for key, block in assembly.handlers.items()
+        }
         self.variables = {v.path: v for v in self._list_variables()}
         self.digest = self._digest()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
@@ -94,7 +96,7 @@ class System:
         start = 0
         for i, block in enumerate(blocks):
             address = (
-                native.python_block_address(block.function, self._failures)
+                native.python_block_address(block.function)
                 if block.is_python
                 else native.block_address(block.function)
             )
@@ -155,7 +157,8 @@ class System:
                 result = SimulationError(state.time, f"{where}: {kind}{error}")
                 result.__cause__ = error
                 return result
-        return SimulationError(state.time, f"{block.label}: failed and does not fail again")
+        known = f": {walker.last_errors[0]}" if walker.last_errors else ""
+        return SimulationError(state.time, f"{block.label}: failed{known}, and does not when called again")
 
     # States
 
@@ -178,15 +181,16 @@ class System:
     def new_cache(self) -> NDArray[np.float64]:
         """An empty cache."""
         cache = np.zeros(self._assembly.layout.sizes["c"])
-        cache[self._assembly.nan.offset] = np.nan
+        for slot in self._assembly.nan_slots:
+            cache[slot.offset : slot.offset + slot.size] = np.nan
         return cache
 
     def default_state(self) -> State:
         """A State with all start values, at time 0, realized to Model."""
         state = State(self)
-        if self.model is not None:
-            for path, value in self.model.starts.items():
-                self.write(state, path, value)
+        for path, value in self._starts.items():
+            self.write(state, path, value)
+        state.jumped = False
         return state
 
     def state_from_bytes(self, data: bytes) -> State:
@@ -219,7 +223,7 @@ class System:
 
     def signal(self, path: str) -> Signal:
         """What a path stands for; `LookUpError` with the nearest name."""
-        return self._assembly.signal(path)
+        return self._assembly.wiring.signal(path)
 
     def stage_of(self, slot: Slot) -> Stage:
         """The stage at which a slot can be read."""
@@ -253,10 +257,8 @@ class System:
         except (TypeError, ValueError) as error:
             raise StateError(f"{path}: {error}") from error
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
-        stage = INVALIDATES.get(declaration.kind)
-        if stage is None:
-            stage = Stage.DYNAMICS if declaration.kind == "auxiliary" else declaration.invalidates
-        state.invalidate(stage, f"{path} = …")
+        state.jumped = True
+        state.invalidate(self.stage_invalidated(slot), f"{path} = …")
 
     def _input_slot(self, path: str, signal: Signal) -> Slot:
         """Where in d an input of the system lies (in the cache lies a copy)."""

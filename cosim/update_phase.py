@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cosim import walker
 from cosim.agenda import Entry
 from cosim.cause import EventCause
 from cosim.errors import SimulationError
@@ -20,6 +20,10 @@ from cosim.status import EventStatus, Severity, worst
 from cosim.system import System
 
 Log = Callable[[EventRecord], None]
+MAY = {
+    "publish": 'a publish changes nothing: declare it with does="discrete" or "unrestricted"',
+    "discrete": 'only does="unrestricted" may',
+}
 CHANGES = {"unrestricted": "ypdk", "discrete": "dk", "publish": ""}
 
 
@@ -55,15 +59,16 @@ def run_handlers(
                 status, written = _run_kernel(system, state, before, entry)
             else:
                 status, written = _run_python(system, state, before, entry, does)
-        except SimulationError:
-            raise
         except Exception as error:
-            raise _raised(state, entry, error) from error
+            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+            if does != "publish":
+                raise SimulationError(state.time, _located(entry, text)) from error
+            status = EventStatus(Severity.FAILED, text, exception=error)
         changed: tuple[str, ...] = ()
         if written is not None and status.severity in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
             changed = _changed(system, before, written, entry, does)
             working = written
-        statuses.append(EventStatus(status.severity, status.message, entry.path))
+        statuses.append(replace(status, source=entry.path))
         log(
             EventRecord(
                 state.time,
@@ -107,6 +112,7 @@ def take_over(system: System, state: State, working: State) -> None:
 def _run_kernel(system: System, state: State, before: State, entry: Entry) -> tuple[EventStatus, State]:
     slots, part = system._assembly.layout.slots, system.parts[entry.part]
     arguments = part.arguments[entry.handler.name]
+    system.realize(state, system.handler_stage[entry.part, entry.handler.name])
     cache = state._arrays["c"]
     results = []
     for argument in arguments:
@@ -121,12 +127,14 @@ def _run_kernel(system: System, state: State, before: State, entry: Entry) -> tu
     written = before.copy()
     for target, source in results:
         values = cache[target.offset : target.offset + target.size]
-        if source.array == "k" and (np.any(values != np.floor(values)) or np.any(np.abs(values) > 2.0**53)):
+        if source.array == "k" and (np.any(values != np.floor(values)) or np.any(np.abs(values) >= 2.0**53)):
             raise SimulationError(state.time, f"{entry.path}: an integer became {values.tolist()}")
         written._arrays[source.array][source.offset : source.offset + source.size] = values
     status = slots.get((entry.part, entry.handler.name))
-    severity = Severity(int(cache[status.offset])) if status is not None else Severity.SUCCEEDED
-    return EventStatus(severity), written
+    number = 1.0 if status is None else float(cache[status.offset])
+    if number not in tuple(Severity):
+        raise SimulationError(state.time, f"it answered {number:g}, needs {' '.join(map(repr, Severity))}")
+    return EventStatus(Severity(int(number))), written
 
 
 def _run_python(
@@ -138,12 +146,17 @@ def _run_python(
     scratch = before.copy() if takes_next else None
     kept = {name: state._arrays[name].copy() for name in "ypdk"}
     time = state.time
-    answer = function(part, state, scratch) if takes_next else function(part, state)
-    touched = [n for n in "ypdk" if not np.array_equal(kept[n], state._arrays[n], equal_nan=n != "k")]
-    if touched or state.time != time:
-        for name in touched:
-            state._arrays[name][:] = kept[name]
-        state.set_time(time)
+    try:
+        answer = function(part, state, scratch) if takes_next else function(part, state)
+    finally:
+        touched = [n for n in "ypdk" if not np.array_equal(kept[n], state._arrays[n], equal_nan=n != "k")]
+        moved = state.time != time
+        if touched or moved:
+            for name in touched:
+                state._arrays[name][:] = kept[name]
+            state.set_time(time)
+            state.jumped = False
+    if touched or moved:
         raise SimulationError(
             time,
             f"{entry.path}: the handler wrote to the State that it may only read; "
@@ -178,8 +191,8 @@ def _changed(system: System, before: State, written: State, entry: Entry, does: 
     return tuple(names)
 
 
-def _raised(state: State, entry: Entry, error: Exception) -> SimulationError:
-    return SimulationError(state.time, f"{entry.path}: {type(error).__name__}: {error}")
+def _located(entry: Entry, text: str) -> str:
+    return text if text.startswith(entry.path) else f"{entry.path}: {text}"
 
 
 def handler_table(entries: Sequence[Entry]) -> dict[tuple[Any, str], list[Entry]]:
@@ -188,6 +201,3 @@ def handler_table(entries: Sequence[Entry]) -> dict[tuple[Any, str], list[Entry]
     for entry in entries:
         table.setdefault((entry.handler.cause, entry.handler.does), []).append(entry)
     return table
-
-
-__all__ = ["handler_table", "run_handlers", "take_over", "walker"]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 Block = Callable[..., None]
 
 plain_blocks: dict[int, Block] = {}
@@ -21,7 +23,8 @@ def call_block(address, t, y, p, d, k, h, c, ints, first, count):
     This is the plain Python form; `cosim.native` replaces it by an indirect call.
     """
     try:
-        plain_blocks[address](t, y, p, d, k, h, c, ints, first, count)
+        # as numpy's number: in plain Python too, 1 / 0 is infinite
+        plain_blocks[address](np.float64(t), y, p, d, k, h, c, ints, first, count)
     except Exception as error:
         last_errors[:] = [error]
         return 1

@@ -1,0 +1,1 @@
+"""The base classes that plugins derive from."""

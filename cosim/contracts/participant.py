@@ -91,7 +91,7 @@ class Participant(ABC):
     def step(self, time: float, size: float) -> float:
         """Advance from `time` by `size` (s) and return the time that was reached.
 
-        Less than ``time + size`` is an early return. Raises an error that names the participant when it fails.
+        Less than ``time + size`` is an early return. An error that it raises names the participant.
         """
 
     @abstractmethod

@@ -27,9 +27,10 @@ class IntegratorContract:
 
     Examples
     --------
+    >>> import cosim
     >>> from cosim.testing import IntegratorContract
-    >>> class TestRalston(IntegratorContract):
-    ...     make = Ralston
+    >>> class TestMerson(IntegratorContract):
+    ...     make = cosim.registry().get("integrator", "integrators.runge_kutta_merson")
     """
 
     make: ClassVar[Callable[..., Any]]

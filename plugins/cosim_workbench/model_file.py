@@ -137,7 +137,7 @@ class ModelFile:
             if table.table in readers:
                 claims = f"{found[table.table]} and {entry.owner}"
                 text = f"claimed by {claims}; uninstall one of them"
-                raise cosim.ModelError.of(f"{self.file.path}: table [{table.table}]", text)
+                raise ModelFileError.of(f"{self.file.path}: table [{table.table}]", text)
             found[table.table], readers[table.table] = entry.owner, table
         order = {key: place for place, key in enumerate(self.file.data)}
         return dict(sorted(readers.items(), key=lambda item: order.get(item[0], len(order))))

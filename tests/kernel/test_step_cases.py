@@ -1,5 +1,7 @@
 """The order of one step: cases 12 to 31, causes in the order Triggered, Scheduled, TimeAdvanced."""
 
+import math
+
 import pytest
 from event_table import Recorder, names
 from kernel_parts import Oscillator, system_of
@@ -257,3 +259,81 @@ def test_case_31_nothing_to_integrate_is_one_step():
     simulator = cosim.Simulator(system_of(idle=Idle), fixed_step=1e-3)
     simulator.advance_to(1.0)
     assert (simulator.statistics.steps, simulator.statistics.evaluations) == (1, 0)
+
+
+def test_case_10_writing_states_between_steps_needs_no_initialization():
+    system = system_of(o=Oscillator(stiffness=1.0))
+    simulator = cosim.Simulator(system, accuracy=1e-6)
+    simulator.advance_to(1.0)
+    steps = simulator.statistics.steps
+    simulator.state.set_y([1.0, 0.0])
+    simulator.advance_to(1.0 + math.pi / 2.0)
+    assert simulator.state.y == pytest.approx([0.0, -1.0], abs=1e-5)
+    assert simulator.statistics.steps > steps
+
+
+class Logged(cosim.Component):
+    """x+ = x + 1 at 50 Hz, seen ten times larger, periodically and at every step."""
+
+    x = cosim.discrete()
+    out = cosim.output()
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        self.periodic, self.stepwise = [], []
+
+    @cosim.kernel
+    def tenfold(x, out):
+        out[0] = 10.0 * x
+
+    @cosim.every(0.02, does="discrete")
+    def tick(x, x_next):
+        x_next[0] = x + 1.0
+
+    @cosim.every(0.02, does="publish")
+    def log(self, state):
+        self.periodic.append((state.time, state["logged"]))
+
+    @cosim.on(EventCause.TIME_ADVANCED, does="publish")
+    def log_step(self, state):
+        self.stepwise.append((state.time, state["logged"]))
+
+
+def test_case_23_logs_see_the_value_before_the_update():
+    simulator = cosim.Simulator(system_of(logged=Logged), fixed_step=0.1)
+    logged = simulator.system.parts["logged"]
+    simulator.advance_to(0.06)
+    expected = [(0.0, 0.0), (0.02, 10.0), (0.04, 20.0), (0.06, 30.0)]
+    assert logged.periodic == logged.stepwise == expected
+    simulator.advance_pending_events()
+    assert logged.periodic == expected
+    assert logged.stepwise == [*expected, (0.06, 40.0)]
+
+
+class Accumulator(cosim.Component):
+    """Adds an input that is 1 only at one instant, eight times a second."""
+
+    when = cosim.parameter(unit="s")
+    total = cosim.discrete()
+
+    def __init__(self, **values):
+        super().__init__(**values)
+        self.seen = []
+
+    @cosim.every(0.125, does="publish")
+    def show(self, state):
+        self.seen.append(state["sum.total"])
+
+    @cosim.every(0.125, does="discrete")
+    def add(t, when, total, total_next):
+        total_next[0] = total + (1.0 if t == when else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("periods", "seen"),
+    [(0.0, [0, 1, 1, 1, 1, 1]), (3.0, [0, 0, 0, 0, 1, 1]), (2.7, [0, 0, 0, 0, 0, 0])],
+)
+def test_case_26_an_impulse_is_seen_one_period_later(periods, seen):
+    system = system_of(sum=Accumulator(when=periods * 0.125))
+    cosim.Simulator(system, fixed_step=0.1).advance_to(5 * 0.125)
+    assert system.parts["sum"].seen == seen

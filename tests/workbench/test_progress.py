@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from workbench_tools import write_model
 
 from cosim_workbench.progress import NOTICE, compile_notice, progress_bar
 
@@ -57,17 +56,27 @@ def test_what_else_is_logged_is_as_without_the_notice(caplog: pytest.LogCaptureF
     assert [record.getMessage() for record in caplog.records] == ["damaged kernel is compiled again"]
 
 
+WAVE = """
+[measures.wave]
+type = "sinusoid"
+amplitude = 2.0
+frequency = 3.0
+phase = 0.0
+[measures.area]
+type = "integrate"
+source = "wave"
+"""
 RUN = """
 import logging, sys
 from cosim.cli import main
-status = main(["run", "mount.toml", "--until", "2 ms"])
+status = main(["run", "wave.toml", "--until", "2 ms"])
 logging.getLogger("cosim.native").warning("said to nobody in particular")
 sys.exit(status)
 """
 
 
 def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> None:
-    write_model(tmp_path)
+    (tmp_path / "wave.toml").write_text(WAVE, "utf-8")
     environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("NUMBA_DISABLE_JIT", None)
 

@@ -105,10 +105,8 @@ class Scenario:
 
     def _place(self, fault: WiringProblem) -> cosim.KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
-        *above, name = fault.key
-        if above[2:] == ["parameters"]:
-            return self.source.place(tuple(above), str(name))
-        return fault.key
+        key = fault.key
+        return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
 
     def _say(self, key: cosim.KeyPath, text: str) -> None:
         self._problems.append(problem(key, text))
