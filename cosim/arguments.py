@@ -92,8 +92,8 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
     known = known_names(declarations)
     if kernel.role == "witness" and (kernel.is_python or not returns_value(function)):
         raise ContractError(
-            f"{where(function, function.__code__.co_firstlineno)}: a witness is a kernel function that returns "
-            "a number: def floor(height): return height"
+            f"{where(function, function.__code__.co_firstlineno)}: a witness is a kernel function that "
+            "returns a number: def floor(height): return height"
         )
     if kernel.role == "update":
         known["side"] = Argument("side", "side", "side", "", (), "read")

@@ -164,6 +164,10 @@ def _check_node(function: types.FunctionType, node: ast.AST, line: int, helpers:
     for kind, text in FORBIDDEN.items():
         if isinstance(node, kind):
             raise ContractError(f"{where(function, line)}: a kernel function cannot use {text}")
+    if isinstance(node, ast.Call) and node.keywords:
+        raise ContractError(
+            f"{where(function, line)}: a kernel function calls helpers with positional arguments only"
+        )
     if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow):
         raise ContractError(
             f"{where(function, line)}: `**` differs between compiled and plain Python in the last bit; "

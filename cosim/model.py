@@ -143,7 +143,7 @@ class Model:
             try:
                 system.write(State(system), path, value)
             except CosimError as error:
-                problems.append(Problem(path, str(error)))
+                problems.append(Problem(f"starts: {path}", str(error)))
         if problems:
             raise ModelError(problems)
 

@@ -150,7 +150,7 @@ class System:
             count = 1 if one_each else block.rows.shape[0]
             try:
                 with np.errstate(all="ignore"):
-                    function(state.time, *self.arrays(state), self.ints, start + i * width, count)
+                    function(np.float64(state.time), *self.arrays(state), self.ints, start + i * width, count)
             except Exception as error:
                 where = f"{owner}: {block.label}" if owner else block.label
                 kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "

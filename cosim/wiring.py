@@ -47,7 +47,8 @@ class Wiring:
                     self.assembly.problem(where, f"inputs are connected whole: {port.part}.{port.name}")
                 elif target in sources:
                     self.assembly.problem(
-                        where, f"'{target}' has the source '{sources[target]}' already; an input has one."
+                        where,
+                        f"'{target}' is already connected to '{sources[target]}'; an input has one source.",
                     )
                 else:
                     sources[target] = source

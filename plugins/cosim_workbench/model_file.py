@@ -97,7 +97,6 @@ class ModelFile:
         self.check()
         try:
             system = self._located(build)
-            self._check_starts(system)
             self._check_signals(system)
             self.check()
         finally:
@@ -109,18 +108,13 @@ class ModelFile:
             return build()
         except cosim.ModelError as error:
             for problem in error.problems:
-                self._add(*self._place(problem.where), problem.text)
+                table, _, path = problem.where.partition(": ")
+                if table == "starts":
+                    self._add(self.file.place(("starts",), path), "starts", problem.text)
+                else:
+                    self._add(*self._place(problem.where), problem.text)
             self.check()
             raise
-
-    def _check_starts(self, system: cosim.System) -> None:
-        """Record what the system refuses as a start value, at its line."""
-        for path, value in self.model.starts.items():
-            with self._collected(self.file.place(("starts",), path), "starts"):
-                try:
-                    system.write(cosim.State(system), path, value)
-                except TypeError as error:
-                    raise cosim.StateError(f"{path} is {value!r}: {error}") from None
 
     def _check_signals(self, system: cosim.System) -> None:
         """Record which signals that are to be recorded are not there."""
