@@ -18,9 +18,9 @@ from collections.abc import Sequence
 
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
-from cosim.hookspecs import CONTRACT_VERSION
-from cosim.plugin_record import Entry, PluginRecord
-from cosim.registry import Registry, registry
+from cosim.registration.hookspecs import CONTRACT_VERSION
+from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.registry import Registry, registry
 from cosim.version import __version__
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cosim.result import Result
+    from cosim.simulation.result import Result
+    from cosim.simulation.status import EventStatus
     from cosim.stage import Stage
-    from cosim.status import EventStatus
 
 
 class CosimError(Exception):

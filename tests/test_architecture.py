@@ -19,7 +19,7 @@ PACKAGES = {
 KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {"cosim_workbench": {"rich", "matplotlib", "pandas"}, "cosim_fmu": {"fmpy", "pythonfmu"}}
-TOUCH_NUMBA = {"cosim/native.py", "cosim/kernel_cache.py"}
+TOUCH_NUMBA = {"cosim/compiled/native.py"}
 HEAVY = {
     "numba",
     "llvmlite",
@@ -124,7 +124,7 @@ def test_import_directions(package: str) -> None:
         ("cosim", "cosim/x.py", "import cosim_mechanics"),
         ("cosim", "cosim/x.py", "def f():\n    import cosim_mechanics"),
         ("cosim", "cosim/x.py", "def f():\n    import numba"),
-        ("cosim", "cosim/native.py", "import numba"),
+        ("cosim", "cosim/compiled/native.py", "import numba"),
         ("cosim", "cosim/x.py", "from cosim.testing import ForceElementContract"),
         ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim.errors import ModelError"),
         ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_mechanics.spatial import dot"),

@@ -13,8 +13,8 @@ import pytest
 from cosim.cli import main
 from cosim.contracts.command import Command
 from cosim.errors import ContractError, ModelError, Problem, SimulationError
-from cosim.plugin_record import Entry, PluginRecord
-from cosim.registry import Registry, use_registry
+from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.registry import Registry, use_registry
 from cosim.version import __version__
 
 Cli = Callable[..., int]

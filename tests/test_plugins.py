@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from cosim.errors import LookUpError, PluginError
-from cosim.hookspecs import CONTRACT_VERSION
-from cosim.plugin_loader import KINDS, selection
-from cosim.registry import Registry, registry, use_registry
+from cosim.registration.hookspecs import CONTRACT_VERSION
+from cosim.registration.plugin_loader import KINDS, selection
+from cosim.registration.registry import Registry, registry, use_registry
 
 GREETING = '''
 import cosim

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosim import ModelError, TomlFile
-from cosim.toml_lines import toml_lines
+from cosim.model.toml_lines import toml_lines
 
 HARD = '''# a comment with [brackets] and = and "quotes
 a.b."c.d" = """x

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from cosim.schedule import Block
+from cosim.system.schedule import Block
 
 if TYPE_CHECKING:
-    from cosim.assembly import Assembly
+    from cosim.system.assembly import Assembly
 
 
 class DynamicsSolver(ABC):

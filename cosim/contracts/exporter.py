@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosim.model import Model
+    from cosim.model.model import Model
 
 
 class Exporter(ABC):

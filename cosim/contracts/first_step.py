@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from cosim.compiled.walker import walk
 from cosim.contracts.runge_kutta_step import HEADER, larger
-from cosim.walker import walk
 
 FIRST_STEP_SIGNATURE = "TIiifFFFIFFFFF>i"
 

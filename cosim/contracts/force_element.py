@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from cosim.component import Component
-from cosim.declarations import body
+from cosim.component.component import Component
+from cosim.component.declarations import body
 
 
 class ForceElement(Component):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cosim.component import Component
-from cosim.declarations import Declaration, body, cache_slot, parameter
+from cosim.component.component import Component
+from cosim.component.declarations import Declaration, body, cache_slot, parameter
+from cosim.component.kernel_function import kernel
 from cosim.errors import ContractError
-from cosim.kernel_function import kernel
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 POSE_UNITS = ["1"] * 9 + ["m"] * 3

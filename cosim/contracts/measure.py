@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
-from cosim.component import Component
-from cosim.declarations import cache_slot
+from cosim.component.component import Component
+from cosim.component.declarations import cache_slot
 from cosim.stage import Stage
 
 if TYPE_CHECKING:
-    from cosim.state import State
-    from cosim.system import System
+    from cosim.system.state import State
+    from cosim.system.system import System
 
 
 class Measure(Component):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cosim.errors import ContractError
 
 if TYPE_CHECKING:
-    from cosim.model import Model
+    from cosim.model.model import Model
 
 
 class ModelReader(ABC):

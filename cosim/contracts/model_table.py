@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cosim.component import Component
+from cosim.component.component import Component
 from cosim.errors import ContractError
 
 if TYPE_CHECKING:
-    from cosim.model import Model
+    from cosim.model.model import Model
 
 Report = Callable[[str, str], None]
 """``report(key_path, text)`` records a problem; ``key_path`` is seen from the entry: ``"frame.axis[2]"``."""

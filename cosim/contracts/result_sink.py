@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cosim.errors import CosimError
 
 if TYPE_CHECKING:
-    from cosim.result import Result
+    from cosim.simulation.result import Result
 
 
 class ResultSink(ABC):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.compiled.native import compile_function, is_plain
+from cosim.compiled.walker import WALK_SIGNATURE, walk
 from cosim.contracts import runge_kutta_step as kernels
 from cosim.contracts.butcher_tableau import ButcherTableau
 from cosim.contracts.first_step import FIRST_STEP_SIGNATURE, choose_first_step
 from cosim.contracts.integrator import Integrator, StepCode, StepStatistics, Vector
 from cosim.errors import ContractError, SimulationError
-from cosim.native import compile_function, is_plain
-from cosim.walker import WALK_SIGNATURE, walk
 
 if TYPE_CHECKING:
     State = Any

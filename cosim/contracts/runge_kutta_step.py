@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.walker import walk
+from cosim.compiled.walker import walk
 
 # How a step ended; the numbers of `cosim.contracts.integrator.StepCode`.
 DONE = 0

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 
-from cosim.native import is_plain
+from cosim.compiled.native import is_plain
 
 SECONDS = 300.0
 

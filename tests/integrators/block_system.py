@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cosim.native import block_address, compile_function, is_plain
-from cosim.walker import WALK_SIGNATURE, walk
+from cosim.compiled.native import block_address, compile_function, is_plain
+from cosim.compiled.walker import WALK_SIGNATURE, walk
 
 
 class BlockState:

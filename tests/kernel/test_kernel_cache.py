@@ -13,9 +13,9 @@ from pathlib import Path
 import cache_run
 import pytest
 
-from cosim import kernel_cache
-from cosim.fingerprint import fingerprint
-from cosim.native import is_plain
+from cosim.compiled import kernel_cache
+from cosim.compiled.fingerprint import fingerprint
+from cosim.compiled.native import is_plain
 
 VALUE = float.hex(math.sin(0.5) + 1.0)
 compiled_only = pytest.mark.skipif(is_plain(), reason="nothing is compiled here")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.kernel_rules import check_rules, effects_of
+from cosim.component.kernel_rules import check_rules, effects_of
 
 HELPERS = math  # a module that is not called math by its name
 

@@ -8,7 +8,7 @@ from kernel_parts import Clock, system_of
 
 import cosim
 from cosim import EventStatus, Reason
-from cosim.status import worst
+from cosim.simulation.status import worst
 
 EULER = "integrators.explicit_euler"
 TERMINATION, FAILED = EventStatus.reached_termination, EventStatus.failed

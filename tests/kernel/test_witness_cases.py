@@ -6,7 +6,7 @@ import pytest
 from kernel_parts import BouncingBall, Clock, system_of
 
 import cosim
-from cosim.agenda import Witness
+from cosim.simulation.agenda import Witness
 
 MERSON = "integrators.runge_kutta_merson"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.history_buffer import append_to_history, interpolate_history, trim_history
+from cosim.system.history_buffer import append_to_history, interpolate_history, trim_history
 from cosim_measures.delay import Delay
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())

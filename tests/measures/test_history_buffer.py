@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cosim.history_buffer import (
+from cosim.system.history_buffer import (
     WIDTH,
     append_to_history,
     entry_offset,

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from cosim.history_buffer import append_to_history
-from cosim.native import compile_function
+from cosim.compiled.native import compile_function
+from cosim.system.history_buffer import append_to_history
 from cosim_measures.smooth_until import LOOK_AHEAD, smooth_until
 
 NAN = math.nan

@@ -1,0 +1,132 @@
+"""Adapters: from an author's kernel function to a block of the schedule."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cosim.component.arguments import Argument
+from cosim.component.declarations import Declaration
+from cosim.component.kernel_function import KernelFunction
+from cosim.component.kernel_rules import returns_value
+from cosim.contracts.names import offered_names
+
+OWN_ARRAYS = {
+    "parameter": "p",
+    "option": "p",
+    "position": "y",
+    "speed": "y",
+    "auxiliary": "y",
+    "discrete": "d",
+    "integer": "k",
+    "signal": "k",
+}
+
+
+def array_of(argument: Argument, declarations: dict[str, Declaration]) -> str:
+    """The array in which an argument lies: the same for all instances of a class."""
+    if argument.role == "time":
+        return "t"
+    if argument.role == "history":
+        return "h"
+    if argument.role == "ring":
+        return "k"
+    if argument.role == "own" and argument.of in declarations:
+        return OWN_ARRAYS.get(declarations[argument.of].kind, "c")
+    if argument.role == "offered":
+        kind = declarations[argument.of].options["provides"]
+        return offered_names(argument.of, kind)[argument.name].array
+    return "c"
+
+
+def columns(arguments: Sequence[Argument]) -> list[Argument]:
+    """The arguments that have an offset in a row."""
+    return [a for a in arguments if a.role not in ("time", "history")]
+
+
+def has_result(kernel: KernelFunction) -> bool:
+    """Whether the function returns a value (a witness always, a handler that answers a status)."""
+    return returns_value(kernel.function)
+
+
+def row_width(kernel: KernelFunction, arguments: Sequence[Argument]) -> int:
+    """Integers in a row: one for each column, one more for a result or for a Python method's instance."""
+    return len(columns(arguments)) + (1 if kernel.is_python or has_result(kernel) else 0)
+
+
+_adapters: dict[tuple[type, str], types.FunctionType] = {}
+
+
+def block_function(
+    cls: type, name: str, kernel: KernelFunction, arguments: Sequence[Argument]
+) -> types.FunctionType:
+    """The block of a kernel function: a loop over rows that calls it with numbers and views.
+
+    The author's function is inlined into it; helpers are not (nothing is gained and it takes longer).
+    """
+    key = (cls, name)
+    if key not in _adapters:
+        kernel.function.__dict__["__inline__"] = True
+        namespace: dict[str, Any] = {"_kernel": kernel.function, "__name__": "cosim.compiled.adapter"}
+        source = block_source(cls, kernel, arguments)
+        exec(compile(source, f"<adapter of {cls.__qualname__}.{name}>", "exec"), namespace)  # noqa: S102
+        block: types.FunctionType = namespace["block"]
+        block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"
+        _adapters[key] = block
+    return _adapters[key]
+
+
+def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]) -> str:
+    """The text of the adapter; made from names of ours alone, nothing that comes from outside."""
+    place = {a.name: i for i, a in enumerate(columns(arguments))}
+    call = []
+    for argument in arguments:
+        array = array_of(argument, cls.declarations)
+        if array in "th":
+            call.append(array)
+            continue
+        at = f"ints[r + {place[argument.name]}]"
+        size = argument.size if argument.role != "ring" else 5
+        call.append(f"{array}[{at}]" if argument.is_number else f"{array}[{at}:{at} + {size}]")
+    result = f"c[ints[r + {len(place)}]] = " if has_result(kernel) else ""
+    width = row_width(kernel, arguments)
+    return (
+        "def block(t, y, p, d, k, h, c, ints, first, count):\n"
+        "    for i in range(count):\n"
+        f"        r = first + {width} * i\n"
+        f"        {result}_kernel({', '.join(call)})\n"
+    )
+
+
+def python_block(
+    cls: Any, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
+) -> Callable[..., None]:
+    """The block of a plain-Python method; the last integer of a row is the index of its instance."""
+    readers = []
+    place = {a.name: i for i, a in enumerate(columns(arguments))}
+    for argument in arguments:
+        array = array_of(argument, cls.declarations)
+        size = argument.size if argument.role != "ring" else 5
+        readers.append((array, place.get(argument.name, 0), size, argument.is_number))
+    width = row_width(kernel, arguments)
+    function = kernel.function
+
+    def block(t, y, p, d, k, h, c, ints, first, count):
+        arrays = {"y": y, "p": p, "d": d, "k": k, "c": c}
+        for i in range(count):
+            r = first + width * i
+            values = []
+            for array, column, size, is_number in readers:
+                if array == "t":
+                    values.append(t)
+                elif array == "h":
+                    values.append(h)
+                else:
+                    at = ints[r + column]
+                    values.append(arrays[array][at] if is_number else arrays[array][at : at + size])
+            function(instances[ints[r + width - 1]], *values)
+
+    functools.update_wrapper(block, function)
+    return block

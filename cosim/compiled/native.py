@@ -1,0 +1,309 @@
+"""Everything that touches numba, and all of its private parts, stands in this file.
+
+A kernel function is a plain Python function. `compile_function` compiles it, with every plain helper
+that it reaches by global name, under a signature of letters:
+
+==== =================== ==== =================
+``f`` float64             ``F`` float64[::1]
+``i`` int64               ``I`` int64[::1]
+``v`` nothing (result)    ``T`` int64[:, ::1]
+==== =================== ==== =================
+
+``_nrt=False`` makes the compiler refuse every allocation, so compiled code is free of Python.
+With ``NUMBA_DISABLE_JIT=1`` functions run as they are, with the same results to the last bit when
+authors follow the rules for kernel functions.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import shutil
+import sys
+import types
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cosim.compiled import kernel_cache, walker
+from cosim.compiled.fingerprint import environment, fingerprint
+from cosim.errors import ContractError
+
+OPTIONS = {"_nrt": False, "error_model": "numpy", "nogil": True}
+# A block is only ever called by its address; the wrappers for Python would be a quarter of the compile time.
+BLOCK_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+log = logging.getLogger("cosim.native")
+
+_compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
+_blocks: dict[int, tuple[types.FunctionType, Any]] = {}
+_lifted: dict[int, tuple[types.FunctionType, Any]] = {}
+_address_keepers: dict[int, Any] = {}
+
+
+@functools.cache
+def is_plain() -> bool:
+    """Whether kernel functions run as plain Python (``NUMBA_DISABLE_JIT=1``, or no numba here)."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return True
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        log.warning("numba is not installed: the same results, computed much slower")
+        return True
+    return False
+
+
+def compile_function(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """The compiled form of a plain function, or the function itself where nothing is compiled.
+
+    Parameters
+    ----------
+    function : function
+        Obeys the rules for kernel functions; helpers are reached by global name.
+    signature : str
+        A letter for each argument, ``>``, the letter of the result.
+
+    Returns
+    -------
+    callable
+        Compiled once for each machine (the code is kept in the user's cache folder).
+    """
+    if is_plain():
+        return function
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    key = (id(function), signature)
+    if key not in _compiled:
+        _compiled[key] = (function, _compile(function, signature, OPTIONS))
+    return _compiled[key][1]
+
+
+def block_address(block: Callable[..., None]) -> int:
+    """Where the machine code of a block starts; its key among the plain blocks without numba."""
+    if is_plain():
+        return walker.plain_address(block)
+    if not isinstance(block, types.FunctionType):
+        raise ContractError(f"{block!r} is no plain function, so it cannot be compiled")
+    if id(block) not in _blocks:
+        _blocks[id(block)] = (block, _compile(block, walker.BLOCK_SIGNATURE, BLOCK_OPTIONS))
+    result = next(iter(_blocks[id(block)][1].overloads.values()))
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def python_block_address(block: Callable[..., None]) -> int:
+    """An address that compiled code can call, for a block that is plain Python.
+
+    The block is called with NumPy views of the arrays; an exception is kept in
+    `walker.last_errors` and makes the walk stop. The callback holds the interpreter's lock while it runs.
+    """
+    if is_plain():
+        return walker.plain_address(block)
+    callback = _callback(block)
+    import ctypes
+
+    address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
+    _address_keepers[address] = callback
+    return address
+
+
+def release_address(address: int) -> None:
+    """Let a plain Python block be collected; nothing may call its address any more."""
+    _address_keepers.pop(address, None)
+    walker.plain_blocks.pop(address, None)
+
+
+def versions() -> str:
+    """What compiled code depends on besides the functions themselves."""
+    import llvmlite
+    import numba
+
+    from cosim.version import __version__
+
+    return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {sorted(OPTIONS.items())}"
+
+
+def _numba_type(letter: str) -> Any:
+    from numba import types as nb
+
+    return {
+        "f": nb.float64,
+        "i": nb.int64,
+        "v": nb.void,
+        "F": nb.Array(nb.float64, 1, "C"),
+        "I": nb.Array(nb.int64, 1, "C"),
+        "T": nb.Array(nb.int64, 2, "C"),
+    }[letter]
+
+
+def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
+    import numba
+    from numba.core.errors import NumbaWarning
+
+    arguments, result = signature.split(">")
+    digest = fingerprint(function, signature, versions(), repr(sorted(options.items())))
+    dispatcher = numba.njit(**options)(_with_lifted_globals(function))
+    entry = kernel_cache.entry(digest)
+    cache = None if entry is None else _cache_class()(dispatcher.py_func, entry)
+    if cache is not None:
+        dispatcher._cache = cache
+    vectorize = numba.config.LOOP_VECTORIZE
+    numba.config.LOOP_VECTORIZE = 0  # loops here are short: it gains nothing and takes a sixth of the time
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NumbaWarning)
+            dispatcher.compile(_numba_type(result)(*[_numba_type(a) for a in arguments]))
+    finally:
+        numba.config.LOOP_VECTORIZE = vectorize
+    dispatcher.disable_compile()
+    if cache is None or cache.missed:
+        log.info("compiled %s", function.__qualname__)
+    return dispatcher
+
+
+@functools.cache
+def _cache_class() -> Any:
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+    class Locator(_CacheLocator):
+        """Numba asks where to keep things; the answer is the folder of the digest."""
+
+        def __init__(self, path: Path) -> None:
+            self.path = path
+
+        def get_cache_path(self) -> str:
+            return str(self.path)
+
+        def get_source_stamp(self) -> str:
+            return self.path.name
+
+        def get_disambiguator(self) -> str:
+            return ""
+
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: Any) -> Any:
+            return cls(py_func.__cosim_entry__)
+
+    class Impl(CompileResultCacheImpl):
+        _locator_classes = [Locator]
+
+    class KernelCache(FunctionCache):
+        """Falls back to compiling when an entry is damaged, and to not saving when it cannot save."""
+
+        _impl_class = Impl
+
+        def __init__(self, function: Any, entry: Path) -> None:
+            function.__cosim_entry__ = entry
+            self.missed = False
+            super().__init__(function)
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                found = super().load_overload(sig, target_context)
+            except Exception as error:
+                log.warning("damaged kernel %s is compiled again: %r", self.cache_path, error)
+                shutil.rmtree(self.cache_path, ignore_errors=True)  # numba does not save over a bad index
+                found = None
+            if found is None:
+                if not self.missed:
+                    log.info("compiling")
+                self.missed = True
+            return found
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)
+            except Exception as error:
+                log.warning("kernel is not kept: %s: %s", self.cache_path, error)
+
+    return KernelCache
+
+
+def _with_lifted_globals(function: types.FunctionType) -> types.FunctionType:
+    """A copy of the function in which every reachable plain function is a compiled one."""
+    replaced = dict(function.__globals__)
+    for name, value in environment(function).items():
+        if isinstance(value, types.FunctionType):
+            replaced[name] = _lift(value)
+    cells = function.__closure__
+    if cells:
+        cells = tuple(
+            types.CellType(
+                _lift(c.cell_contents) if isinstance(c.cell_contents, types.FunctionType) else c.cell_contents
+            )
+            for c in cells
+        )
+    copy = types.FunctionType(function.__code__, replaced, function.__name__, function.__defaults__, cells)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+def _lift(function: types.FunctionType) -> Any:
+    import numba
+
+    if function is walker.call_block:
+        return _indirect_call()
+    if id(function) not in _lifted:
+        inline = {"inline": "always"} if getattr(function, "__inline__", False) else {}
+        _lifted[id(function)] = (function, numba.njit(**OPTIONS, **inline)(_with_lifted_globals(function)))
+    return _lifted[id(function)][1]
+
+
+@functools.cache
+def _indirect_call() -> Any:
+    """Numba intrinsic: calls the machine code at an address and returns its status."""
+    from numba import types as nb
+    from numba.extending import intrinsic
+
+    block = [_numba_type(letter) for letter in walker.BLOCK_SIGNATURE.split(">")[0]]
+
+    @intrinsic
+    def call_address(typing_context, address, t, y, p, d, k, h, c, ints, first, count):
+        def generate(context, builder, signature, values):
+            convention = context.call_conv
+            pointer = builder.inttoptr(values[0], convention.get_function_type(nb.void, block).as_pointer())
+            status, _ = convention.call_function(builder, pointer, nb.void, block, values[1:])
+            return status.code
+
+        return nb.int32(address, *block), generate
+
+    return call_address
+
+
+def _callback(block: Callable[..., None]) -> Any:
+    """A ctypes callback in numba's calling convention: result, exception, each array as seven words."""
+    import ctypes
+
+    import numpy as np
+
+    pointer, word, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+    array = [pointer, pointer, word, word, pointer, word, word]
+    kinds = walker.BLOCK_SIGNATURE.split(">")[0]
+    prototype: list[Any] = [pointer, pointer]
+    words_of: dict[str, list[Any]] = {"f": [real], "i": [word]}
+    for letter in kinds:
+        prototype += words_of.get(letter, array)
+
+    def raw(result: Any, exception: Any, *words: Any) -> int:
+        try:
+            arguments: list[Any] = []
+            at = 0
+            for letter in kinds:
+                if letter in "fi":
+                    arguments.append(words[at])
+                    at += 1
+                    continue
+                element = ctypes.c_double if letter == "F" else ctypes.c_int64
+                start = ctypes.cast(words[at + 4], ctypes.POINTER(element))
+                size = words[at + 2]
+                arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
+                at += 7
+            block(*arguments)
+        except BaseException as error:
+            walker.last_errors[:] = [error]
+            return 1
+        return 0
+
+    return ctypes.CFUNCTYPE(ctypes.c_int32, *prototype)(raw)

@@ -1,0 +1,64 @@
+"""Walking the schedule: the one loop that evaluates any system.
+
+The table has a row *(address, first, count)* for each block. In compiled code the address is that of
+machine code; in plain Python it is the key of the block in `plain_blocks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Block = Callable[..., None]
+
+plain_blocks: dict[int, Block] = {}
+last_errors: list[BaseException] = []
+
+
+def call_block(address, t, y, p, d, k, h, c, ints, first, count):
+    """Call one block; 0 when it returned, 1 when it raised (kept in `last_errors`).
+
+    This is the plain Python form; `cosim.compiled.native` replaces it by an indirect call.
+    """
+    try:
+        # as numpy's number: in plain Python too, 1 / 0 is infinite
+        plain_blocks[address](np.float64(t), y, p, d, k, h, c, ints, first, count)
+    except Exception as error:
+        last_errors[:] = [error]
+        return 1
+    return 0
+
+
+def walk(table, ints, first, last, t, y, p, d, k, h, c):
+    """Call the blocks `first` … `last` - 1 in order.
+
+    Returns
+    -------
+    int
+        0, or 1 + the index of the block that raised; the walk stops there.
+    """
+    for i in range(first, last):
+        if call_block(table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2]) != 0:
+            return i + 1
+    return 0
+
+
+def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
+    """Walk the same blocks many times (for benchmarks)."""
+    status = 0
+    for _ in range(times):
+        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+    return status
+
+
+def plain_address(block: Any) -> int:
+    """The address of a block when nothing is compiled."""
+    plain_blocks[id(block)] = block
+    return id(block)
+
+
+BLOCK_SIGNATURE = "fFFFIFFIii>v"
+WALK_SIGNATURE = "TIiifFFFIFF>i"
+REPEAT_SIGNATURE = "TIiifFFFIFFi>i"

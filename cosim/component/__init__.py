@@ -1,0 +1,1 @@
+"""What a component declares, and what follows from it."""

@@ -1,0 +1,144 @@
+"""Component: what everything in a model is."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, ClassVar
+
+from cosim.component.arguments import Argument, resolve
+from cosim.component.declarations import Declaration
+from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.values import Values, read_values
+from cosim.errors import ContractError, nearest
+
+RESERVED = {"t", "name", "values", "side", "state"}
+
+
+class Component:
+    """Base of every part of a model.
+
+    A subclass declares, at class level, its parameters, states, ports, attachments and cache slots,
+    and its kernel functions, whose argument names say what they read and write. From these
+    declarations follow the layout of the State, the schedule, the model-file schema, the FMI
+    variables and the check of units.
+
+    Parameters
+    ----------
+    **values
+        Parameters, options, attachments (a component or its name) and start values of states and
+        inputs, by name. Text with a unit is converted: ``stiffness="120 N/mm"``.
+
+    Raises
+    ------
+    ModelError
+        Listing every value that does not fit its declaration.
+    ContractError
+        When a subclass is made that breaks a rule.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Spring(cosim.Component):
+    ...     '''A mass on a spring.'''
+    ...     stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+    >>> Spring(stiffness="2 N/mm").stiffness
+    2000.0
+    """
+
+    declarations: ClassVar[dict[str, Declaration]] = {}
+    kernels: ClassVar[dict[str, KernelFunction]] = {}
+    handlers: ClassVar[dict[str, Handler]] = {}
+    arguments: ClassVar[dict[str, list[Argument]]] = {}
+    signals: ClassVar[dict[str, tuple[str, int, str]]] = {}
+    plain_methods: ClassVar[tuple[str, ...]] = ("derivatives",)
+
+    name: str
+    values: Values
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._collect()
+        cls.arguments = {}
+        for name, kernel in cls.kernels.items():
+            cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
+        for name, handler in cls.handlers.items():
+            if not handler.function.is_python:
+                cls.arguments[name] = resolve(handler.function, cls.declarations, cls.__name__)
+        cls._check_writers()
+        cls._check_names()
+
+    def __init__(self, **values: Any) -> None:
+        self.name = ""
+        self.values = read_values(self.declarations, values)
+        for name, value in self.values.public().items():
+            setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"
+
+    @classmethod
+    def _collect(cls) -> None:
+        cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
+        originals: dict[int, str] = {}
+        for base in reversed(cls.__mro__):
+            for name, value in vars(base).items():
+                if isinstance(value, Declaration):
+                    if name in RESERVED:
+                        raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
+                    cls.declarations[name] = value.named(name)
+                    originals[id(value)] = name
+                elif isinstance(value, KernelFunction):
+                    value.name = name
+                    cls.kernels[name] = value
+                elif isinstance(value, Handler):
+                    value.name = value.function.name = name
+                    cls.handlers[name] = value
+                    if value.signal is not None and isinstance(value.signal, Declaration):
+                        value.signal = originals.get(id(value.signal), value.signal)
+                elif name in cls.plain_methods and isinstance(value, types.FunctionType):
+                    cls.kernels[name] = KernelFunction(value, name=name)
+                else:
+                    cls.kernels.pop(name, None)
+                    cls.handlers.pop(name, None)
+        for alias, (slot, index, _unit) in cls.signals.items():
+            if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
+                raise ContractError(
+                    f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"
+                )
+
+    @classmethod
+    def _check_names(cls) -> None:
+        """Options and parameters that functions and handlers mention by name exist."""
+        for kernel in cls.kernels.values():
+            for name in filter(None, (kernel.when, kernel.unless)):
+                cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
+        for handler in cls.handlers.values():
+            for value in (handler.period, handler.offset):
+                if isinstance(value, str):
+                    cls._check_name(value, "parameter", f"{handler.name}() comes every '{value}'")
+
+    @classmethod
+    def _check_name(cls, name: str, kind: str, what: str) -> None:
+        known = [n for n, d in cls.declarations.items() if d.kind == kind]
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"; nearest: '{near}'" if near else ""
+            raise ContractError(f"{cls.__name__}: {what}, which is no {kind} of it{hint}")
+
+    @classmethod
+    def _check_writers(cls) -> None:
+        """Two kernel functions may write one slot only where an option chooses between them."""
+        writers: dict[str, KernelFunction] = {}
+        for name, kernel in cls.kernels.items():
+            for argument in cls.arguments[name]:
+                if argument.effect != "write" or argument.role in ("history", "ring"):
+                    continue
+                other = writers.setdefault(argument.name, kernel)
+                exclusive = (kernel.when and kernel.when == other.unless) or (
+                    other.when and other.when == kernel.unless
+                )
+                if other is not kernel and not exclusive:
+                    raise ContractError(
+                        f"{cls.__name__}: both {other.name}() and {name}() write {argument.name}; "
+                        "only one kernel function may"
+                    )

@@ -1,0 +1,160 @@
+"""Values that are given to a component, checked against its declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.component.declarations import Declaration
+from cosim.errors import CosimError, ModelError, Problem, nearest
+from cosim.units import parse_quantity
+
+NUMERIC = ("parameter", "position", "speed", "auxiliary", "discrete", "integer", "input")
+
+
+@dataclass
+class Values:
+    """What a component was given, in SI.
+
+    Attributes
+    ----------
+    numbers : dict of str to ndarray
+        Parameters and start values, flat.
+    options : dict
+    attachments : dict of str to object
+        A component, the path of a signal, or None.
+    given : dict
+        As the user typed it: enough to make the component again.
+    """
+
+    declarations: Mapping[str, Declaration]
+    numbers: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    attachments: dict[str, Any] = field(default_factory=dict)
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def public(self) -> dict[str, Any]:
+        """By name, shaped: scalars as numbers, everything else as arrays."""
+        shown: dict[str, Any] = {}
+        for name, flat in self.numbers.items():
+            shape = self.declarations[name].shape
+            shown[name] = flat.reshape(shape) if shape else float(flat[0])
+        return {**shown, **self.options, **self.attachments}
+
+
+def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any]) -> Values:
+    """Check everything that was given; `ModelError` lists every fault."""
+    values = Values(declarations, given=dict(given))
+    problems: list[Problem] = []
+    accepted = [n for n, d in declarations.items() if d.kind in NUMERIC or d.kind in ("option", "attachment")]
+    meant: set[str | None] = set()
+    for name in given:
+        if name not in accepted:
+            near = nearest(name, accepted)
+            meant.add(near)
+            hint = f"Nearest: {near}." if near else f"There are: {', '.join(sorted(accepted)) or 'none'}."
+            problems.append(Problem(name, f"no parameter '{name}'. {hint}"))
+    for name, declaration in declarations.items():
+        try:
+            if declaration.kind in NUMERIC:
+                if name in meant and name not in given:
+                    continue  # said already, as the misspelt name
+                values.numbers[name] = read_numbers(declaration, given.get(name, declaration.start))
+            elif declaration.kind == "option":
+                values.options[name] = _read_option(declaration, given.get(name, declaration.start))
+            elif declaration.kind == "attachment":
+                values.attachments[name] = _read_attachment(name, given.get(name))
+        except (ValueError, TypeError, CosimError) as error:
+            problems.append(Problem(name, str(error)))
+    if problems:
+        raise ModelError(problems)
+    return values
+
+
+def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
+    """A value of this declaration as a flat array in SI; ``ValueError`` with a sentence."""
+    name = declaration.name
+    if value is None:
+        raise ValueError(f"{name} is missing; it has no default ({_expected(declaration)})")
+    if declaration.convert is not None:
+        value = declaration.convert(value)
+    array = _as_array(declaration, value)
+    if declaration.kind != "parameter" and array.ndim == 0:
+        array = np.full(declaration.shape, array)  # one start value for all elements
+    if array.shape != declaration.shape and not (array.size == declaration.size == 1):
+        more = f": {declaration.description}" if declaration.description else ""
+        raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
+    flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
+    _check_bounds(declaration, flat)
+    if declaration.kind == "integer" and (np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)):
+        raise ValueError(f"{name} is {value!r}, needs an integer (at most 2**53)")
+    return flat
+
+
+def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
+    units = declaration.units
+
+    def number(item: Any, index: int) -> float:
+        if isinstance(item, str):
+            return parse_quantity(item, units[index] if len(units) > 1 else units[0])
+        if isinstance(item, bool) and declaration.kind not in ("integer", "discrete"):
+            raise ValueError(f"{declaration.name} is {item!r}, needs a number")
+        return float(item)
+
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return value.astype(np.float64)
+    if isinstance(value, (str, int, float, np.generic)):
+        return np.array(number(value, 0))
+    flat: list[float] = []
+
+    def collect(items: Any) -> Any:
+        if isinstance(items, (list, tuple, np.ndarray)):
+            return [collect(item) for item in items]
+        flat.append(number(items, min(len(flat), len(units) - 1)))
+        return flat[-1]
+
+    try:
+        return np.array(collect(value), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, CosimError):
+            raise
+        raise ValueError(f"{declaration.name} is {value!r}, needs {_expected(declaration)}") from error
+
+
+def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
+    for index, number in enumerate(flat):
+        at = declaration.name + (f"[{index}]" if declaration.shape else "")
+        if not np.isfinite(number):
+            raise ValueError(f"{at} is {number}, needs a finite number")
+        if declaration.minimum is not None and number < declaration.minimum:
+            raise ValueError(
+                f"{at} is {number:g} {declaration.unit(index)}, needs at least {declaration.minimum:g}"
+            )
+        if declaration.maximum is not None and number > declaration.maximum:
+            raise ValueError(
+                f"{at} is {number:g} {declaration.unit(index)}, needs at most {declaration.maximum:g}"
+            )
+
+
+def _read_option(declaration: Declaration, value: Any) -> Any:
+    choices = declaration.options.get("choices")
+    if choices is not None and value not in choices:
+        raise ValueError(f"{declaration.name} is {value!r}, needs one of {', '.join(map(repr, choices))}")
+    if choices is None and type(value) is not type(declaration.start):
+        raise ValueError(f"{declaration.name} is {value!r}, needs {type(declaration.start).__name__}")
+    return value
+
+
+def _read_attachment(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, str) or hasattr(value, "declarations"):
+        return value
+    raise ValueError(f"{name} is {value!r}, needs a part or its name")
+
+
+def _expected(declaration: Declaration) -> str:
+    unit = "" if set(declaration.units) == {"1"} else f" [{', '.join(dict.fromkeys(declaration.units))}]"
+    return (f"{declaration.shape}" if declaration.shape else "one number") + unit

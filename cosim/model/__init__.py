@@ -1,0 +1,1 @@
+"""Models: parts and connections, in Python and in files."""

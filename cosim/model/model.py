@@ -1,0 +1,280 @@
+"""Model: parts and connections, as people write them down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.component.component import Component
+from cosim.errors import CosimError, LookUpError, ModelError, Problem
+
+if TYPE_CHECKING:
+    from cosim.simulation.result import Result
+    from cosim.system.system import System
+
+MOVED = {"X_GB", "mass"}  # what has both is a body, which a dynamics solver moves
+NAME = re.compile(r"^[A-Za-z_]\w*$")
+
+
+class Model:
+    """Parts, connections and start values; `build` makes a system of them.
+
+    Parameters
+    ----------
+    name : str
+    **settings
+        For the assembly: ``dynamics="dynamics.sval"`` names the solver used when there are joints.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Ramp(cosim.Component):
+    ...     '''Grows at a constant rate.'''
+    ...     level = cosim.auxiliary_state()
+    ...     rate = cosim.parameter(unit="1/s", default=2.0)
+    ...     @cosim.kernel
+    ...     def derivatives(rate, level_dot):
+    ...         level_dot[0] = rate
+    >>> model = cosim.Model("ramp")
+    >>> ramp = model.add(Ramp, "ramp", rate=3.0)
+    >>> state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
+    >>> state["ramp.level_dot"]
+    3.0
+    """
+
+    def __init__(self, name: str, **settings: Any) -> None:
+        self.name = name
+        self.settings: dict[str, Any] = {"dynamics": "dynamics.sval", **settings}
+        self.parts: dict[str, Component] = {}
+        self.connections: list[tuple[str, str]] = []
+        self.starts: dict[str, Any] = {}
+        self.simulation: dict[str, Any] = {}
+
+    def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
+        """Add a part.
+
+        Parameters
+        ----------
+        kind : str, class or instance
+            ``"mechanics.linear_bushing"``, a `Component` subclass, or a component made already.
+        name : str
+            Letters, digits and underscores.
+        **values
+            As for the constructor of the component.
+
+        Returns
+        -------
+        Component
+
+        Raises
+        ------
+        ModelError
+            Listing every fault, each with the path of the value.
+        LookUpError
+            No such kind.
+        """
+        if not NAME.match(name):
+            raise ModelError.of(name, f"'{name}' is no name: letters, digits and underscores, a letter first")
+        if name in self.parts:
+            raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")
+        if isinstance(kind, Component):
+            part = kind
+            if part.name:
+                raise ModelError.of(
+                    name, f"this {type(part).__name__} is part '{part.name}' already; make another"
+                )
+        else:
+            cls = self._class_of(kind)
+            try:
+                part = cls(**values)
+            except ModelError as error:
+                raise ModelError(
+                    [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
+                ) from None
+        part.name = name
+        self.parts[name] = part
+        return part
+
+    def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
+        """Add a measure: the same as `add`."""
+        return self.add(kind, name, **values)
+
+    def connect(self, source: str | Component, target: str) -> None:
+        """Connect a signal to an input: ``model.connect("felt", "controller.speed")``.
+
+        Physical units are checked, and converted where they measure the same, when the system is built.
+        """
+        self.connections.append((source.name if isinstance(source, Component) else source, target))
+
+    def set_start(self, path: str, value: Any) -> None:
+        """Value that a parameter, state or input has in the default State of the system."""
+        self.starts[path] = value
+
+    def build(self) -> System:
+        """Assemble a system.
+
+        Raises
+        ------
+        ModelError
+            All faults of the wiring together.
+        """
+        from cosim.contracts.joint import Joint
+        from cosim.registration.registry import registry
+        from cosim.system.assembly import Assembly
+        from cosim.system.system import System
+
+        solver = None
+        if any(isinstance(p, Joint) or set(p.declarations) >= MOVED for p in self.parts.values()):
+            solver = registry().get("dynamics_solver", self.settings["dynamics"])()
+        system = System(Assembly(self.parts, self.connections, solver), self)
+        self._check_starts(system)
+        return system
+
+    def _check_starts(self, system: System) -> None:
+        from cosim.system.state import State
+
+        problems = []
+        for path, value in self.starts.items():
+            try:
+                system.write(State(system), path, value)
+            except CosimError as error:
+                problems.append(Problem(f"starts: {path}", str(error)))
+        if problems:
+            raise ModelError(problems)
+
+    def simulate(
+        self,
+        until: float | None = None,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+        output_interval: float | None = None,
+        signals: Sequence[str] | None = None,
+        progress: Callable[[float], bool | None] | None = None,
+        **options: Any,
+    ) -> Result:
+        """Build, run and record; see `cosim.simulate`. Missing arguments come from the model's file."""
+        from cosim.simulation.simulate import simulate
+
+        given = {
+            "until": until,
+            "integrator": integrator,
+            "accuracy": accuracy,
+            "output_interval": output_interval,
+            "signals": signals,
+        }
+        known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
+        return simulate(self.build(), progress=progress, **known)
+
+    def export_fmu(self, path: str | Path, *, exporter: str = "fmu.pythonfmu", **options: Any) -> Any:
+        """Write the model as an FMU through a registered exporter.
+
+        Parameters
+        ----------
+        path : path
+        exporter : str
+            Id of the exporter.
+        **options
+            For the exporter: ``inputs``, ``outputs``, ``expose`` …
+        """
+        from cosim.registration.registry import registry
+
+        return registry().get("exporter", exporter)().export(self, Path(path), **options)
+
+    # as data
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as data that JSON can hold; `from_dict` makes the same model of it."""
+        from cosim.registration.registry import registry
+
+        parts = []
+        for name, part in self.parts.items():
+            parts.append(
+                {
+                    "type": registry().owner(type(part)).id,
+                    "name": name,
+                    "values": {n: _plain(v) for n, v in part.values.given.items()},
+                }
+            )
+        return {
+            "name": self.name,
+            "settings": dict(self.settings),
+            "parts": parts,
+            "connections": [list(c) for c in self.connections],
+            "starts": {p: _plain(v) for p, v in self.starts.items()},
+            "simulation": {n: _plain(v) for n, v in self.simulation.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Model:
+        """A model from `to_dict`'s data."""
+        model = Model(data["name"], **data.get("settings", {}))
+        for part in data.get("parts", []):
+            model.add(part["type"], part["name"], **part["values"])
+        model.connections = [(str(a), str(b)) for a, b in data.get("connections", [])]
+        model.starts = dict(data.get("starts", {}))
+        model.simulation = dict(data.get("simulation", {}))
+        return model
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str]) -> Model:
+        """A model that is written in a file; a plugin reads it, found by the ending of the name.
+
+        Parameters
+        ----------
+        path : path-like
+            Such as ``engine_mount.toml``.
+
+        Raises
+        ------
+        ModelError
+            All faults of the file together, each with its line; also when it cannot be read.
+        CosimError
+            No installed plugin reads such files, or several do.
+        """
+        from cosim.registration.registry import registry
+
+        path = Path(path)
+        readers = registry().entries("model_reader")
+        fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]
+        if len(fitting) == 1:
+            model: Model = fitting[0].cls().read(path)
+            return model
+        if fitting:
+            owners = " and ".join(f"{entry.owner} as {entry.id}" for entry in fitting)
+            raise CosimError(
+                f"{path}: models that end in '{path.suffix}' are read by {owners}: uninstall one"
+            )
+        known = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.cls.suffixes))
+        there = f"There are: {known}." if known else "Installed: `cosim plugins`."
+        raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {there}")
+
+    @staticmethod
+    def _class_of(kind: str | type[Component]) -> type[Component]:
+        if isinstance(kind, str):
+            from cosim.registration.registry import registry
+
+            found: type[Component] = registry().get("component", kind)
+            return found
+        if isinstance(kind, type) and issubclass(kind, Component):
+            return kind
+        raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, text, lists and dictionaries only."""
+    if isinstance(value, Component):
+        if not value.name:
+            raise CosimError(f"{value!r} is not part of a model")
+        return value.name
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value

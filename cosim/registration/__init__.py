@@ -1,0 +1,1 @@
+"""Plugins: hooks, the loader, the registry."""

@@ -1,0 +1,167 @@
+"""What the installed plugins registered, and looking it up."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from cosim.errors import LookUpError, PluginError, nearest
+from cosim.registration.plugin_loader import KINDS, discover
+from cosim.registration.plugin_record import Entry, PluginRecord
+
+__all__ = ["Registry", "registry", "use_registry"]
+
+
+class Registry:
+    """All registered classes, by kind and id.
+
+    Kinds: "component" (force elements, joints, measures and general components together), "integrator",
+    "dynamics_solver", "exporter", "master_algorithm", "participant", "result_sink", "command",
+    "model_table", "model_reader".
+
+    Parameters
+    ----------
+    plugins : iterable of PluginRecord
+        Loaded, failed and skipped ones, see `Registry.discover` and `Registry.from_manifest`.
+    """
+
+    def __init__(self, plugins: Iterable[PluginRecord]) -> None:
+        self.plugins = sorted(plugins, key=lambda record: (record.name, record.distribution))
+        self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind, _ in KINDS.values()}
+        for record in self.plugins:
+            for entry in record.entries:
+                self._entries[entry.kind][entry.id] = entry
+
+    @classmethod
+    def discover(
+        cls, candidates: Iterable[EntryPoint] | None = None, only: Iterable[str] | None = None
+    ) -> Registry:
+        """Load the installed plugins, or `only` those named; see `plugin_loader.discover`."""
+        return cls(discover(candidates, only))
+
+    @classmethod
+    def from_manifest(cls, rows: Iterable[Mapping[str, str]]) -> Registry:
+        """A registry of exactly the entries that a manifest lists, without any discovery.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            As `Entry.to_dict` writes them.
+
+        Raises
+        ------
+        PluginError
+            When a class cannot be imported; it names the plugin, its distribution and version.
+        """
+        plugins: dict[tuple[str, str, str], list[Entry]] = {}
+        for row in rows:
+            owner = (row["plugin"], row["distribution"], row["version"])
+            try:
+                target = _resolve(row["target"])
+            except (ImportError, AttributeError) as cause:
+                raise PluginError(*owner, f"{row['id']}: cannot load {row['target']}: {cause}") from cause
+            plugins.setdefault(owner, []).append(Entry(row["id"], target, *owner, row["kind"], row["group"]))
+        return cls(
+            PluginRecord(*owner, "manifest", "loaded", None, tuple(own)) for owner, own in plugins.items()
+        )
+
+    def get(self, kind: str, id: str) -> type[Any]:
+        """The class that is registered under an id.
+
+        Raises
+        ------
+        LookUpError
+            With the nearest id, and which plugin failed to load and why.
+        """
+        return self.entry(kind, id).cls
+
+    def entry(self, kind: str, id: str) -> Entry:
+        """The class with its owner; raises `LookUpError` as `get` does."""
+        entries = self._of_kind(kind)
+        if id not in entries:
+            # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
+            known = entries if nearest(id, entries) or self._missing(id) is None else []
+            raise LookUpError(kind.replace("_", " "), id, known, self._hint(id))
+        return entries[id]
+
+    def entries(self, kind: str) -> list[Entry]:
+        """Everything of one kind, in order of ids."""
+        return [entry for _, entry in sorted(self._of_kind(kind).items())]
+
+    def owner(self, cls: type) -> Entry:
+        """The entry of a registered class (its id and who owns it).
+
+        Raises
+        ------
+        LookUpError
+            When no plugin registered this class.
+        """
+        for entries in self._entries.values():
+            for entry in entries.values():
+                if entry.cls is cls:
+                    return entry
+        name = f"{cls.__module__}:{cls.__qualname__}"
+        known = [entry.target for entries in self._entries.values() for entry in entries.values()]
+        raise LookUpError("registered class", name, known, "Register it in a hook of a plugin.")
+
+    @property
+    def failures(self) -> list[PluginRecord]:
+        """The plugins that could not be loaded."""
+        return [record for record in self.plugins if record.status == "failed"]
+
+    def _of_kind(self, kind: str) -> dict[str, Entry]:
+        if kind not in self._entries:
+            raise LookUpError("kind of entry", kind, self._entries)
+        return self._entries[kind]
+
+    def _missing(self, id: str) -> str | None:
+        """The plugin that an id belongs to, when none of that name is installed."""
+        prefix, dot, _ = id.partition(".")
+        return prefix if dot and all(record.name != prefix for record in self.plugins) else None
+
+    def _hint(self, id: str) -> str:
+        """What else to say about an id that is not there."""
+        hints = [f"'{id}' is a {kind.replace('_', ' ')}." for kind, of in self._entries.items() if id in of]
+        prefix, missing = id.partition(".")[0], self._missing(id)
+        hints += [f"No plugin '{missing}' is installed."] if missing is not None else []
+        unloaded = [record for record in self.plugins if record.status != "loaded"]
+        to_blame = [record for record in unloaded if record.name == prefix] or self.failures
+        hints += [str(record) + "." for record in to_blame]
+        return " ".join([*hints, "Installed: `cosim plugins`."])
+
+
+def _resolve(target: str) -> type[Any]:
+    """The class that ``module:qualified.name`` means."""
+    module, _, name = target.partition(":")
+    found: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    if not isinstance(found, type):
+        raise AttributeError(f"{target} is not a class")
+    return found
+
+
+_in_use: ContextVar[Registry | None] = ContextVar("cosim_registry", default=None)
+
+
+@functools.cache
+def _installed() -> Registry:
+    return Registry.discover()
+
+
+def registry() -> Registry:
+    """The registry in use: the one of `use_registry`, else that of the installed plugins, loaded once."""
+    return _in_use.get() or _installed()
+
+
+@contextmanager
+def use_registry(chosen: Registry) -> Iterator[Registry]:
+    """Make `registry` return another registry inside a ``with`` block, in this thread or task alone."""
+    token = _in_use.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _in_use.reset(token)

@@ -1,0 +1,1 @@
+"""Step(): events, the continuous phase, and what a run records."""

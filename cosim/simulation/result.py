@@ -1,0 +1,253 @@
+"""Result: what a simulation recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cosim.errors import LookUpError, ModelError, Problem
+
+CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
+"""Ids of the result sinks behind `Result.to_csv`, `Result.plot` and `Result.to_pandas`."""
+
+
+class Result:
+    """Signals over time, with their units, the events and the statistics of the run.
+
+    Nothing of it is changed by reading, plotting or writing.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,), s
+        Does not decrease; an instant with an event may stand in it twice, before and after.
+    signals : mapping of str to array_like, shape (n,) or (n, size)
+        By path: ``"engine.z"``.
+    units : mapping of str to str, optional
+        Modelica unit expressions; a signal that is not named has unit "1".
+    events : sequence, optional
+        Records of the events, in order.
+    statistics : mapping of str to object, optional
+        ``steps``, ``rejections``, ``evaluations``, ``wall_time`` (s) …
+    message : str
+        Why the run ended before its end; empty when it did not.
+
+    Raises
+    ------
+    ModelError
+        Listing every signal that does not fit the times.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> signals = {"ball.z": [2.0, 3.0], "energy.kinetic": [0.0, 1.0]}
+    >>> result = cosim.Result([0.0, 1.0], signals, {"ball.z": "m", "energy.kinetic": "J"})
+    >>> result["ball.z"]
+    array([2., 3.])
+    >>> result.select("energy.*").names
+    ['energy.kinetic']
+    """
+
+    def __init__(
+        self,
+        time: ArrayLike,
+        signals: Mapping[str, ArrayLike],
+        units: Mapping[str, str] | None = None,
+        events: Sequence[Any] = (),
+        statistics: Mapping[str, Any] | None = None,
+        message: str = "",
+    ) -> None:
+        self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
+        self.signals = {name: np.asarray(values, dtype=np.float64) for name, values in signals.items()}
+        self.units = {name: (units or {}).get(name, "1") for name in self.signals}
+        self.events = list(events)
+        self.statistics = dict(statistics or {})
+        self.message = message
+        problems = []
+        if self.time.ndim != 1:
+            problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
+        elif np.any(np.diff(self.time) < 0.0):
+            problems.append(Problem("time", "decreases"))
+        for name, values in self.signals.items():
+            if values.ndim not in (1, 2) or values.shape[0] != self.time.size:
+                needs = f"({self.time.size},) or ({self.time.size}, size), as there are so many times"
+                problems.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
+        if problems:
+            raise ModelError(problems)
+
+    def __repr__(self) -> str:
+        span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""
+        return f"<Result: {len(self.signals)} signals, {self.time.size} points{span}>"
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def __contains__(self, name: object) -> bool:
+        return name == "time" or (isinstance(name, str) and self._find(name) is not None)
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """Values of one signal over time.
+
+        Parameters
+        ----------
+        name : str
+            ``"time"``, a path, one element of it (``"mount.force[3]"``), or a measure by its bare name.
+
+        Returns
+        -------
+        ndarray, shape (n,) or (n, size)
+
+        Raises
+        ------
+        LookUpError
+            With the nearest name.
+        """
+        if name == "time":
+            return self.time
+        found = self._find(name)
+        if found is None:
+            hint = "" if self.signals else "Nothing was recorded but the time."
+            raise LookUpError("signal in this result", name, self.signals, hint)
+        values, index = self.signals[found[0]], found[1]
+        return values if index is None else values[:, index]
+
+    @property
+    def names(self) -> list[str]:
+        """Paths of the signals, in the order in which they were asked for."""
+        return list(self.signals)
+
+    def unit(self, name: str) -> str:
+        """Unit of a signal: a Modelica unit expression."""
+        if name == "time":
+            return "s"
+        found = self._find(name)
+        return "1" if found is None else self.units[found[0]]
+
+    def select(self, patterns: str | Iterable[str]) -> Result:
+        """A result with the signals that match, in the order of the patterns.
+
+        Parameters
+        ----------
+        patterns : str or iterable of str
+            Names, or patterns with ``*`` and ``?``: ``"energy.*"``.
+
+        Returns
+        -------
+        Result
+            It shares the arrays with this one.
+
+        Raises
+        ------
+        LookUpError
+            For a pattern that matches nothing, with the nearest name.
+        """
+        chosen: dict[str, NDArray[np.float64]] = {}
+        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+            names = [pattern]
+            if "*" in pattern or "?" in pattern:
+                names = [name for name in self.signals if _matches(name, pattern)]
+                if not names:
+                    raise LookUpError("signal in this result that matches", pattern, self.signals)
+            for name in names:
+                chosen.setdefault(name, self[name])
+        units = {name: self.unit(name) for name in chosen}
+        return Result(self.time, chosen, units, self.events, self.statistics, self.message)
+
+    def columns(self) -> dict[str, NDArray[np.float64]]:
+        """Every scalar by itself: elements of a vector signal are ``name[i]``, counted from 0."""
+        flat: dict[str, NDArray[np.float64]] = {}
+        for name, values in self.signals.items():
+            if values.ndim == 1:
+                flat[name] = values
+            else:
+                flat.update({f"{name}[{i}]": values[:, i] for i in range(values.shape[1])})
+        return flat
+
+    def to_numpy(self) -> NDArray[Any]:
+        """A structured array, as fmpy has it: a field ``time``, then one field for each signal.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        fields: list[Any] = [("time", np.float64)]
+        for name, values in self.signals.items():
+            fields.append((name, np.float64) if values.ndim == 1 else (name, np.float64, values.shape[1:]))
+        table = np.empty(self.time.size, dtype=fields)
+        table["time"] = self.time
+        for name, values in self.signals.items():
+            table[name] = values
+        return table
+
+    def to_pandas(self) -> Any:
+        """A table with the time as index and one column for each scalar; ``attrs["units"]`` has the units.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        CosimError
+            When pandas is not installed.
+        """
+        return self._sink(TABLE).show(self)
+
+    def to_csv(self, path: str | PathLike[str]) -> Path:
+        """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.
+
+        Returns
+        -------
+        pathlib.Path
+            Of the file; one that was there is replaced, and only when everything went well.
+        """
+        return self._sink(CSV).write(self, Path(path))
+
+    def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
+        """Draw signals over time, those of one unit in one panel.
+
+        Parameters
+        ----------
+        *patterns : str
+            As for `select`; all signals unless given.
+        path : path-like, optional
+            Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
+
+        Returns
+        -------
+        matplotlib.figure.Figure or pathlib.Path
+        """
+        chosen = self.select(patterns) if patterns else self
+        sink = self._sink(PICTURE)
+        return sink.show(chosen) if path is None else sink.write(chosen, Path(path))
+
+    @staticmethod
+    def _sink(id: str) -> Any:
+        from cosim.registration.registry import registry
+
+        return registry().get("result_sink", id)()
+
+    def _find(self, name: str) -> tuple[str, int | None] | None:
+        """The recorded name, and the element of it, that a name means."""
+        for candidate in (name, f"{name}.value"):
+            if candidate in self.signals:
+                return candidate, None
+        element = re.fullmatch(r"(.+)\[(\d+)\]", name)
+        if element is None:
+            return None
+        whole = self._find(element[1])
+        if whole is None or whole[1] is not None or self.signals[whole[0]].ndim != 2:
+            return None
+        index = int(element[2])
+        return (whole[0], index) if index < self.signals[whole[0]].shape[1] else None
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether ``*`` and ``?`` can be filled in; brackets mean themselves, they are indices."""
+    expression = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
+    return re.fullmatch(expression, name) is not None

@@ -1,0 +1,200 @@
+"""The front door: build, run, record."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+import time as wall
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cosim.errors import LookUpError, SimulationError
+from cosim.simulation.result import Result
+from cosim.simulation.simulator import Simulator
+from cosim.simulation.status import Reason
+from cosim.stage import Stage
+from cosim.system.state import State
+from cosim.system.system import System
+
+Progress = Callable[[float], "bool | None"]
+POINTS = 500
+RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
+
+
+class Recorder:
+    """Values of chosen signals over time, on a grid ``start + i * interval`` and on both sides of events.
+
+    Points inside a step come from the integrator's dense output.
+    """
+
+    def __init__(self, system: System, paths: Sequence[str]) -> None:
+        self.system = system
+        self.paths = list(paths)
+        self._signals = [system.signal(p) for p in self.paths]
+        self._scratch = system.default_state()
+        self._range = system.block_range(Stage.TIME, Stage.REPORT)
+        self.times: list[float] = []
+        self.rows: list[list[Any]] = []
+
+    def record(self, state: State) -> None:
+        """Record a State as it is."""
+        self.system.realize(state, Stage.REPORT)
+        self._append(state)
+
+    def record_inside(self, simulator: Simulator, time: float) -> None:
+        """Record a time inside the last step."""
+        mine, theirs = self._scratch._arrays, simulator.state._arrays
+        for name in "pdkh":
+            mine[name] = theirs[name]
+        mine["c"][:] = theirs["c"]
+        simulator.integrator.interpolate(time, mine["y"])
+        self._scratch._time = time
+        failed = self.system.walk(self._scratch, *self._range)
+        if failed:
+            raise self.system.failure(self._scratch, failed - 1)
+        self._append(self._scratch)
+
+    def _append(self, state: State) -> None:
+        self.times.append(state.time)
+        row = []
+        for signal in self._signals:
+            slot = signal.slot
+            values = state._arrays[slot.array][slot.offset : slot.offset + slot.size]
+            row.append(float(values[0]) if slot.size == 1 else values.copy())
+        self.rows.append(row)
+
+    def result(self, simulator: Simulator, message: str, wall_time: float) -> Result:
+        """What was recorded so far."""
+        columns: dict[str, Any] = {p: np.array([r[i] for r in self.rows]) for i, p in enumerate(self.paths)}
+        units = {
+            p: s.units[0] if len(set(s.units)) == 1 else "1"
+            for p, s in zip(self.paths, self._signals, strict=True)
+        }
+        model = simulator.system.model
+        statistics = {
+            "model": "" if model is None else model.name,
+            "integrator": type(simulator.integrator).__name__,
+            "accuracy": simulator.state.accuracy,
+            **vars(simulator.statistics),
+            "wall_time": wall_time,
+        }
+        times = np.array(self.times[: len(self.rows)])  # an interrupt may have come between the two
+        return Result(times, columns, units, list(simulator.events), statistics, message)
+
+
+def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
+    """Paths of the signals to record: those that match, or a sensible default.
+
+    Raises
+    ------
+    LookUpError
+        A pattern that matches nothing, with the nearest signal.
+    """
+    if isinstance(patterns, str):
+        patterns = [patterns]
+    if patterns is None:
+        aliases = [f"{n}.{a}" for n, p in system.parts.items() for a in p.signals]
+        return [v.path for v in system.variables.values() if v.kind in RECORDED_KINDS] + aliases
+    names = list(system.variables)
+    found: list[str] = []
+    for pattern in patterns:
+        if any(ch in pattern for ch in "*?"):
+            matching = [n for n in names if fnmatch.fnmatchcase(n, pattern)]
+            if not matching:
+                raise LookUpError("signal", pattern, names)
+        else:
+            system.signal(pattern)
+            matching = [pattern]
+        found += [n for n in matching if n not in found]
+    return found
+
+
+def simulate(
+    system: System,
+    until: float = 1.0,
+    integrator: str = "integrators.runge_kutta_merson",
+    accuracy: float = 1e-6,
+    output_interval: float | None = None,
+    signals: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    state: State | None = None,
+    **options: Any,
+) -> Result:
+    """Run a system and record signals.
+
+    Parameters
+    ----------
+    system : System
+    until : float
+        End, s.
+    integrator : str
+        Id of an integrator plugin.
+    accuracy : float
+        Of the integration.
+    output_interval : float, optional
+        Distance of the recorded points, s; a 500th of the run unless given. Both sides of events are
+        recorded besides.
+    signals : sequence of str, optional
+        Paths, or patterns with ``*``; outputs, measures and states unless given.
+    progress : callable, optional
+        Called with the time after each step; answering False stops the run.
+    state : State, optional
+        Where to start; the default State unless given.
+    **options
+        For the integrator.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    SimulationError
+        Its attribute `result` holds what was recorded until then.
+    """
+    began = wall.perf_counter()
+    simulator = Simulator(system, state, integrator, accuracy, **options)
+    start = simulator.state.time
+    if not (math.isfinite(until) and until > start):
+        raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
+    interval = (until - start) / POINTS if output_interval is None else float(output_interval)
+    if not interval > 0.0:
+        raise SimulationError(start, f"output interval is {interval} s, needs more than 0")
+    recorder = Recorder(system, choose_signals(system, signals))
+    index = 1
+
+    def after_step(state: State) -> None:
+        nonlocal index
+        while start + index * interval < state.time - 1e-9 * interval:
+            recorder.record_inside(simulator, start + index * interval)
+            index += 1
+        on_grid = start + index * interval <= state.time + 1e-9 * interval
+        index += on_grid
+        if on_grid or state.time >= until or simulator.has_pending_updates:
+            recorder.record(state)
+
+    message = ""
+    try:
+        status = simulator.status if simulator.is_initialized else simulator.initialize()
+        recorder.record(simulator.state)
+        simulator.on_step, simulator.on_jump = after_step, recorder.record
+        while status.succeeded and simulator.state.time < until:
+            status = simulator.step(until)
+            if progress is not None and progress(simulator.state.time) is False:
+                message = f"stopped at t = {simulator.state.time:.9g} s"
+                break
+        simulator.on_step = None
+        if status.succeeded and not message:
+            status = simulator.advance_pending_events()
+        if status.reason is Reason.REACHED_TERMINATION:
+            message = status.format_message()
+            if recorder.times[-1] != simulator.state.time:
+                recorder.record(simulator.state)
+        simulator.finish()
+    except (SimulationError, KeyboardInterrupt) as error:
+        result = recorder.result(simulator, str(error) or "interrupted", wall.perf_counter() - began)
+        error.result = result  # type: ignore[union-attr]
+        raise
+    return recorder.result(simulator, message, wall.perf_counter() - began)

@@ -1,0 +1,203 @@
+"""Running event handlers: what they may change, and what becomes of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cosim.cause import EventCause
+from cosim.errors import SimulationError
+from cosim.simulation.agenda import Entry
+from cosim.simulation.event_log import EventRecord
+from cosim.simulation.status import EventStatus, Severity, worst
+from cosim.stage import Stage
+from cosim.system.schedule import Slot
+from cosim.system.state import State
+from cosim.system.system import System
+
+Log = Callable[[EventRecord], None]
+MAY = {
+    "publish": 'a publish changes nothing: declare it with does="discrete" or "unrestricted"',
+    "discrete": 'only does="unrestricted" may',
+}
+CHANGES = {"unrestricted": "ypdk", "discrete": "dk", "publish": ""}
+
+
+def run_handlers(
+    system: System,
+    state: State,
+    entries: Sequence[Entry],
+    does: str,
+    log: Log,
+    window: tuple[float, float] | None = None,
+) -> EventStatus:
+    """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        In order.
+    does : str
+        For updates a failure stops the rest, and what was written is dropped; for publishes all run.
+
+    Returns
+    -------
+    EventStatus
+        The worst one.
+    """
+    statuses: list[EventStatus] = []
+    working: State | None = None
+    for entry in entries:
+        before = working or state
+        written: State | None = None
+        try:
+            if entry.block >= 0:
+                status, written = _run_kernel(system, state, before, entry)
+            else:
+                status, written = _run_python(system, state, before, entry, does)
+        except Exception as error:
+            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+            if does != "publish":
+                raise SimulationError(state.time, _located(entry, text)) from error
+            status = EventStatus(Severity.FAILED, text, exception=error)
+        changed: tuple[str, ...] = ()
+        if written is not None and status.severity in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
+            changed = _changed(system, before, written, entry, does)
+            working = written
+        statuses.append(replace(status, source=entry.path))
+        log(
+            EventRecord(
+                state.time,
+                entry.handler.cause,
+                does,
+                entry.path,
+                window
+                if window and entry.handler.cause is EventCause.TRIGGERED
+                else (state.time, state.time),
+                f"{entry.part}.{entry.handler.witness.name}" if entry.handler.witness else "",
+                status.severity,
+                status.message,
+                changed,
+            )
+        )
+        if status.severity is Severity.FAILED and does != "publish":
+            return worst(statuses)
+    if working is not None:
+        take_over(system, state, working)
+    return worst(statuses)
+
+
+def take_over(system: System, state: State, working: State) -> None:
+    """Move the variables of a working copy into the State, invalidating only what changed."""
+    for name in "ypdk":
+        mine, new = state._arrays[name], working._arrays[name]
+        different = (
+            np.nonzero(mine != new)[0]
+            if name == "k"
+            else np.nonzero(~((mine == new) | (np.isnan(mine) & np.isnan(new))))[0]
+        )
+        if different.size == 0:
+            continue
+        mine[:] = new
+        stage = min(
+            (system.stage_invalidated(Slot(name, int(i), 1)) for i in different), default=Stage.REPORT
+        )
+        state.invalidate(stage, "an event handler")
+
+
+def _run_kernel(system: System, state: State, before: State, entry: Entry) -> tuple[EventStatus, State]:
+    slots, part = system._assembly.layout.slots, system.parts[entry.part]
+    arguments = part.arguments[entry.handler.name]
+    system.realize(state, system.handler_stage[entry.part, entry.handler.name])
+    cache = state._arrays["c"]
+    results = []
+    for argument in arguments:
+        if argument.role == "next":
+            target, source = slots[entry.part, argument.name], slots[entry.part, argument.of]
+            values = before._arrays[source.array][source.offset : source.offset + source.size]
+            cache[target.offset : target.offset + target.size] = values
+            results.append((target, source))
+    failed = system.walk(state, entry.block, entry.block + 1)
+    if failed:
+        raise system.failure(state, failed - 1)
+    written = before.copy()
+    for target, source in results:
+        values = cache[target.offset : target.offset + target.size]
+        if source.array == "k" and (np.any(values != np.floor(values)) or np.any(np.abs(values) >= 2.0**53)):
+            raise SimulationError(state.time, f"{entry.path}: an integer became {values.tolist()}")
+        written._arrays[source.array][source.offset : source.offset + source.size] = values
+    status = slots.get((entry.part, entry.handler.name))
+    number = 1.0 if status is None else float(cache[status.offset])
+    if number not in tuple(Severity):
+        raise SimulationError(state.time, f"it answered {number:g}, needs {' '.join(map(repr, Severity))}")
+    return EventStatus(Severity(int(number))), written
+
+
+def _run_python(
+    system: System, state: State, before: State, entry: Entry, does: str
+) -> tuple[EventStatus, State | None]:
+    function = entry.handler.function.function
+    part = system.parts[entry.part]
+    takes_next = "next_state" in inspect.signature(function).parameters
+    scratch = before.copy() if takes_next else None
+    kept = {name: state._arrays[name].copy() for name in "ypdk"}
+    time = state.time
+    try:
+        answer = function(part, state, scratch) if takes_next else function(part, state)
+    finally:
+        touched = [n for n in "ypdk" if not np.array_equal(kept[n], state._arrays[n], equal_nan=n != "k")]
+        moved = state.time != time
+        if touched or moved:
+            for name in touched:
+                state._arrays[name][:] = kept[name]
+            state.set_time(time)
+            state.jumped = False
+    if touched or moved:
+        raise SimulationError(
+            time,
+            f"{entry.path}: the handler wrote to the State that it may only read; "
+            + (
+                "a publish changes nothing"
+                if does == "publish"
+                else "write to next_state: def handler(self, state, next_state)"
+            ),
+        )
+    status = answer if isinstance(answer, EventStatus) else EventStatus.succeeded()
+    if answer is not None and not isinstance(answer, EventStatus):
+        raise SimulationError(time, f"{entry.path}: a handler answers None or an EventStatus, not {answer!r}")
+    if scratch is not None and scratch.time != time:
+        raise SimulationError(time, f"{entry.path}: a handler cannot change time")
+    return status, scratch
+
+
+def _changed(system: System, before: State, written: State, entry: Entry, does: str) -> tuple[str, ...]:
+    names: list[str] = []
+    for array in "ypdk":
+        old, new = before._arrays[array], written._arrays[array]
+        different = ~((old == new) | ((old != old) & (new != new)))
+        if not different.any():
+            continue
+        paths = system.paths_at(array, np.nonzero(different)[0].tolist())
+        if array not in CHANGES[does]:
+            raise SimulationError(
+                before.time,
+                f'{entry.path}: a {does} handler changed {", ".join(paths)}; only does="unrestricted" may',
+            )
+        names += paths
+    return tuple(names)
+
+
+def _located(entry: Entry, text: str) -> str:
+    return text if text.startswith(entry.path) else f"{entry.path}: {text}"
+
+
+def handler_table(entries: Sequence[Entry]) -> dict[tuple[Any, str], list[Entry]]:
+    """Entries by cause and kind, in order."""
+    table: dict[tuple[Any, str], list[Entry]] = {}
+    for entry in entries:
+        table.setdefault((entry.handler.cause, entry.handler.does), []).append(entry)
+    return table

@@ -1,0 +1,1 @@
+"""Layout, schedule and State: a system is data and a schedule."""

@@ -1,0 +1,395 @@
+"""Assembly: from parts and connections to a layout and a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cosim.compiled import adapter, copies
+from cosim.component.arguments import Argument
+from cosim.component.component import Component
+from cosim.component.kernel_function import KernelFunction
+from cosim.contracts.dynamics_solver import DynamicsSolver
+from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.stage import Stage
+from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
+from cosim.system.schedule import Block, Graph, Slot
+from cosim.system.wiring import Wiring
+
+P = TypeVar("P")
+CACHE_KINDS = ("cache", "output", "input")
+
+
+class Assembly:
+    """What a system is made from; a dynamics solver sees it while it contributes its blocks.
+
+    Parameters
+    ----------
+    parts : mapping of str to Component
+        In order of declaration.
+    connections : sequence of (source path, input path)
+    solver : DynamicsSolver or None
+        For models with joints.
+
+    Raises
+    ------
+    ModelError
+        All faults of the wiring together.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[str, Component],
+        connections: Sequence[tuple[str, str]] = (),
+        solver: DynamicsSolver | None = None,
+    ) -> None:
+        self._parts = dict(parts)
+        self._connections = list(connections)
+        self._problems: list[Problem] = []
+        self.layout = Layout()
+        self.blocks: list[Block] = []
+        self.updates: list[Block] = []
+        self.handlers: dict[tuple[str, str], Block] = {}
+        self.free_inputs: dict[str, Slot] = {}
+        self.start: dict[str, list[float]] = {a: [] for a in "pdk"}
+        self.discrete_stage: dict[tuple[str, int], Stage] = {}
+        self.instances: list[Any] = list(self._parts.values())
+        self.nan_slots: list[Slot] = []
+        self._sources: dict[tuple[str, str | None], tuple[Slot, Slot]] = {}
+        self._allocate()
+        self.wiring = Wiring(self)
+        self.wiring.connect(self._connections)
+        self._raise()
+        self._make_blocks()
+        if solver is not None:
+            self.blocks += solver.create_blocks(self)
+            self._raise()
+        self._zero_accumulators()
+        self._check_derivatives()
+        self._check_sources()
+        self._raise()
+        self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
+
+    # what a dynamics solver uses
+
+    def parts(self, kind: type[P]) -> list[P]:
+        """The parts of a class, in order of declaration."""
+        return [p for p in self._parts.values() if isinstance(p, kind)]
+
+    def slot(self, part: Component, name: str) -> Slot:
+        """Where a part's declared quantity lies."""
+        return self.layout.slots[part.name, name]
+
+    def derivative(self, part: Component, name: str) -> Slot:
+        """Where the derivative of a part's state lies (in the cache)."""
+        return self.layout.slots[part.name, f"{name}_dot"]
+
+    def attached(self, part: Component, attachment: str) -> Component:
+        """The part that an attachment names."""
+        return self._parts[self._attached_name(part, attachment)]
+
+    def allocate(self, name: str, size: int, unit: str = "1") -> Slot:
+        """A work slot in the cache."""
+        return self.layout.allocate("c", size, name)
+
+    def named_parts(self) -> list[tuple[str, Component]]:
+        """All parts with their names, in order of declaration."""
+        return list(self._parts.items())
+
+    def not_a_number(self, size: int) -> Slot:
+        """A stretch of the cache that holds NaN: what nobody computes."""
+        for slot in self.nan_slots:
+            if slot.size == size:
+                return slot
+        self.nan_slots.append(self.layout.allocate("c", size, "what nobody computes"))
+        return self.nan_slots[-1]
+
+    def problem(self, where: str, text: str) -> None:
+        """Collect a fault of the model; all are reported together."""
+        problem = Problem(where, text)
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+    # layout
+
+    def _allocate(self) -> None:
+        layout = self.layout
+        layout.allocate_states((name, part.declarations) for name, part in self._parts.items())
+        self.side = layout.allocate("c", 1, "side")
+        for name, part in self._parts.items():
+            for declaration in part.declarations.values():
+                key, kind, size = (name, declaration.name), declaration.kind, declaration.size
+                numbers = part.values.numbers.get(declaration.name)
+                if kind == "parameter":
+                    layout.slots[key] = self.constant("p", numbers)
+                elif kind == "option":
+                    layout.slots[key] = self.constant("p", [_option_number(part, declaration.name)])
+                elif kind in ("discrete", "integer", "signal"):
+                    slot = self.constant(
+                        "d" if kind == "discrete" else "k", [0.0] if numbers is None else numbers
+                    )
+                    layout.slots[key] = slot
+                    for i in range(size):
+                        self.discrete_stage[slot.array, slot.offset + i] = declaration.invalidates
+                elif kind in CACHE_KINDS:
+                    layout.slots[key] = layout.allocate("c", size, f"{name}.{declaration.name}")
+                    if kind == "input":
+                        layout.slots[name, f"{declaration.name}_dot"] = layout.allocate(
+                            "c", size, f"{name}.{declaration.name}_dot"
+                        )
+                elif kind == "history":
+                    start = layout.allocate("h", HISTORY_ENTRIES * HISTORY_WIDTH, "").offset
+                    ring = self.constant("k", [start, HISTORY_ENTRIES, 0, 0, 0])
+                    layout.slots[key] = Slot("h", start, HISTORY_ENTRIES * HISTORY_WIDTH)
+                    layout.slots[name, f"{declaration.name}_ring"] = ring
+                    for i in range(5):
+                        self.discrete_stage["k", ring.offset + i] = Stage.TIME
+
+    def constant(self, array: str, numbers: Any) -> Slot:
+        """A stretch of p, d or k with these start values."""
+        slot = self.layout.allocate(array, len(numbers), "")
+        self.start[array].extend(float(n) for n in numbers)
+        return slot
+
+    def base_stage(self, slot: Slot) -> Stage:
+        """The stage at which a slot outside the cache is known."""
+        if slot.array == "y":
+            if slot.offset < self.layout.nq:
+                return Stage.POSITION
+            return Stage.VELOCITY if slot.offset < self.layout.nq + self.layout.nu else Stage.DYNAMICS
+        if slot.array in "dk":
+            return self.discrete_stage.get((slot.array, slot.offset), Stage.TIME)
+        return Stage.TIME if slot.array == "h" else Stage.INSTANCE
+
+    # blocks of components
+
+    def _make_blocks(self) -> None:
+        for part in self._parts.values():
+            for name, kernel in part.kernels.items():
+                if kernel.applies_to(part.values.options):
+                    self._make_block(part, name, kernel)
+            for name, handler in part.handlers.items():
+                if not handler.function.is_python:
+                    self.handlers[part.name, name] = self._handler_block(part, name, handler.function)
+
+    def _make_block(self, part: Component, name: str, kernel: KernelFunction) -> None:
+        arguments = part.arguments[name]
+        try:
+            choices = self._row_choices(part, arguments)
+        except (CosimError, KeyError) as error:
+            self.problem(part.name, str(error))
+            return
+        function = self._function(part, name, kernel, arguments)
+        for slots in choices:
+            row = [slots[a.name].offset for a in adapter.columns(arguments)]
+            result: tuple[Slot, ...] = ()
+            if kernel.is_python:
+                row.append(self.instances.index(part))
+            elif adapter.has_result(kernel):
+                key = (part.name, name)
+                if key not in self.layout.slots:
+                    self.layout.slots[key] = self.allocate(f"{part.name}.{name}", 1)
+                result = (self.layout.slots[key],)
+                row.append(result[0].offset)
+            reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
+            writes = (
+                tuple(slots[a.name] for a in arguments if a.effect == "write" and a.name in slots) + result
+            )
+            adds = tuple(slots[a.name] for a in arguments if a.effect == "add")
+            block = Block(
+                function,
+                np.array([row], dtype=np.int64).reshape(1, len(row)),
+                self._least_stage(part, kernel, arguments),
+                reads,
+                writes,
+                adds,
+                name,
+                (part.name,),
+                kernel.is_python,
+                True,
+            )
+            (self.updates if kernel.role == "update" else self.blocks).append(block)
+
+    def _function(self, part: Component, name: str, kernel: KernelFunction, arguments: list[Argument]) -> Any:
+        if not kernel.is_python:
+            return adapter.block_function(type(part), name, kernel, arguments)
+        key = (type(part), name)
+        cached = self.__dict__.setdefault("_python_blocks", {})
+        if key not in cached:
+            cached[key] = adapter.python_block(type(part), kernel, arguments, self.instances)
+        return cached[key]
+
+    def _handler_block(self, part: Component, name: str, kernel: KernelFunction) -> Block:
+        arguments = part.arguments[name]
+        slots = self._row_choices(part, arguments)[0]
+        row = [slots[a.name].offset for a in adapter.columns(arguments)]
+        reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
+        writes = tuple(slots[a.name] for a in arguments if a.effect == "write")
+        if adapter.has_result(kernel):
+            status = self.allocate(f"{part.name}.{name}", 1)
+            self.layout.slots[part.name, name] = status
+            row.append(status.offset)
+        function = adapter.block_function(type(part), name, kernel, arguments)
+        rows = np.array([row], dtype=np.int64).reshape(1, len(row))
+        return Block(function, rows, Stage.REPORT, reads, writes, (), name, (part.name,))
+
+    def _row_choices(self, part: Component, arguments: Sequence[Argument]) -> list[dict[str, Slot]]:
+        """Slots by argument name: one dictionary, or one for each body (or collected slot)."""
+        choices: list[dict[str, Slot]] = [{}]
+        repeated: dict[str, list[str]] = {}
+        for argument in arguments:
+            if argument.role == "collected":
+                found = self._collected(argument.slot, part)
+                choices = [{**c, argument.name: s} for c in choices for s in found]
+            elif argument.role == "offered" and part.declarations[argument.of].options.get("each"):
+                repeated.setdefault(argument.of, [])
+        for attachment in repeated:
+            bodies = self._providers("X_GB")
+            choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(len(bodies))]
+        for choice in choices:
+            for argument in arguments:
+                if argument.role == "collected" or argument.role == "time" or argument.role == "history":
+                    continue
+                choice[argument.name] = self._argument_slot(part, argument, choice)
+        return [{n: s for n, s in c.items() if not n.startswith("@")} for c in choices]
+
+    def _argument_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
+        layout = self.layout
+        if argument.role == "side":
+            return self.side
+        if argument.role in ("own", "ring"):
+            return layout.slots[part.name, argument.name]
+        if argument.role == "derivative":
+            return layout.slots[part.name, argument.name]
+        if argument.role == "next":
+            key = (part.name, argument.name)
+            if key not in layout.slots:
+                layout.slots[key] = self.allocate(f"{part.name}.{argument.name}", argument.size)
+            return layout.slots[key]
+        return self._offered_slot(part, argument, choice)
+
+    def _offered_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
+        kind = part.declarations[argument.of].options["provides"]
+        if kind == "source":
+            path = self._attached_name(part, argument.of)
+            wanted = part.declarations[argument.of].options.get("unit")
+            if (path, wanted) not in self._sources:
+                self._sources[path, wanted] = self.wiring.scalar(path, wanted)
+            return self._sources[path, wanted][0 if argument.slot == "value" else 1]
+        if kind == "coordinate":
+            name, _, index = self._attached_path(part, argument.of).partition("[")
+            slot = self._provided(part, argument, name.split(".")[0])
+            return slot.part(int(index.rstrip("]")) if index else 0)
+        if f"@{argument.of}" in choice:
+            return self._provided(part, argument, self._providers("X_GB")[choice[f"@{argument.of}"].offset])
+        return self._provided(part, argument, self._attached_name(part, argument.of))
+
+    def _provided(self, part: Component, argument: Argument, provider: str) -> Slot:
+        key = (provider, argument.slot)
+        if key not in self.layout.slots:
+            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}")
+        return self.layout.slots[key]
+
+    def _providers(self, slot: str) -> list[str]:
+        """Names of the movable parts that offer a slot (those with a mass)."""
+        return [n for n in self._parts if (n, slot) in self.layout.slots and (n, "mass") in self.layout.slots]
+
+    def _collected(self, slot: str, part: Component) -> list[Slot]:
+        found = []
+        for name, other in self._parts.items():
+            if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
+                found.append(self.wiring.in_cache(self.layout.slots[name, slot], f"{name}.{slot}"))
+        return found
+
+    def _attached_path(self, part: Component, attachment: str) -> str:
+        value = part.values.attachments.get(attachment)
+        if value is None:
+            raise ModelError.of("", f"{attachment} is missing: give a part or its name")
+        path = value.name if isinstance(value, Component) else str(value)
+        if isinstance(value, Component) and self._parts.get(path) is not value:
+            raise ModelError.of(
+                "", f"{attachment} is {value!r}, which is not part of this model: add it first"
+            )
+        return path
+
+    def _attached_name(self, part: Component, attachment: str) -> str:
+        path = self._attached_path(part, attachment)
+        if (
+            part.declarations[attachment].options["provides"] != "source"
+            and path.split(".")[0].split("[")[0] not in self._parts
+        ):
+            raise LookUpError("part", path, self._parts)
+        return path
+
+    def _least_stage(self, part: Component, kernel: KernelFunction, arguments: Sequence[Argument]) -> Stage:
+        stage = kernel.stage or Stage.INSTANCE
+        for argument in arguments:
+            if argument.role == "time":
+                stage = max(stage, Stage.TIME)
+            elif argument.role == "derivative":
+                kind = part.declarations[argument.of].kind
+                least = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
+                stage = max(stage, least[kind])
+            elif argument.role == "offered" and argument.effect == "add":
+                stage = max(stage, Stage.DYNAMICS)
+            elif argument.role == "history":
+                stage = max(stage, Stage.TIME)
+        return stage
+
+    def _zero_accumulators(self) -> None:
+        for name, part in self._parts.items():
+            for declaration in part.declarations.values():
+                if declaration.accumulates and declaration.size:
+                    slot = self.layout.slots[name, declaration.name]
+                    rows = np.array([[slot.offset, slot.size]], dtype=np.int64)
+                    label = f"zeroing of {name}.{declaration.name}"
+                    self.blocks.append(
+                        Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+                    )
+
+    def _check_derivatives(self) -> None:
+        written = {
+            self.layout.region_of(s.offset)
+            for b in self.blocks
+            for s in b.writes
+            if s.array == "c" and s.size
+        }
+        for name, part in self._parts.items():
+            for declaration in part.declarations.values():
+                if declaration.kind not in ("position", "speed", "auxiliary") or not declaration.size:
+                    continue
+                dot = self.layout.slots[name, f"{declaration.name}_dot"]
+                if self.layout.region_of(dot.offset) not in written:
+                    self.problem(
+                        name,
+                        f"nothing computes {declaration.name}_dot: give it a kernel function that does",
+                    )
+
+    def _check_sources(self) -> None:
+        """Whatever a component reads from the cache has to be computed by another; said once for each."""
+        if self._problems:
+            return
+        known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
+        known |= {self.layout.region_of(s.offset) for s in (*self.nan_slots, self.side)}
+        for block in (*self.blocks, *self.updates, *self.handlers.values()):
+            for slot in block.reads if block.owners else ():
+                region = self.layout.region_of(slot.offset)
+                if slot.array == "c" and slot.size and region not in known:
+                    known.add(region)
+                    name = self.layout.region_names[region]
+                    reader = f"{block.owners[0]} ({block.label})"
+                    self.problem(
+                        name.partition(".")[0], f"{reader} reads {name}, which nothing here computes"
+                    )
+
+    def _raise(self) -> None:
+        if self._problems:
+            raise ModelError(self._problems)
+
+
+def _option_number(part: Component, name: str) -> float:
+    value = part.values.options[name]
+    choices = part.declarations[name].options.get("choices")
+    return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

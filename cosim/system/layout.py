@@ -1,0 +1,73 @@
+"""Layout: which stretch of which array belongs to whom."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cosim.component.declarations import Declaration
+from cosim.system.schedule import Slot
+
+STATE_KINDS = ("position", "speed", "auxiliary")
+HISTORY_ENTRIES = 16
+HISTORY_WIDTH = 4
+
+
+@dataclass
+class Layout:
+    """Offsets in all arrays, by part and name.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Length of each array so far.
+    slots : dict of (str, str) to Slot
+        By part and declared name; derivatives are under ``<name>_dot``.
+    regions : list of int
+        Starts of the allocations in the cache, rising.
+    region_names : list of str
+    """
+
+    nq: int = 0
+    nu: int = 0
+    nz: int = 0
+    sizes: dict[str, int] = field(default_factory=lambda: dict.fromkeys("ypdkhc", 0))
+    slots: dict[tuple[str, str], Slot] = field(default_factory=dict)
+    regions: list[int] = field(default_factory=list)
+    region_names: list[str] = field(default_factory=list)
+
+    def allocate(self, array: str, size: int, name: str) -> Slot:
+        """A new stretch at the end of an array."""
+        slot = Slot(array, self.sizes[array], size)
+        self.sizes[array] += size
+        if array == "c":
+            if size == 0:
+                return slot
+            self.regions.append(slot.offset)
+            self.region_names.append(name)
+        return slot
+
+    def region_of(self, offset: int) -> int:
+        """Index of the allocation in the cache that holds this offset."""
+        return bisect.bisect_right(self.regions, offset) - 1
+
+    def allocate_states(self, parts: Iterable[tuple[str, dict[str, Declaration]]]) -> None:
+        """Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
+        listed = list(parts)
+        counts = []
+        for kind in STATE_KINDS:
+            before = self.sizes["y"]
+            for part, declaration in _of_kind(listed, kind):
+                self.slots[part, declaration.name] = self.allocate("y", declaration.size, "")
+                dot = f"{declaration.name}_dot"
+                self.slots[part, dot] = self.allocate("c", declaration.size, f"{part}.{dot}")
+            counts.append(self.sizes["y"] - before)
+        self.nq, self.nu, self.nz = counts
+
+
+def _of_kind(parts: list[tuple[str, dict[str, Declaration]]], kind: str) -> Iterator[tuple[str, Declaration]]:
+    for part, declarations in parts:
+        for declaration in declarations.values():
+            if declaration.kind == kind:
+                yield part, declaration

@@ -1,0 +1,97 @@
+"""The bytes of a State: header, sections, checksum. They come from outside, so nothing is believed."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosim.errors import StateError
+from cosim.stage import Stage
+
+if TYPE_CHECKING:
+    from cosim.system.state import State
+    from cosim.system.system import System
+
+MAGIC = b"COSIMST1"
+SECTIONS = (("y", "<f8"), ("p", "<f8"), ("d", "<f8"), ("k", "<i8"), ("h", "<f8"))
+OWNED = (("integrator_memory", "<f8"), ("agenda", "<i8"))
+LARGEST = 1 << 31
+
+
+def pack(state: State) -> bytes:
+    """Magic, digest of the system's layout, time, accuracy, sections with their lengths, CRC-32."""
+    accuracy = float("nan") if state.accuracy is None else state.accuracy
+    parts = [
+        MAGIC,
+        bytes.fromhex(state.system.digest),
+        struct.pack("<dd?", state.time, accuracy, state.jumped),
+    ]
+    arrays = [(state._arrays[name], kind) for name, kind in SECTIONS]
+    arrays += [(getattr(state, name), kind) for name, kind in OWNED]
+    for array, kind in arrays:
+        data = np.ascontiguousarray(array, dtype=kind)
+        parts += [struct.pack("<q", data.size), data.tobytes()]
+    body = b"".join(parts)
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def unpack(system: System, data: bytes) -> State:
+    """A State from its bytes.
+
+    Raises
+    ------
+    StateError
+        Not a State, damaged, or one of another system.
+    """
+    digest = bytes.fromhex(system.digest)
+    start = len(MAGIC) + len(digest)
+    if not isinstance(data, (bytes, bytearray, memoryview)) or len(data) < start + 21:
+        raise StateError("these are not the bytes of a State (too short)")
+    data = bytes(data)
+    if data[: len(MAGIC)] != MAGIC:
+        raise StateError("these are not the bytes of a State, or of another version of the format")
+    if data[len(MAGIC) : start] != digest:
+        raise StateError("this State belongs to another system: its parts, connections or options differ")
+    if struct.unpack("<I", data[-4:])[0] != zlib.crc32(data[:-4]):
+        raise StateError("the bytes of this State are damaged (checksum)")
+    time, accuracy, jumped = struct.unpack_from("<dd?", data, start)
+    if not np.isfinite(time):
+        raise StateError(f"the bytes of this State are damaged (its time is {time})")
+    state = system.default_state()
+    at = start + struct.calcsize("<dd?")
+    for name, kind in (*SECTIONS, *OWNED):
+        (size,) = struct.unpack_from("<q", data, at)
+        at += 8
+        if not 0 <= size < LARGEST or at + 8 * size > len(data) - 4:
+            raise StateError(f"the bytes of this State are damaged (section {name})")
+        array = np.frombuffer(data, dtype=kind, count=size, offset=at).astype(kind[1:])
+        at += 8 * size
+        if name in ("integrator_memory", "agenda"):
+            setattr(state, name, array)
+            continue
+        if name != "h" and size != state._arrays[name].size:
+            raise StateError(f"section {name} has {size} numbers, the system has {state._arrays[name].size}")
+        state._arrays[name] = array
+    if at != len(data) - 4:
+        raise StateError("the bytes of this State are damaged (something follows its sections)")
+    _check_rings(system, state)
+    state._time = time
+    state.accuracy, state.jumped = None if np.isnan(accuracy) else accuracy, jumped
+    state.invalidate(Stage.INSTANCE, "from_bytes()")
+    return state
+
+
+def _check_rings(system: System, state: State) -> None:
+    """Histories index into h: compiled code believes their descriptors, so they are checked here."""
+    for ring in system.rings:
+        start, capacity, first, count, full = (
+            int(i) for i in state._arrays["k"][ring.offset : ring.offset + 5]
+        )
+        inside = (
+            start >= 0 and capacity > 0 and start + capacity * system.history_width <= state._arrays["h"].size
+        )
+        if not (inside and 0 <= first < capacity and 0 <= count <= capacity and full in (0, 1)):
+            raise StateError("the bytes of this State are damaged (history)")

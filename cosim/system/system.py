@@ -1,0 +1,373 @@
+"""System: an immutable description, made of a layout and a schedule."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.compiled import native, walker
+from cosim.component.component import Component
+from cosim.component.declarations import Declaration
+from cosim.component.values import read_numbers
+from cosim.errors import LookUpError, SimulationError, StageError, StateError
+from cosim.stage import Stage
+from cosim.system import state_bytes
+from cosim.system.assembly import Assembly
+from cosim.system.history_buffer import grow
+from cosim.system.layout import HISTORY_WIDTH
+from cosim.system.schedule import Block, Slot
+from cosim.system.signals import NOT_READABLE, Signal, main_output
+from cosim.system.state import State
+from cosim.system.variable import Variable
+
+if TYPE_CHECKING:
+    from cosim.model.model import Model
+
+
+class System:
+    """An assembled model: what the States of it look like and how they are computed.
+
+    Made by `Model.build`. Nothing of it changes afterwards; only States do.
+
+    Attributes
+    ----------
+    parts : mapping of str to Component
+    nq, nu, nz, ny : int
+        Lengths of q, u, z and of y = [q | u | z].
+    table : ndarray of int64, shape (blocks, 3)
+        For the walker: address, start in `ints`, rows.
+    ints : ndarray of int64
+        Offsets of all rows.
+    derivative_range : (int, int)
+        The blocks of one evaluation of the derivatives, stages Time … Acceleration.
+    variables : dict of str to Variable
+    inputs : list of str
+        Paths of the inputs that nothing in the model is connected to.
+    digest : str
+        Hexadecimal; equal for systems whose States are interchangeable.
+    """
+
+    def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
+        self._assembly = assembly
+        self.model = model
+        self._starts = {} if model is None else dict(model.starts)
+        self.parts: Mapping[str, Component] = dict(assembly._parts)
+        layout = assembly.layout
+        self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
+        self.ny = self.nq + self.nu + self.nz
+        self.history_width = HISTORY_WIDTH
+        self.rings = [
+            s for (part, name), s in layout.slots.items() if name.endswith("_ring") and s.array == "k"
+        ]
+        self._schedule(assembly)
+        self.inputs = list(assembly.free_inputs)
+        self._region_stage = assembly.graph.stage_of_region()
+        self.handler_stage = {
+            key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
+            for key, block in assembly.handlers.items()
+        }
+        self.variables = {v.path: v for v in self._list_variables()}
+        self.digest = self._digest()
+        self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
+
+    # schedule
+
+    def _schedule(self, assembly: Assembly) -> None:
+        ordered = assembly.graph.order()
+        blocks: list[Block] = []
+        self._stage_range: dict[Stage, tuple[int, int]] = {}
+        for stage in Stage:
+            first = len(blocks)
+            blocks += ordered[stage]
+            self._stage_range[stage] = (first, len(blocks))
+        self.update_range = (len(blocks), len(blocks) + len(assembly.updates))
+        blocks += assembly.updates
+        self.handler_blocks = {}
+        for key, block in assembly.handlers.items():
+            self.handler_blocks[key] = len(blocks)
+            blocks.append(block)
+        self.blocks = blocks
+        rows, table = [], np.zeros((max(1, len(blocks)), 3), dtype=np.int64)
+        start = 0
+        for i, block in enumerate(blocks):
+            address = (
+                native.python_block_address(block.function)
+                if block.is_python
+                else native.block_address(block.function)
+            )
+            if block.is_python:
+                weakref.finalize(self, native.release_address, address)
+            table[i] = address, start, block.rows.shape[0]
+            rows.append(block.rows.reshape(-1))
+            start += block.rows.size
+        self.table: NDArray[np.int64] = table
+        self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
+        self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
+
+    def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
+        """Indices of the blocks of the stages `first` … `last`."""
+        return self._stage_range[first][0], self._stage_range[last][1]
+
+    def realize(self, state: State, stage: Stage) -> None:
+        """Walk the schedule up to a stage.
+
+        Raises
+        ------
+        SimulationError
+            A kernel function raised; names the component.
+        """
+        if stage > Stage.REPORT:
+            raise StageError(f"realize({stage.name})", Stage.REPORT, state.stage)
+        if state.stage >= stage:
+            return
+        first, last = self.block_range(state.stage.next, stage)
+        failed = self.walk(state, first, last)
+        if failed:
+            raise self.failure(state, failed - 1)
+        state.stage = stage
+
+    def walk(self, state: State, first: int, last: int) -> int:
+        """Call blocks for a State; 0, or 1 + the index of the one that raised."""
+        if native.is_plain():
+            with np.errstate(all="ignore"):
+                return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
+        return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
+
+    def failure(self, state: State, index: int) -> SimulationError:
+        """Call a block that raised again, row by row, to say which component it was."""
+        block = self.blocks[index]
+        width = block.rows.shape[1] if block.rows.ndim == 2 else 0
+        function = block.function  # as it was written: it raises what the compiled one has only counted
+        start = int(self.table[index, 1])
+        one_each = len(block.owners) == block.rows.shape[0]
+        for i in range(block.rows.shape[0] if one_each else 1):
+            owner = block.owners[i] if block.owners else ""
+            count = 1 if one_each else block.rows.shape[0]
+            try:
+                with np.errstate(all="ignore"):
+                    function(np.float64(state.time), *self.arrays(state), self.ints, start + i * width, count)
+            except Exception as error:
+                where = f"{owner}: {block.label}" if owner else block.label
+                kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+                result = SimulationError(state.time, f"{where}: {kind}{error}")
+                result.__cause__ = error
+                return result
+        known = f": {walker.last_errors[0]}" if walker.last_errors else ""
+        return SimulationError(state.time, f"{block.label}: failed{known}, and does not when called again")
+
+    # States
+
+    def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
+        """(y, p, d, k, h, c) of a State, as compiled code takes them."""
+        a = state._arrays
+        return a["y"], a["p"], a["d"], a["k"], a["h"], a["c"]
+
+    def start_arrays(self) -> dict[str, Any]:
+        """Fresh arrays with the start values."""
+        assembly, sizes = self._assembly, self._assembly.layout.sizes
+        arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
+        for (part, name), slot in assembly.layout.slots.items():
+            if slot.array == "y" and name in self.parts[part].values.numbers:
+                arrays["y"][slot.offset : slot.offset + slot.size] = self.parts[part].values.numbers[name]
+        for name, kind in (("p", np.float64), ("d", np.float64), ("k", np.int64)):
+            arrays[name] = np.array(assembly.start[name] or [0], dtype=kind)
+        return arrays
+
+    def new_cache(self) -> NDArray[np.float64]:
+        """An empty cache."""
+        cache = np.zeros(self._assembly.layout.sizes["c"])
+        for slot in self._assembly.nan_slots:
+            cache[slot.offset : slot.offset + slot.size] = np.nan
+        return cache
+
+    def default_state(self) -> State:
+        """A State with all start values, at time 0, realized to Model."""
+        state = State(self)
+        for path, value in self._starts.items():
+            self.write(state, path, value)
+        state.jumped = False
+        return state
+
+    def state_from_bytes(self, data: bytes) -> State:
+        """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
+        return state_bytes.unpack(self, data)
+
+    def append_histories(self, state: State, side: float) -> None:
+        """Run the auto-updates of a State that is realized to Acceleration; its stage drops below Time.
+
+        Parameters
+        ----------
+        side : float
+            0 for the values before the events of this instant, 1 for those after.
+        """
+        arrays = state._arrays
+        arrays["c"][self._assembly.side.offset] = side
+        rings = [ring.offset for ring in self.rings]
+        while True:
+            failed = self.walk(state, *self.update_range)
+            if failed:
+                raise self.failure(state, failed - 1)
+            full = [at for at in rings if arrays["k"][at + 4]]
+            if not full:
+                break
+            for at in full:
+                arrays["h"] = grow(arrays["h"], arrays["k"], at, rings)
+        state.invalidate(Stage.TIME, "a history was appended")
+
+    # variables
+
+    def signal(self, path: str) -> Signal:
+        """What a path stands for; `LookUpError` with the nearest name."""
+        return self._assembly.wiring.signal(path)
+
+    def stage_of(self, slot: Slot) -> Stage:
+        """The stage at which a slot can be read."""
+        if slot.array == "c":
+            return self._region_stage.get(self._assembly.layout.region_of(slot.offset), Stage.MODEL)
+        return Stage.EMPTY
+
+    def read(self, state: State, path: str) -> Any:
+        """Value of a signal in a State."""
+        signal = self.signal(path)
+        state.require(self.stage_of(signal.slot), path)
+        slot = signal.slot
+        values = state._arrays[slot.array][slot.offset : slot.offset + slot.size]
+        shape = signal.declaration.shape
+        if slot.size == 1 and (shape == () or signal.slot.size != signal.declaration.size or "[" in path):
+            return values[0].item()
+        return values.reshape(shape).copy() if values.size == signal.declaration.size else values.copy()
+
+    def write(self, state: State, path: str, value: Any) -> None:
+        """Write a variable of a State after the checks of its declaration."""
+        signal = self.signal(path)
+        declaration, slot = signal.declaration, signal.slot
+        if declaration.kind == "input":
+            slot = self._input_slot(path, signal)
+        elif slot.array == "c" or declaration.kind == "option":
+            raise StateError(f"{path}: it is computed and cannot be set")
+        if slot.size != declaration.size:
+            declaration = _element(declaration, path, signal.units[0])
+        try:
+            numbers = read_numbers(declaration, value)
+        except (TypeError, ValueError) as error:
+            raise StateError(f"{path}: {error}") from error
+        state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
+        state.jumped = True
+        state.invalidate(self.stage_invalidated(slot), f"{path} = …")
+
+    def _input_slot(self, path: str, signal: Signal) -> Slot:
+        """Where in d an input of the system lies (in the cache lies a copy)."""
+        full = f"{signal.part}.{signal.name}"
+        if full not in self.inputs:
+            raise StateError(f"{path}: this input is connected inside the model and cannot be set")
+        whole = self._assembly.layout.slots[signal.part, signal.name]
+        return self._assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
+
+    def stage_of_cache(self, offset: int) -> Stage:
+        """The stage at which an offset of the cache is computed."""
+        return self.stage_of(Slot("c", offset, 1))
+
+    def stage_invalidated(self, slot: Slot) -> Stage:
+        """The stage that a write to a slot outside the cache invalidates."""
+        return Stage.INSTANCE if slot.array == "p" else self._assembly.base_stage(slot)
+
+    def paths_at(self, array: str, offsets: list[int]) -> list[str]:
+        """Paths of the variables that lie at these offsets of an array."""
+        found = [
+            v.path
+            for v in self.variables.values()
+            if v.slot.array == array
+            and any(v.slot.offset <= i < v.slot.offset + v.slot.size for i in offsets)
+        ]
+        return found or [f"{array}[{i}]" for i in offsets]
+
+    def _list_variables(self) -> list[Variable]:
+        found = []
+        slots = self._assembly.layout.slots
+        for name, part in self.parts.items():
+            for declaration in part.declarations.values():
+                if declaration.kind in NOT_READABLE or not declaration.size:
+                    continue
+                slot = slots[name, declaration.name]
+                kind = declaration.kind
+                if kind in ("cache", "output") and main_output_of(part) == declaration.name:
+                    kind = "measure" if declaration.name == "value" else "output"
+                start = part.values.numbers.get(declaration.name)
+                found.append(
+                    Variable(
+                        f"{name}.{declaration.name}" if kind != "measure" else name,
+                        kind,
+                        slot,
+                        declaration.shape,
+                        self.signal(f"{name}.{declaration.name}").units,
+                        self.stage_of(slot),
+                        () if start is None else tuple(start.tolist()),
+                        declaration.minimum,
+                        declaration.maximum,
+                        declaration.description,
+                    )
+                )
+            for alias, (slot_name, element, unit) in part.signals.items():
+                slot = slots[name, slot_name].part(element)
+                text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
+                found.append(
+                    Variable(
+                        f"{name}.{alias}", "cache", slot, (), (unit,), self.stage_of(slot), description=text
+                    )
+                )
+        return found
+
+    @property
+    def outputs(self) -> list[str]:
+        """Paths of declared outputs and measures."""
+        return [v.path for v in self.variables.values() if v.kind in ("output", "measure")]
+
+    def direct_feedthrough(self, path: str) -> set[str]:
+        """The inputs of the system that a signal depends on at the same instant."""
+        slot = self.signal(path).slot
+        if slot.array != "c":
+            return set()
+        slots, graph = self._assembly.layout.slots, self._assembly.graph
+        found = set()
+        for name in self.inputs:
+            part, _, port = name.partition(".")
+            if graph.reaches(slots[part, port], slot):
+                found.add(name)
+        return found
+
+    def _digest(self) -> str:
+        text = [f"{v.path} {v.kind} {v.slot} {v.shape}" for v in self.variables.values()]
+        text += [
+            f"{n} {type(p).__module__}.{type(p).__qualname__} {sorted(p.values.options.items())}"
+            for n, p in self.parts.items()
+        ]
+        text += [f"{b.label} {b.stage} {b.owners}" for b in self.blocks]
+        text += [str(sorted(self._assembly.layout.sizes.items())), str(self.ints.tolist())]
+        return hashlib.sha256("\n".join(text).encode()).hexdigest()[:32]
+
+    def export_fmu(self, path: Any, **options: Any) -> Any:
+        """Write this system as an FMU; see `Model.export_fmu`."""
+        if self.model is None:
+            raise LookUpError(
+                "model", "of this system", [], "Build the system from a cosim.Model to export it."
+            )
+        return self.model.export_fmu(path, **options)
+
+
+def main_output_of(part: Component) -> str:
+    """The declared name that a part's bare name means, empty when there is none."""
+    try:
+        return main_output(part)
+    except Exception:
+        return ""
+
+
+def _element(declaration: Declaration, path: str, unit: str) -> Declaration:
+    """The declaration of one element of a vector."""
+    return replace(declaration, name=path, shape=(), units=(unit,), convert=None)

@@ -1,0 +1,52 @@
+"""Variables: what of a system people can name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cosim.stage import Stage
+from cosim.system.schedule import Slot
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A named quantity of a system.
+
+    Attributes
+    ----------
+    path : str
+        ``"mount_left.stiffness"``; elements are ``path[i]``, counted from 0.
+    kind : str
+        "parameter", "position", "speed", "auxiliary", "discrete", "integer", "signal", "input",
+        "output", "measure" or "cache".
+    slot : Slot
+        Where it lies in the State.
+    shape : tuple of int
+    units : tuple of str
+    stage : Stage
+        At which it can be read; for a variable that can be written, the stage that a write invalidates.
+    start : tuple of float
+        Value in the default State; empty for what is computed.
+    minimum, maximum : float or None
+    description : str
+    """
+
+    path: str
+    kind: str
+    slot: Slot
+    shape: tuple[int, ...]
+    units: tuple[str, ...]
+    stage: Stage
+    start: tuple[float, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    description: str = ""
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether it lies in the cache (and cannot be written)."""
+        return self.slot.array == "c" and self.kind != "input"
+
+    def unit(self, index: int = 0) -> str:
+        """Unit of one element."""
+        return self.units[index] if len(self.units) > 1 else self.units[0]

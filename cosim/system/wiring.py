@@ -1,0 +1,187 @@
+"""Wiring: signals as slots of the cache, and which input reads which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.compiled import copies
+from cosim.errors import CosimError, ModelError
+from cosim.stage import Stage
+from cosim.system.schedule import Block, Slot
+from cosim.system.signals import Signal, resolve_path
+from cosim.units import conversion
+
+if TYPE_CHECKING:
+    from cosim.system.assembly import Assembly
+
+
+class Wiring:
+    """Brings signals to where they are read.
+
+    What lies in the cache already, in the right unit, is read where it lies; everything else is copied or
+    converted by a block. What is connected to nothing becomes an input of the system.
+
+    Parameters
+    ----------
+    assembly : Assembly
+        Its layout, blocks and problems are added to.
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        self.assembly = assembly
+        self._copied: dict[Slot, Slot] = {}
+
+    def connect(self, connections: Sequence[tuple[str, str]]) -> None:
+        """Connect sources to inputs; faults become problems of the assembly, all of them."""
+        sources: dict[str, str] = {}
+        for source, target in connections:
+            where = f"{source} → {target}"
+            try:
+                port = self.signal(target)
+                if port.declaration.kind != "input" or port.name != port.declaration.name:
+                    self.assembly.problem(where, f"'{target}' is no input. {self._inputs()}")
+                elif "[" in target:
+                    self.assembly.problem(where, f"inputs are connected whole: {port.part}.{port.name}")
+                elif target in sources:
+                    self.assembly.problem(
+                        where,
+                        f"'{target}' is already connected to '{sources[target]}'; an input has one source.",
+                    )
+                else:
+                    sources[target] = source
+            except CosimError as error:
+                self.assembly.problem(where, str(error))
+        for name, part in self.assembly.named_parts():
+            for declaration in part.declarations.values():
+                path = f"{name}.{declaration.name}"
+                if declaration.kind == "input" and path not in sources:
+                    self._free_input(path, name, declaration.name, part.values.numbers[declaration.name])
+        done: set[str] = set()
+        for target in sources:
+            self._wire(target, sources, done, ())
+
+    def signal(self, path: str) -> Signal:
+        """What a path stands for."""
+        return resolve_path(path, dict(self.assembly.named_parts()), self.assembly.layout)
+
+    def scalar(self, path: str, unit: str | None = None) -> tuple[Slot, Slot]:
+        """Value and derivative of a scalar signal in the cache, in a unit; NaN for no derivative."""
+        signal = self.signal(path)
+        if not signal.is_scalar:
+            raise ModelError.of(path, f"'{path}' has {signal.slot.size} elements; name one: {path}[0]")
+        value, rate = self._value(signal, path), self._derivative(signal)
+        if unit is None or conversion(signal.unit(0), unit) == (1.0, 0.0):
+            return value, rate
+        target, target_rate = (self.assembly.allocate(f"{path} in {unit}", 1) for _ in range(2))
+        self._convert(value, rate, target, target_rate, [conversion(signal.unit(0), unit)], path)
+        return target, target_rate
+
+    def in_cache(self, slot: Slot, label: str) -> Slot:
+        """A slot of the cache that holds the same numbers."""
+        if slot.array == "c":
+            return slot
+        if slot not in self._copied:
+            self._copied[slot] = self.assembly.allocate(label, slot.size)
+            self._copy(slot, self._copied[slot], f"copy of {label}")
+        return self._copied[slot]
+
+    def _wire(self, target: str, sources: dict[str, str], done: set[str], above: tuple[str, ...]) -> None:
+        """Connect one input, after the input that its source may be."""
+        if target in done:
+            return
+        if target in above:
+            path = " → ".join([*above[above.index(target) :], target][::-1])
+            self.assembly.problem(target, f"inputs that are connected to each other in a circle: {path}")
+            done.add(target)
+            return
+        source = sources[target]
+        try:
+            signal, port = self.signal(source), self.signal(target)
+            own = f"{signal.part}.{signal.declaration.name}"
+            if own in sources:
+                self._wire(own, sources, done, (*above, target))
+                if target in done:
+                    return
+                signal = self.signal(source)
+            self._connect_one(source, signal, port)
+        except CosimError as error:
+            self.assembly.problem(f"{source} → {target}", str(error))
+        done.add(target)
+
+    def _connect_one(self, source: str, signal: Signal, port: Signal) -> None:
+        size, layout = port.slot.size, self.assembly.layout
+        if signal.slot.size != size:
+            raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {size}.")
+        scales = [conversion(signal.unit(i), port.unit(i)) for i in range(size)]
+        value, rate = self._value(signal, source), self._derivative(signal)
+        key, dot = (port.part, port.name), (port.part, f"{port.name}_dot")
+        if all(scale == (1.0, 0.0) for scale in scales):
+            layout.slots[key], layout.slots[dot] = value, rate
+        else:
+            self._convert(value, rate, layout.slots[key], layout.slots[dot], scales, source)
+
+    def _value(self, signal: Signal, path: str) -> Slot:
+        return self.in_cache(signal.slot, path)
+
+    def _derivative(self, signal: Signal) -> Slot:
+        """Where the derivative of a signal lies; a slot of NaN where nobody computes it."""
+        slots, slot = self.assembly.layout.slots, signal.slot
+        if slot.array == "y":
+            return Slot("c", slot.offset, slot.size)
+        key = (signal.part, f"{signal.declaration.name}_dot")
+        part = dict(self.assembly.named_parts())[signal.part]
+        written = any(a.name == key[1] and a.effect == "write" for r in part.arguments.values() for a in r)
+        if key in slots and (signal.declaration.kind == "input" or written):
+            first = slot.offset - slots[signal.part, signal.declaration.name].offset
+            return slots[key].part(first, slot.size)
+        return self.assembly.not_a_number(slot.size)
+
+    def _convert(
+        self,
+        value: Slot,
+        rate: Slot,
+        target: Slot,
+        target_rate: Slot,
+        scales: Sequence[tuple[float, float]],
+        label: str,
+    ) -> None:
+        rows = []
+        for i, scale in enumerate(scales):
+            at = self.assembly.constant("p", scale).offset
+            rows.append(
+                [value.offset + i, rate.offset + i, target.offset + i, target_rate.offset + i, at, at + 1]
+            )
+        self._add(copies.convert, rows, (value, rate), (target, target_rate), f"unit of {label}")
+
+    def _free_input(self, path: str, part: str, name: str, numbers: Any) -> None:
+        """An entry of d for the value and one for the derivative, copied into the cache at stage Time."""
+        assembly = self.assembly
+        value = assembly.constant("d", numbers)
+        rate = assembly.constant("d", [float("nan")] * len(numbers))
+        assembly.free_inputs[path] = value
+        self._copy(value, assembly.layout.slots[part, name], f"input {path}")
+        self._copy(rate, assembly.layout.slots[part, f"{name}_dot"], f"input {path}")
+
+    def _copy(self, source: Slot, target: Slot, label: str) -> None:
+        row = [source.offset, target.offset, source.size]
+        self._add(copies.COPIES[source.array], [row], (source,), (target,), label)
+
+    def _add(
+        self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
+    ) -> None:
+        table = np.array(rows, dtype=np.int64)
+        self.assembly.blocks.append(
+            Block(function, table, Stage.INSTANCE, reads, writes, (), label, mergeable=True)
+        )
+
+    def _inputs(self) -> str:
+        found = [
+            f"{n}.{d.name}"
+            for n, p in self.assembly.named_parts()
+            for d in p.declarations.values()
+            if d.kind == "input"
+        ]
+        return f"Inputs: {', '.join(found)}." if found else "There are no inputs."
