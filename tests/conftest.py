@@ -1,0 +1,20 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def helper_modules_in_subprocesses() -> Iterator[None]:
+    """A Python that a test starts finds the helper modules of the tests, as the tests themselves do."""
+    folders = [HERE, *(p for p in sorted(HERE.iterdir()) if p.is_dir() and p.name != "data")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)), prepend=os.pathsep)
+        yield
