@@ -98,6 +98,7 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
     if kernel.role == "update":
         known["side"] = Argument("side", "side", "side", "", (), "read")
     found = []
+    known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
     for name in kernel.arguments:
         if kernel.role == "handler" and kernel.is_python and name in ("state", "next_state"):
             continue
@@ -109,6 +110,15 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
             )
         found.append(_with_effect(kernel, known[name], declarations, effects))
     return found
+
+
+def _may_write_next(
+    kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration]
+) -> bool:
+    """Event handlers write the next value of anything, auto-updates of discrete variables."""
+    if kernel.role == "update":
+        return declarations[argument.of].kind in ("discrete", "integer")
+    return kernel.role == "handler"
 
 
 def _suggest(name: str, known: Mapping[str, Argument]) -> str:

@@ -114,11 +114,12 @@ def kernel(
 
 
 def update(function: Callable[..., Any]) -> Any:
-    """Mark an auto-update: it runs when a step begins, with everything realized.
+    """Mark an auto-update: it runs when a step has ended, with everything realized.
 
     Besides the usual names it may ask for ``side``: 0.0 for the values before the events of the
-    instant, 1.0 for those after. It may write to histories. Calling it again for the same time and
-    side has no further effect.
+    instant, 1.0 for those after. It may write to histories, and to ``<name>_next`` of a discrete
+    variable, which is swapped in afterwards; the State then drops below the stage that the variable
+    declares. Calling it again for the same time and side must have no further effect.
     """
     return KernelFunction(_plain(function), role="update")
 

@@ -22,7 +22,7 @@ from cosim.system.system import System
 
 UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
 PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
-BEFORE, AFTER = 0.0, 1.0  # sides of an instant, for histories
+BEFORE, AFTER = 0.0, 1.0  # sides of an instant
 Monitor = Callable[[State], EventStatus | None]
 
 
@@ -241,8 +241,8 @@ class Simulator:
             statuses = [self._dispatch.updates(state, (EventCause.INITIALIZATION,))]
         statuses.append(self._dispatch.take_signals(state))
         # Twice: a derivative that depends on a delayed value is known once there is a past.
-        self._append(BEFORE)
-        self._append(BEFORE)
+        self._auto_update(BEFORE)
+        self._auto_update(BEFORE)
         self._integrator.initialize(self._system, state)
         state.jumped = False
         state.agenda[INITIALIZED] = 1
@@ -357,7 +357,7 @@ class Simulator:
             agenda.stamp(state)
         if state.time > start:
             state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
-            self._append(BEFORE)
+            self._auto_update(BEFORE)
         self._dispatch.statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)
@@ -372,7 +372,7 @@ class Simulator:
         statuses = [self._dispatch.updates(state, UPDATE_CAUSES), self._dispatch.take_signals(state)]
         self._refresh()
         if state.versions != before:
-            self._append(AFTER)
+            self._auto_update(AFTER)
             self._integrator.restart(self._system, state)
             if self.on_jump is not None:
                 self.on_jump(state)
@@ -406,18 +406,18 @@ class Simulator:
         if state.stage < Stage.ACCELERATION:
             self._system.realize(state, Stage.ACCELERATION)
 
-    def _append(self, side: float) -> None:
-        """Histories get the present values."""
+    def _auto_update(self, side: float) -> None:
+        """Run the auto-updates: histories and other memories get the present values."""
         self._refresh()
         first, last = self._system.update_range
         if first != last:
-            self._system.append_histories(self.state, side)
+            self._system.run_auto_updates(self.state, side)
             self._refresh()
 
     def _note_outside_writes(self) -> None:
         """What was written to the State since the last step is a jump at this instant."""
         if self.state.jumped:
-            self._append(AFTER)
+            self._auto_update(AFTER)
             self.state.jumped = False
 
     def _start_if_needed(self) -> SimulatorStatus | None:

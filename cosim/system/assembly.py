@@ -51,6 +51,7 @@ class Assembly:
         self.layout = Layout()
         self.blocks: list[Block] = []
         self.updates: list[Block] = []
+        self.swaps: list[tuple[Slot, Slot]] = []
         self.handlers: dict[tuple[str, str], Block] = {}
         self.free_inputs: dict[str, Slot] = {}
         self.start: dict[str, list[float]] = {a: [] for a in "pdk"}
@@ -211,6 +212,10 @@ class Assembly:
                 True,
             )
             (self.updates if kernel.role == "update" else self.blocks).append(block)
+            for argument in arguments:
+                if argument.role == "next":
+                    variable = self.layout.slots[part.name, argument.of]
+                    self.swaps.append((slots[argument.name], variable))
 
     def _function(self, part: Component, name: str, kernel: KernelFunction, arguments: list[Argument]) -> Any:
         if not kernel.is_python:

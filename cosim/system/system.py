@@ -198,8 +198,10 @@ class System:
         """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
         return state_bytes.unpack(self, data)
 
-    def append_histories(self, state: State, side: float) -> None:
-        """Run the auto-updates of a State that is realized to Acceleration; its stage drops below Time.
+    def run_auto_updates(self, state: State, side: float) -> None:
+        """Append to histories and swap in the new values of auto-update variables.
+
+        The State is realized to Acceleration; it drops below the lowest stage of what has changed.
 
         Parameters
         ----------
@@ -207,7 +209,11 @@ class System:
             0 for the values before the events of this instant, 1 for those after.
         """
         arrays = state._arrays
-        arrays["c"][self._assembly.side.offset] = side
+        cache = arrays["c"]
+        cache[self._assembly.side.offset] = side
+        for update, variable in self._assembly.swaps:
+            present = arrays[variable.array][variable.offset : variable.offset + variable.size]
+            cache[update.offset : update.offset + update.size] = present
         rings = [ring.offset for ring in self.rings]
         while True:
             failed = self.walk(state, *self.update_range)
@@ -218,7 +224,15 @@ class System:
                 break
             for at in full:
                 arrays["h"] = grow(arrays["h"], arrays["k"], at, rings)
-        state.invalidate(Stage.TIME, "a history was appended")
+        stage = Stage.TIME if rings else Stage.INFINITY
+        for update, variable in self._assembly.swaps:
+            present = arrays[variable.array][variable.offset : variable.offset + variable.size]
+            new = cache[update.offset : update.offset + update.size]
+            if not np.array_equal(present, new):
+                present[:] = new
+                stage = min(stage, self.stage_invalidated(variable))
+        if stage <= Stage.REPORT:
+            state.invalidate(stage, "an auto-update")
 
     # variables
 
