@@ -1,0 +1,106 @@
+"""Random trees of all joint kinds: three roads to the same accelerations, and what holds for any tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_dynamics import bias, inverse_dynamics, mass_matrix
+from cosim_mechanics import Multibody
+
+JOINTS = {
+    "pin": (1, 1),
+    "slider": (1, 1),
+    "screw": (1, 1),
+    "universal": (2, 2),
+    "cylinder": (2, 2),
+    "planar": (3, 3),
+    "gimbal": (3, 3),
+    "ball": (4, 3),
+    "translation": (3, 3),
+    "free": (7, 6),
+    "weld": (0, 0),
+}
+FEW, MANY = range(12), range(12, 500)
+
+
+def rotation(rng: np.random.Generator) -> np.ndarray:
+    matrix, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return matrix * np.sign(np.linalg.det(matrix))
+
+
+def frame(rng: np.random.Generator) -> list[float]:
+    return [*rotation(rng).ravel(), *rng.normal(scale=0.5, size=3)]
+
+
+def random_tree(rng: np.random.Generator, solver: str) -> Multibody:
+    model = Multibody("tree", gravity=tuple(rng.normal(scale=10.0, size=3)), dynamics=solver)
+    bodies: list[str] = []
+    for i in range(int(rng.integers(1, 13))):
+        axes = rotation(rng)
+        # principal moments of three rods: any positive lengths give a possible body
+        a, b, c = rng.uniform(0.05, 1.0, size=3)
+        inertia = axes @ np.diag([b + c, a + c, a + b]) @ axes.T
+        model.body(
+            f"b{i}",
+            mass=float(rng.uniform(0.2, 5.0)),
+            center_of_mass=tuple(rng.normal(scale=0.3, size=3)),
+            inertia=inertia,
+        )
+        kind = str(rng.choice([k for k in JOINTS if bodies or k != "weld"]))
+        more = {"pitch": float(rng.normal())} if kind == "screw" else {}
+        model.joint(
+            kind,
+            name=f"j{i}",
+            parent=str(rng.choice(["ground", *bodies])),
+            child=f"b{i}",
+            frame_on_parent=frame(rng),
+            frame_on_child=frame(rng),
+            **more,
+        )
+        bodies.append(f"b{i}")
+    return model
+
+
+def random_state(system: cosim.System, rng: np.random.Generator) -> cosim.State:
+    state = system.default_state()
+    q = rng.uniform(-1.0, 1.0, size=system.nq)
+    state.set_q(q)
+    for name, part in system.parts.items():
+        if isinstance(part, cosim.Joint) and part.nq > part.nu:
+            values = np.array(state[f"{name}.q"])
+            values[:4] /= np.linalg.norm(values[:4])
+            state[f"{name}.q"] = values
+    state.set_u(rng.normal(size=system.nu))
+    return state.realize(cosim.Stage.ACCELERATION)
+
+
+def check(seed: int) -> None:
+    answers = {}
+    for solver in ("dynamics.sval", "dynamics.articulated_body"):
+        rng = np.random.default_rng(seed)
+        system = random_tree(rng, solver).build()
+        state = random_state(system, rng)
+        answers[solver] = np.array(state.y_dot[system.nq : system.nq + system.nu])
+    if not system.nu:
+        return
+    M, V = mass_matrix(system, state), bias(system, state)
+    udot = answers["dynamics.sval"]
+    scale = (abs(M) @ abs(udot) + abs(V)).max() + 1.0
+    assert abs(M @ (udot - answers["dynamics.articulated_body"])).max() <= 1e-10 * scale
+    # inverse dynamics leaves nothing over: M udot + V - T, with gravity on the side of T
+    assert abs(inverse_dynamics(system, state, udot)).max() <= 1e-10 * scale
+    assert abs(M - M.T).max() <= 1e-12 * abs(M).max()
+    assert np.linalg.eigvalsh(M).min() > 0.0
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_a_few_random_trees(seed: int) -> None:
+    check(seed)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", MANY)
+def test_many_random_trees(seed: int) -> None:
+    check(seed)
