@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from how_many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,7 +66,7 @@ def test_inverse_dynamics_needs_one_acceleration_for_each_speed(pins):
 number = st.floats(-2.0, 2.0, allow_nan=False)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20), deadline=None)
 @given(st.lists(number, min_size=4, max_size=4), st.lists(number, min_size=4, max_size=4))
 def test_any_state_of_a_chain(q, u):
     system = _chain()

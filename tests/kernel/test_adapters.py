@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from how_many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_parts import BouncingBall, Oscillator, system_of
@@ -117,7 +118,7 @@ def test_wrong_sources(values, text):
     assert all(problem.where.startswith("observer") for problem in raised.value.problems)
 
 
-@settings(deadline=None, max_examples=20, database=None, derandomize=True)
+@settings(deadline=None, max_examples=many(20), database=None, derandomize=True)
 @given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))
 def test_any_declaration_order_and_any_mixture_of_plain_parts(order, plain):
     model = cosim.Model("chain")

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from how_many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from workbench_tools import MOUNT
@@ -71,7 +72,7 @@ def test_the_file_as_it_was(tmp_path: Path) -> None:
 
 
 @given(damaged())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_typed(tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.toml"
     path.write_text(text, "utf-8")
