@@ -33,6 +33,8 @@ def array_of(argument: Argument, declarations: dict[str, Declaration]) -> str:
         return "h"
     if argument.role == "ring":
         return "k"
+    if argument.role == "switch":
+        return "p"
     if argument.role == "own" and argument.of in declarations:
         return OWN_ARRAYS.get(declarations[argument.of].kind, "c")
     if argument.role == "offered":
@@ -84,6 +86,8 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
     call = []
     for argument in arguments:
         array = array_of(argument, cls.declarations)
+        if argument.role == "switch":
+            continue
         if array in "th":
             call.append(array)
             continue
@@ -96,8 +100,22 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         "def block(t, y, p, d, k, h, c, ints, first, count):\n"
         "    for i in range(count):\n"
         f"        r = first + {width} * i\n"
+        f"{_switched_off(arguments, place)}"
         f"        {result}_kernel({', '.join(call)})\n"
     )
+
+
+def _switched_off(arguments: Sequence[Argument], place: dict[str, int]) -> str:
+    """The lines that leave zeros in place of results where the component is turned off."""
+    switch = next((a for a in arguments if a.role == "switch"), None)
+    if switch is None:
+        return ""
+    lines = [f"        if p[ints[r + {place[switch.name]}]] == 0.0:"]
+    for argument in arguments:
+        if argument.effect == "write":
+            lines.append(f"            for j in range({argument.size}):")
+            lines.append(f"                c[ints[r + {place[argument.name]}] + j] = 0.0")
+    return "\n".join([*lines, "            continue", ""])
 
 
 def python_block(
@@ -106,7 +124,11 @@ def python_block(
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
     readers = []
     place = {a.name: i for i, a in enumerate(columns(arguments))}
+    switch = next((place[a.name] for a in arguments if a.role == "switch"), None)
+    results = [(place[a.name], a.size) for a in arguments if a.effect == "write"]
     for argument in arguments:
+        if argument.role == "switch":
+            continue
         array = array_of(argument, cls.declarations)
         size = argument.size if argument.role != "ring" else 5
         readers.append((array, place.get(argument.name, 0), size, argument.is_number))
@@ -117,6 +139,10 @@ def python_block(
         arrays = {"y": y, "p": p, "d": d, "k": k, "c": c}
         for i in range(count):
             r = first + width * i
+            if switch is not None and p[ints[r + switch]] == 0.0:
+                for column, size in results:
+                    c[ints[r + column] : ints[r + column] + size] = 0.0
+                continue
             values = []
             for array, column, size, is_number in readers:
                 if array == "t":

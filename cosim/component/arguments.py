@@ -24,7 +24,8 @@ class Argument:
     name : str
     role : str
         "time", "side", "own" (a declared quantity), "derivative" (of a state), "next" (of a state or
-        discrete variable), "offered" (through an attachment), "collected", "history" or "ring".
+        discrete variable), "offered" (through an attachment), "collected", "history", "ring", or "switch"
+        (the parameter that turns the component off; the function itself does not see it).
     of : str
         Name of the declaration: the quantity itself, the state, or the attachment.
     slot : str
@@ -81,6 +82,11 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
             if d.kind in STATES or d.kind in ("discrete", "integer", "signal"):
                 add(f"{name}_next", "next", name, name, d.shape)
     return known
+
+
+def switch_argument(name: str) -> Argument:
+    """The parameter that turns a component off, as an argument of each of its functions."""
+    return Argument(name, "switch", name, name, (), "read")
 
 
 def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str) -> list[Argument]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any, ClassVar
 
-from cosim.component.arguments import Argument, resolve
+from cosim.component.arguments import Argument, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.values import Values, read_values
@@ -27,6 +27,12 @@ class Component:
     **values
         Parameters, options, attachments (a component or its name) and start values of states and
         inputs, by name. Text with a unit is converted: ``stiffness="120 N/mm"``.
+
+    Attributes
+    ----------
+    switch : str
+        Of a subclass: name of a parameter that turns its kernel functions off where it is 0. What they
+        would write is 0 then, and they add nothing.
 
     Raises
     ------
@@ -51,6 +57,7 @@ class Component:
     arguments: ClassVar[dict[str, list[Argument]]] = {}
     signals: ClassVar[dict[str, tuple[str, int, str]]] = {}
     plain_methods: ClassVar[tuple[str, ...]] = ("derivatives",)
+    switch: ClassVar[str] = ""
 
     name: str
     values: Values
@@ -61,6 +68,8 @@ class Component:
         cls.arguments = {}
         for name, kernel in cls.kernels.items():
             cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
+            if cls.switch and kernel.role == "kernel":
+                cls.arguments[name].append(switch_argument(cls.switch))
         for name, handler in cls.handlers.items():
             if not handler.function.is_python:
                 cls.arguments[name] = resolve(handler.function, cls.declarations, cls.__name__)

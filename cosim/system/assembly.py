@@ -264,7 +264,7 @@ class Assembly:
         layout = self.layout
         if argument.role == "side":
             return self.side
-        if argument.role in ("own", "ring"):
+        if argument.role in ("own", "ring", "switch"):
             return layout.slots[part.name, argument.name]
         if argument.role == "derivative":
             return layout.slots[part.name, argument.name]
