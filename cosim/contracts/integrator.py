@@ -38,8 +38,8 @@ class StepCode(IntEnum):
         """What happened and what to do, for people."""
         return {
             StepCode.DONE: "The step was taken.",
-            StepCode.NOT_FINITE: "A state or a derivative is infinite or not a number, however small the "
-            "step: look for a division by zero, or for a solution that ends here.",
+            StepCode.NOT_FINITE: "A state or a derivative is infinite or not a number: look for a division "
+            "by zero, a solution that ends here, or a fixed step that is too long.",
             StepCode.MINIMUM_STEP: "The accuracy would need a step smaller than the smallest one allowed: "
             "loosen the accuracy, lower minimum_step, or look for a jump that should be an event.",
             StepCode.BLOCK_FAILED: "A component could not be evaluated.",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosim.errors import LookUpError, SimulationError
+from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
@@ -177,22 +178,24 @@ def simulate(
 
     message = ""
     try:
-        status = simulator.status if simulator.is_initialized else simulator.initialize()
-        recorder.record(simulator.state)
-        simulator.on_step, simulator.on_jump = after_step, recorder.record
-        while status.succeeded and simulator.state.time < until:
-            status = simulator.step(until)
-            if progress is not None and progress(simulator.state.time) is False:
-                message = f"stopped at t = {simulator.state.time:.9g} s"
-                break
-        simulator.on_step = None
-        if status.succeeded and not message:
-            status = simulator.advance_pending_events()
-        if status.reason is Reason.REACHED_TERMINATION:
-            message = status.format_message()
-            if recorder.times[-1] != simulator.state.time:
-                recorder.record(simulator.state)
-        simulator.finish()
+        with interrupt_between_steps() as check:
+            status = simulator.status if simulator.is_initialized else simulator.initialize()
+            recorder.record(simulator.state)
+            simulator.on_step, simulator.on_jump = after_step, recorder.record
+            while status.succeeded and simulator.state.time < until:
+                status = simulator.step(until)
+                check()
+                if progress is not None and progress(simulator.state.time) is False:
+                    message = f"stopped at t = {simulator.state.time:.9g} s"
+                    break
+            simulator.on_step = None
+            if status.succeeded and not message:
+                status = simulator.advance_pending_events()
+            if status.reason is Reason.REACHED_TERMINATION:
+                message = status.format_message()
+                if recorder.times[-1] != simulator.state.time:
+                    recorder.record(simulator.state)
+            simulator.finish()
     except (SimulationError, KeyboardInterrupt) as error:
         result = recorder.result(simulator, str(error) or "interrupted", wall.perf_counter() - began)
         error.result = result  # type: ignore[union-attr]

@@ -7,6 +7,8 @@ import time as wall
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cosim.cause import EventCause
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
@@ -76,6 +78,8 @@ class Simulator:
         self._agenda = Agenda(system)
         self._dispatch = Dispatch(system, self._agenda, self.events)
         self._continuous = ContinuousPhase(system, self._agenda)
+        kinks = [v.slot.offset for v in system.variables.values() if v.path.endswith(".smooth_until")]
+        self._kinks = np.array(kinks, dtype=np.int64)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
         self.reset_statistics()
@@ -348,6 +352,7 @@ class Simulator:
         agenda.follow_parameters(state)
         event_time = min((agenda.next_time(state, e) for e in agenda.scheduled), default=math.inf)
         self._dispatch.window = None
+        kink = state._arrays["c"][self._kinks].min(initial=math.inf)
         try:
             if start < min(event_time, boundary):
                 self._dispatch.window = self._continuous.advance(
@@ -358,6 +363,9 @@ class Simulator:
         if state.time > start:
             state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
             self._auto_update(BEFORE)
+            if state.time >= kink - 1e-14 * max(1.0, abs(state.time)):
+                # a delayed signal has jumped just now: whoever remembers it keeps both sides
+                self._auto_update(AFTER)
         self._dispatch.statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)

@@ -185,7 +185,7 @@ def _changed(system: System, before: State, written: State, entry: Entry, does: 
         if array not in CHANGES[does]:
             raise SimulationError(
                 before.time,
-                f'{entry.path}: a {does} handler changed {", ".join(paths)}; only does="unrestricted" may',
+                f"{entry.path}: a {does} handler changed {', '.join(paths)}; {MAY[does]}",
             )
         names += paths
     return tuple(names)

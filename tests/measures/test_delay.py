@@ -281,3 +281,28 @@ def test_a_restored_state_goes_on_to_the_same_bytes() -> None:
         for _ in range(steps - i):
             other.step()
         assert other.state.to_bytes() == end
+
+
+class Door(cosim.Component):
+    """An input that is passed on."""
+
+    u = cosim.input()
+    y = cosim.output()
+
+    @cosim.kernel
+    def run(u, y):
+        y[0] = u
+
+
+def test_a_delay_of_a_delay_keeps_a_jump_of_an_input() -> None:
+    model = cosim.Model("chain")
+    model.add(Door, "door")
+    model.add("measures.delay", "first", source="door.y", delay=0.1000001)
+    model.add("measures.delay", "second", source="first", delay=0.05)
+    model.add("measures.integrate", "sum", source="second")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+    simulator.advance_to(0.3)
+    simulator.state["door.u"] = 1.0
+    simulator.advance_to(1.0)
+    simulator.state.realize(cosim.Stage.REPORT)
+    assert simulator.state["sum"] == pytest.approx(0.7 - 0.1500001, abs=1e-12)

@@ -65,8 +65,11 @@ class FmuInstance:
         """Run the 0th step: the handlers of the cause Initialization, and the first step size."""
         self.simulator, self.finished = None, False
         simulator = self._make_simulator()
-        simulator.initialize()
+        status = simulator.initialize()
         self.simulator = simulator
+        if not status.succeeded:
+            simulator.finish()
+            self.finished = True
 
     def step(self, time: float, size: float) -> str:
         """Advance from `time` by `size` (s); empty text, or why that is refused.
@@ -113,6 +116,8 @@ class FmuInstance:
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
         if self.simulator is not None and not self.finished:
+            if self.stop_time is not None and self.state.time >= self.stop_time:
+                self.simulator.advance_pending_events()
             self.simulator.finish()
             self.finished = True
 

@@ -259,14 +259,16 @@ def create_slave_class() -> type:
         def do_step(self, current_time: float, step_size: float) -> bool:
             if self._faults:
                 what = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
-                self._report(Fmi2Status.discard, f"fmi2DoStep refused, something went wrong before: {what}")
+                self._report(Fmi2Status.error, f"fmi2DoStep refused, something went wrong before: {what}")
                 return False
+            # pythonfmu can only discard a step and then calls it terminated: the log says which it is.
+            status = Fmi2Status.discard
             try:
                 refusal = self._instance.step(current_time, step_size)
             except BaseException as error:
-                refusal = _text(error)
+                status, refusal = Fmi2Status.error, _text(error)
             if refusal:
-                self._report(Fmi2Status.discard, f"fmi2DoStep({current_time!r}, {step_size!r}): {refusal}")
+                self._report(status, f"fmi2DoStep({current_time!r}, {step_size!r}): {refusal}")
             return not refusal
 
         def terminate(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,6 +18,7 @@ from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.initial_exchange import make_consistent
 from cosim_fmu.master.initialization_mode import InitializationMode
 from cosim_fmu.master.recorder import Recorder
+from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.wiring import check_connections, check_copies, check_loops, check_starts
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
@@ -144,9 +145,10 @@ class CoSimulation:
         failure: BaseException | None = None
         try:
             with ExitStack() as stack:
+                check = stack.enter_context(cosim.interrupt_between_steps())
                 self._initialize(coupled, until, stack)
                 recorder.record(self.start, coupled.board, coupled.held)
-                message = self._run(coupled, points, recorder, progress)
+                message = self._run(coupled, points, recorder, progress, check)
                 statistics.wall_time = perf_counter() - begun
         except (CoSimulationError, KeyboardInterrupt) as error:
             message, failure = str(error) or message, error
@@ -161,13 +163,16 @@ class CoSimulation:
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack) -> None:
         coupled.time = self.start
         for name, participant in self.participants.items():
-            stack.callback(participant.close)
+            stack.callback(_close, participant)
             values = self._values[name]
             coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
         make_consistent(coupled, self.descriptions)
         waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
         for name, participant in waiting.items():
-            coupled.guarded(name, participant.exit_initialization)
+            try:
+                coupled.guarded(name, participant.exit_initialization)
+            except StopRequested as request:
+                coupled.stop(name, request)
         if waiting:
             make_consistent(coupled, self.descriptions)
         for name in self.order:
@@ -181,9 +186,12 @@ class CoSimulation:
         points: CommunicationPoints,
         recorder: Recorder,
         progress: Callable[[float], bool | None] | None,
+        check: Callable[[], None],
     ) -> str:
         """All steps; returns why it ended before the last one, else ""."""
         assert self.algorithm is not None
+        if coupled.stop_reason:
+            return coupled.stop_reason
         shown = perf_counter()
         for i in range(points.count):
             time, following = points.time(i), points.time(i + 1)
@@ -191,6 +199,7 @@ class CoSimulation:
             coupled.statistics.steps += 1
             coupled.time = following
             recorder.record(following, coupled.board, coupled.held)
+            check()
             if coupled.stop_reason:
                 return coupled.stop_reason
             if progress is not None:
@@ -200,6 +209,11 @@ class CoSimulation:
                     if progress(following) is False and i + 1 < points.count:
                         return f"stopped at t = {following:.9g} s"
         return ""
+
+
+def _close(participant: cosim.Participant) -> None:
+    with suppress(Exception):  # a close that fails hides neither the results nor what failed before
+        participant.close()
 
 
 def _seconds(step: float | str, problems: list[WiringProblem]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 from typing import ClassVar
@@ -34,6 +35,8 @@ class CosimulateCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; results so far are kept when a participant fails."""
+        # FMUs of ours tell Python's logging too where a fault was; here the error says what it was
+        logging.getLogger("cosim.fmu").addHandler(logging.NullHandler())
         try:
             scenario = Scenario.read(arguments.scenario)
             loop = scenario.couple()

@@ -89,11 +89,11 @@ class CoupledParticipants:
 
         The others cannot be told before the next communication point: the inputs stay as they are.
         """
-        participant, end = self.participants[name], time + size
+        end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
         before = perf_counter()
         try:
-            reached = self.guarded(name, participant.step, time, size)
+            reached = self._reached(name, time, size, end + small)
             returns = 0
             while reached < end - small:
                 if not reached > time or returns == MOST_EARLY_RETURNS:
@@ -104,12 +104,9 @@ class CoupledParticipants:
                 self.statistics.retries += 1
                 self._happened(cosim.EventCause.TRIGGERED, reached, name, "returned early, went on")
                 time = reached
-                reached = self.guarded(name, participant.step, time, end - time)
+                reached = self._reached(name, time, end - time, end + small)
         except StopRequested as request:
-            self.stop_reason = (
-                self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
-            )
-            self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
+            self.stop(name, request)
         finally:
             self.statistics.participant_time[name] += perf_counter() - before
 
@@ -117,8 +114,38 @@ class CoupledParticipants:
         """Read everything that is wanted of a participant."""
         names = self.reads[name]
         if names:
-            values = self.guarded(name, self.participants[name].get, names)
-            self.board[name] = values.tolist() if hasattr(values, "tolist") else values
+            self.board[name] = self.get(name, names)
+
+    def get(self, name: str, names: Sequence[str]) -> list[Any]:
+        """Values of a participant, one for each name."""
+
+        def checked() -> list[Any]:
+            values = self.participants[name].get(names)
+            found = values.tolist() if hasattr(values, "tolist") else list(values)
+            if len(found) != len(names) or any(value is None for value in found):
+                raise ValueError(
+                    f"get answered {values!r} for {', '.join(names)}: one value for each is needed"
+                )
+            return found
+
+        found: list[Any] = self.guarded(name, checked)
+        return found
+
+    def stop(self, name: str, request: StopRequested) -> None:
+        """A participant asked to stop."""
+        self.stop_reason = (
+            self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
+        )
+        self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
+
+    def _reached(self, name: str, time: float, size: float, latest: float) -> float:
+        """Step a participant; the time that it says it has reached, checked."""
+        reached = self.guarded(name, self.participants[name].step, time, size)
+        if not isinstance(reached, (int, float)) or not reached <= latest:
+            raise CoSimulationError(
+                self.time, f"step({time:.9g}, {size:.9g}) answered {reached!r}, needs the time reached", name
+            )
+        return float(reached)
 
     def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call a participant; what it raises becomes an error that names it."""

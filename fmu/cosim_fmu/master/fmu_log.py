@@ -34,13 +34,22 @@ class FmuLog:
     def __init__(self) -> None:
         self.number = next(_numbers)
         self.messages: deque[tuple[int, str]] = deque(maxlen=100)
+        self.errors = self._before = 0
         _logs[self.number] = self
 
+    def begin(self) -> None:
+        """Note that a call begins; `has_error` speaks of what has been logged since."""
+        self._before = self.errors
+
+    def has_error(self) -> bool:
+        """Whether the FMU has logged an error, and not only a wish to stop, since the call began."""
+        return self.errors > self._before
+
     def text(self, count: int = 5) -> str:
-        """The last messages of at least a warning, or the last of any kind, one after the other."""
+        """First lines of the last messages of at least a warning, or else of the last of any kind."""
         serious = [m for status, m in self.messages if status not in (0, 5)]
         chosen = (serious or [m for _, m in self.messages])[-count:]
-        return " | ".join(dict.fromkeys(chosen))
+        return " | ".join(dict.fromkeys(m.partition("\n")[0] for m in chosen))
 
 
 def serious_categories(declared: Sequence[str]) -> list[str] | None:
@@ -70,6 +79,7 @@ def callback() -> Any:
     ) -> None:
         log = _logs.get(environment or 0)
         if log is not None:
+            log.errors += status in (3, 4)
             log.messages.append((status, (message or b"").decode("utf-8", "replace").strip()))
         elif not environment:
             printLogMessage(environment, instance, status, category, message)

@@ -134,6 +134,7 @@ class FmuParticipant(cosim.Participant):
             self.exit_initialization()
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
+        self._log.begin()
         try:
             self._slave.fmi2DoStep(self._slave.component, time, self._size(size), 1)
         except Exception as error:
@@ -268,7 +269,7 @@ class FmuParticipant(cosim.Participant):
         with suppress(Exception):
             reached = float(self._slave.getRealStatus(LAST_SUCCESSFUL_TIME))
         reached = reached if time <= reached <= time + size else time
-        if stopped:
+        if stopped and not self._log.has_error():
             raise StopRequested(reached, self._log.text(1) or "the FMU asked to stop")
         if not time < reached < time + size:  # a full step is not to be discarded
             self._mode = "failed"

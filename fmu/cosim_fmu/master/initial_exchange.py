@@ -130,7 +130,7 @@ class _Loop:
 
 def _read(coupled: CoupledParticipants, port: Port) -> Any:
     name, output = port
-    value = coupled.guarded(name, coupled.participants[name].get, [output])[0]
+    value = coupled.get(name, [output])[0]
     return float(value) if isinstance(value, np.floating) else value
 
 

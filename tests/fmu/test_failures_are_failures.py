@@ -1,0 +1,99 @@
+"""What fails inside an exported FMU fails the co-simulation; it is never taken for a wish to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from export_tools import export, fuse, oscillator
+
+import cosim
+from cosim_fmu import CoSimulation
+
+SCENARIO = """
+[participants.f]
+fmu = "{fmu}"
+parameters = {{ "fuse.signal" = 2.0 }}
+[master]
+step = 0.1
+until = 1.0
+"""
+
+
+@pytest.fixture(scope="module")
+def fuse_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export(fuse(), tmp_path_factory.mktemp("fuse") / "fuse.fmu")
+
+
+def test_a_failing_component_raises(fuse_fmu: Path) -> None:
+    loop = CoSimulation({"f": fuse_fmu}, [], "jacobi", 0.1, starts={"f.fuse.signal": 2.0})
+    with pytest.raises(cosim.SimulationError, match="the fuse has blown") as raised:
+        loop.simulate(1.0)
+    assert "Traceback" not in str(raised.value)
+
+
+def test_the_command_says_so_with_its_status(fuse_fmu: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "loop.toml"
+    scenario.write_text(SCENARIO.format(fmu=fuse_fmu.as_posix()), encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "cosim", "cosimulate", str(scenario), "-q"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "the fuse has blown" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_is_an_interrupt(tmp_path: Path) -> None:
+    path = export(oscillator(), tmp_path / "oscillator.fmu")
+    loop = CoSimulation({"o": path}, [], "jacobi", 1e-4)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+
+    def progress(time: float) -> None:
+        if not timer.is_alive() and not timer.finished.is_set():
+            timer.start()
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.simulate(1e4, progress=progress)
+    timer.cancel()
+
+
+class Wrong(cosim.Participant):
+    """Answers what it is told to."""
+
+    def __init__(self, step: object, get: object) -> None:
+        self.answers = (step, get)
+
+    def describe(self) -> cosim.ParticipantDescription:
+        return cosim.ParticipantDescription("wrong", {"x": cosim.ParticipantVariable("x", "output")})
+
+    def initialize(self, start, stop, values, tolerance=None) -> None: ...
+
+    def set(self, names, values) -> None: ...
+
+    def step(self, time, size):
+        return time + size if self.answers[0] == "right" else self.answers[0]
+
+    def get(self, names):
+        return [0.0] * len(names) if self.answers[1] == "right" else self.answers[1]
+
+    def close(self) -> None:
+        raise RuntimeError("cannot close")
+
+
+@pytest.mark.parametrize(
+    ("step", "get"),
+    [(float("nan"), "right"), (99.0, "right"), (None, "right"), ("right", None), ("right", [])],
+)
+def test_a_wrong_answer_names_the_participant(step: object, get: object) -> None:
+    loop = CoSimulation({"w": Wrong(step, get)}, [], "jacobi", 0.1)
+    with pytest.raises(cosim.SimulationError, match="w: "):
+        loop.simulate(1.0)
