@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim.errors import LookUpError, SimulationError
+from cosim.errors import LookUpError, ModelError, SimulationError
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
@@ -21,6 +21,7 @@ from cosim.system.system import System
 
 Progress = Callable[[float], "bool | None"]
 POINTS = 500
+MOST_POINTS = 1e8
 RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
 
 
@@ -163,6 +164,12 @@ def simulate(
     interval = (until - start) / POINTS if output_interval is None else float(output_interval)
     if not interval > 0.0:
         raise SimulationError(start, f"output interval is {interval} s, needs more than 0")
+    if (until - start) / interval > MOST_POINTS:
+        points = (until - start) / interval
+        raise ModelError.of(
+            "output interval",
+            f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most",
+        )
     recorder = Recorder(system, choose_signals(system, signals))
     index = 1
 

@@ -44,6 +44,8 @@ def check_folder(path: Path) -> None:
         raise cosim.CosimError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
         raise cosim.CosimError(f"{path}: is a folder, needs the name of a file")
+    if not os.access(path.parent, os.W_OK):
+        raise cosim.CosimError(f"{path}: the folder cannot be written to; choose another with -o.")
 
 
 def _umask() -> int:
