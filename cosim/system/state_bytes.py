@@ -63,6 +63,8 @@ def unpack(system: System, data: bytes) -> State:
     state = system.default_state()
     at = start + struct.calcsize("<dd?")
     for name, kind in (*SECTIONS, *OWNED):
+        if at + 8 > len(data) - 4:
+            raise StateError(f"the bytes of this State are damaged (section {name} is missing)")
         (size,) = struct.unpack_from("<q", data, at)
         at += 8
         if not 0 <= size < LARGEST or at + 8 * size > len(data) - 4:
