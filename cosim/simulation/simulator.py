@@ -11,6 +11,7 @@ import numpy as np
 
 from cosim.cause import EventCause
 from cosim.contracts.integrator import Integrator
+from cosim.contracts.runge_kutta import SMOOTH_UNTIL
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.simulation.continuous_phase import ContinuousPhase
@@ -78,7 +79,7 @@ class Simulator:
         self._agenda = Agenda(system)
         self._dispatch = Dispatch(system, self._agenda, self.events)
         self._continuous = ContinuousPhase(system, self._agenda)
-        kinks = [v.slot.offset for v in system.variables.values() if v.path.endswith(".smooth_until")]
+        kinks = [v.slot.offset for v in system.variables.values() if v.path.endswith(f".{SMOOTH_UNTIL}")]
         self._kinks = np.array(kinks, dtype=np.int64)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)

@@ -42,11 +42,6 @@ class Variable:
     maximum: float | None = None
     description: str = ""
 
-    @property
-    def is_computed(self) -> bool:
-        """Whether it lies in the cache (and cannot be written)."""
-        return self.slot.array == "c" and self.kind != "input"
-
     def unit(self, index: int = 0) -> str:
         """Unit of one element."""
         return self.units[index] if len(self.units) > 1 else self.units[0]
