@@ -76,6 +76,7 @@ from cosim.registration.registry import registry as registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.event_log import EventRecord as EventRecord
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
+from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result import Result as Result
 from cosim.simulation.simulate import simulate as simulate
 from cosim.simulation.simulator import Simulator as Simulator

@@ -1,4 +1,4 @@
-"""Ctrl-C between steps, not inside of them."""
+"""Ctrl-C between steps, not inside of them, and not while results are written."""
 
 from __future__ import annotations
 
@@ -32,3 +32,16 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
         yield check
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C while results so far are written: who is impatient presses it twice."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

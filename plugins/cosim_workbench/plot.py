@@ -8,8 +8,10 @@ from typing import Any
 import cosim
 from cosim_workbench.atomic_file import replaced_file
 
-WIDTH, PANEL_HEIGHT = 8.0, 2.6
-"""Inches."""
+WIDTH, PANEL_HEIGHT, NAME_WIDTH = 8.0, 2.6, 1.8
+"""Inches; a column of names beside the panels makes the picture wider."""
+LEGEND = 8
+"""Names that fit into a panel; more of them stand beside it, in columns of up to twice as many."""
 
 
 class Plot(cosim.ResultSink):
@@ -36,17 +38,39 @@ class Plot(cosim.ResultSink):
             panels.setdefault(result.unit(name), []).append(name)
         if not panels:
             raise cosim.CosimError("nothing to draw: the result has no signals but the time")
-        figure = Figure(figsize=(WIDTH, PANEL_HEIGHT * len(panels) + 0.6), layout="constrained")
+        beside = max(map(_columns_beside, panels.values()))
+        size = (WIDTH + NAME_WIDTH * beside, PANEL_HEIGHT * len(panels) + 0.6)
+        figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for panel, (unit, names) in zip(axes, panels.items(), strict=True):
-            for name in names:
-                panel.plot(result.time, columns[name], label=name, linewidth=1.2)
+            colors = _colors(len(names))
+            for name, color in zip(names, colors, strict=True):
+                panel.plot(result.time, columns[name], label=name, linewidth=1.2, color=color)
             panel.set_ylabel(unit if unit != "1" else names[0] if len(names) == 1 else "[1]")
             panel.grid(True, alpha=0.3)
-            panel.legend(fontsize="small", loc="best", ncols=1 + (len(names) - 1) // 8)
+            columns_beside = _columns_beside(names)
+            if columns_beside:
+                place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+                panel.legend(fontsize="x-small", ncols=columns_beside, **place)
+            else:
+                panel.legend(fontsize="small", loc="best")
         axes[-1].set_xlabel("time in s")
         figure.suptitle(str(result.statistics.get("model", "")))
         return figure
+
+
+def _colors(count: int) -> list[Any]:
+    """The ten colors that everybody knows; where they do not suffice, as many as there are curves."""
+    from matplotlib import colormaps
+
+    if count <= 10:
+        return [f"C{i}" for i in range(count)]
+    return [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in range(count)]
+
+
+def _columns_beside(names: list[str]) -> int:
+    """Columns of a legend that does not fit into its panel; 0 when it does."""
+    return 0 if len(names) <= LEGEND else 1 + (len(names) - 1) // (2 * LEGEND)
 
 
 def check_plot(path: Path) -> None:

@@ -49,7 +49,8 @@ class RunCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = getattr(error, "result", None)
             if partial is not None and len(partial):
-                sink.write(partial, target)
+                with cosim.uninterrupted():
+                    sink.write(partial, target)
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         sink.write(result, target)

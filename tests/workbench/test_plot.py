@@ -27,6 +27,15 @@ def test_signals_of_one_unit_share_a_panel() -> None:
     assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
 
 
+def test_many_signals_have_colors_of_their_own_and_names_beside_the_panel() -> None:
+    figure = Result([0.0, 1.0], {f"x{i}": [0.0, 1.0 * i] for i in range(40)}).plot()
+    (panel,) = figure.axes
+    assert len({tuple(line.get_color()) for line in panel.lines}) == 40
+    figure.canvas.draw()
+    legend = panel.get_legend().get_window_extent()
+    assert legend.x0 >= panel.get_window_extent().x1 - 1.0
+
+
 def test_panels_without_a_unit_say_so_or_name_their_signal() -> None:
     several = Result([0.0], {"a": [1.0], "b": [2.0], "x": [1.0]}, {"x": "m"})
     assert [panel.get_ylabel() for panel in several.plot().axes] == ["[1]", "m"]

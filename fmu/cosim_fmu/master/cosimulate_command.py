@@ -55,7 +55,8 @@ class CosimulateCommand(cosim.Command):
             result = _simulate(loop, until, scenario, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
-                sink.write(loop.result, target)
+                with cosim.uninterrupted():
+                    sink.write(loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         sink.write(result, target)
