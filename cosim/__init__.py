@@ -5,6 +5,8 @@ methods and file formats come from plugins.
 """
 
 from cosim.cause import EventCause as EventCause
+from cosim.compiled.foreign import call_with_array as call_with_array
+from cosim.compiled.foreign import call_with_interval as call_with_interval
 from cosim.compiled.native import compile_function as compile_function
 from cosim.compiled.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
 from cosim.compiled.walker import WALK_SIGNATURE as WALK_SIGNATURE

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import kernel_cache, walker
+from cosim.compiled import foreign, kernel_cache, walker
 from cosim.compiled.fingerprint import environment, fingerprint
 from cosim.errors import ContractError
 
@@ -245,6 +245,10 @@ def _lift(function: types.FunctionType) -> Any:
 
     if function is walker.call_block:
         return _indirect_call()
+    if function is foreign.call_with_array:
+        return _foreign_calls()[0]
+    if function is foreign.call_with_interval:
+        return _foreign_calls()[1]
     if id(function) not in _lifted:
         inline = {"inline": "always"} if getattr(function, "__inline__", False) else {}
         _lifted[id(function)] = (function, numba.njit(**OPTIONS, **inline)(_with_lifted_globals(function)))
@@ -270,6 +274,36 @@ def _indirect_call() -> Any:
         return nb.int32(address, *block), generate
 
     return call_address
+
+
+@functools.cache
+def _foreign_calls() -> tuple[Any, Any]:
+    """Numba intrinsics in place of the functions of `cosim.compiled.foreign`."""
+    from llvmlite import ir
+    from numba import types as nb
+    from numba.extending import intrinsic
+
+    def caller(letters: str) -> Any:
+        kinds = [_numba_type(letter) for letter in letters]
+        words = [ir.DoubleType() if letter == "f" else ir.IntType(64) for letter in letters]
+        function = ir.FunctionType(ir.IntType(32), words)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return builder.call(builder.inttoptr(values[0], function.as_pointer()), values[1:])
+
+        return nb.int32(nb.int64, *kinds), generate
+
+    @intrinsic
+    def call_with_array(typing_context, address, handle, indices, count, values, size):
+        return caller("iiiii")
+
+    @intrinsic
+    def call_with_interval(
+        typing_context, address, handle, start, length, flag, first, second, third, fourth
+    ):
+        return caller("iffiiiii")
+
+    return call_with_array, call_with_interval
 
 
 def _callback(block: Callable[..., None]) -> Any:

@@ -43,6 +43,9 @@ class MasterAlgorithm(ABC):
         Whether a participant sees results that others reached in the same step. The participants then
         go in the order of their dependencies, and a closed loop of declared direct feedthrough is
         refused, since no order resolves it; otherwise they go in the order in which they were given.
+    fixed_sequence : bool
+        Whether `step` does the same calls in the same order in every step, whatever the values. The master
+        then notes them once and repeats them in compiled code.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class MasterAlgorithm(ABC):
     """
 
     exchanges_within_step: ClassVar[bool] = False
+    fixed_sequence: ClassVar[bool] = False
 
     @abstractmethod
     def step(self, exchange: Exchange, time: float, size: float) -> None:

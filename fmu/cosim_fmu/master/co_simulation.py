@@ -12,6 +12,7 @@ import cosim
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
+from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
 from cosim_fmu.master.coupled_participants import CoupledParticipants
 from cosim_fmu.master.feedthrough import stepping_order
 from cosim_fmu.master.fmu_participant import FmuParticipant
@@ -139,7 +140,9 @@ class CoSimulation:
         recorder = Recorder(self.descriptions, self.links, record)
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()
-        coupled = CoupledParticipants(self.participants, self.links, self.order, reads, statistics)
+        coupled = CoupledParticipants(
+            self.participants, self.links, self.order, reads, statistics, self.descriptions
+        )
         recorder.bind(reads, coupled.input_names)
         message, begun = "interrupted", perf_counter()
         failure: BaseException | None = None
@@ -148,8 +151,10 @@ class CoSimulation:
                 check = stack.enter_context(cosim.interrupt_between_steps())
                 self._initialize(coupled, until, stack)
                 recorder.record(self.start, coupled.board, coupled.held)
+                initialized = perf_counter()
                 message = self._run(coupled, points, recorder, progress, check)
                 statistics.wall_time = perf_counter() - begun
+                statistics.stepping_time = perf_counter() - initialized
         except (CoSimulationError, KeyboardInterrupt) as error:
             message, failure = str(error) or message, error
             raise
@@ -192,23 +197,43 @@ class CoSimulation:
         assert self.algorithm is not None
         if coupled.stop_reason:
             return coupled.stop_reason
-        shown = perf_counter()
-        for i in range(points.count):
-            time, following = points.time(i), points.time(i + 1)
-            self.algorithm.step(coupled, time, following - time)
-            coupled.statistics.steps += 1
-            coupled.time = following
-            recorder.record(following, coupled.board, coupled.held)
+        take = self._loop(coupled, points, recorder)
+        shown, done = perf_counter(), 0
+        while done < points.count:
+            done = take(done)
             check()
             if coupled.stop_reason:
                 return coupled.stop_reason
             if progress is not None:
                 now = perf_counter()
-                if now - shown >= MOST_SECONDS_WITHOUT_PROGRESS or i + 1 == points.count:
+                if now - shown >= MOST_SECONDS_WITHOUT_PROGRESS or done == points.count:
                     shown = now
-                    if progress(following) is False and i + 1 < points.count:
-                        return f"stopped at t = {following:.9g} s"
+                    if progress(points.time(done)) is False and done < points.count:
+                        return f"stopped at t = {points.time(done):.9g} s"
         return ""
+
+    def _loop(
+        self, coupled: CoupledParticipants, points: CommunicationPoints, recorder: Recorder
+    ) -> Callable[[int], int]:
+        """What takes one or several steps from a communication point on, and gives the point reached."""
+        algorithm = self.algorithm
+        assert algorithm is not None
+        try:
+            run = CompiledLoop(coupled, points, algorithm, recorder).run
+            coupled.statistics.loop = "compiled"
+            return run
+        except NotCompiledError as reason:
+            coupled.statistics.loop = f"Python ({reason})"
+
+        def step(i: int) -> int:
+            time, following = points.time(i), points.time(i + 1)
+            algorithm.step(coupled, time, following - time)
+            coupled.statistics.steps += 1
+            coupled.time = following
+            recorder.record(following, coupled.board, coupled.held)
+            return i + 1
+
+        return step
 
 
 def _close(participant: cosim.Participant) -> None:

@@ -19,12 +19,18 @@ class CoSimulationStatistics:
         Steps of single participants that were continued after an early return.
     wall_time : float
         s, from instantiation to the last step.
+    stepping_time : float
+        s, of it in the loop over the communication steps, recording included.
     participant_time : dict of str to float
-        s, spent in the `step` of each participant.
+        s, spent in the `step` of each participant; 0 for steps taken in the compiled loop.
+    loop : str
+        "compiled", or "Python" and why.
     """
 
     steps: int = 0
     events: int = 0
     retries: int = 0
     wall_time: float = 0.0
+    stepping_time: float = 0.0
     participant_time: dict[str, float] = field(default_factory=dict)
+    loop: str = ""

@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 import cosim
 
 
@@ -68,3 +71,15 @@ class CommunicationPoints:
     def time(self, index: int) -> float:
         """The communication point `index`, s; index `count` is exactly `until`."""
         return self.start + index * self.step if index < self.count else self.until
+
+    def times(self, first: int, last: int) -> NDArray[np.float64]:
+        """The communication points `first` … `last` - 1, the same numbers as `time` gives.
+
+        Returns
+        -------
+        ndarray, shape (last - first,), s
+        """
+        found = self.start + np.arange(first, last, dtype=np.float64) * self.step
+        if first <= self.count < last:
+            found[self.count - first :] = self.until
+        return found

@@ -88,7 +88,7 @@ def summary(result: cosim.Result, target: Path) -> str:
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
     slowest = max(figures["participant_time"].items(), key=lambda item: item[1], default=None)
     line = ", ".join(said)
-    if slowest is not None:
+    if slowest is not None and slowest[1] > 0.0:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     return "\n".join([*message, line, f"results → {target}"])

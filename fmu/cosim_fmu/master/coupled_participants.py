@@ -28,12 +28,13 @@ class CoupledParticipants:
     reads : mapping of str to sequence of str
         What is read of each participant at each communication point; all connected outputs are in it.
     statistics : CoSimulationStatistics
+    descriptions : mapping of str to ParticipantDescription
 
     Attributes
     ----------
     board : dict of str to sequence
         The last values of `reads`.
-    held : dict of str to list
+    held : dict of str to sequence
         The last values of the connected inputs, in the order of `input_names`.
     events : list of EventRecord
         Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
@@ -49,21 +50,24 @@ class CoupledParticipants:
         order: Sequence[str],
         reads: Mapping[str, Sequence[str]],
         statistics: CoSimulationStatistics,
+        descriptions: Mapping[str, cosim.ParticipantDescription],
     ) -> None:
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
+        self.descriptions = descriptions
         self.statistics = statistics
         self.board: dict[str, Any] = {name: [] for name in participants}
-        self.held: dict[str, list[Any]] = {name: [] for name in participants}
+        self.held: dict[str, Any] = {name: [] for name in participants}
         self.events: list[cosim.EventRecord] = []
         self.stop_reason = ""
         self.time = math.nan
-        self.input_names = {
-            name: [link.input for link in links if link.target == name] for name in participants
-        }
+        feeding: dict[str, list[Link]] = {name: [] for name in participants}
+        for link in links:
+            feeding[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in feeding.items()}
         places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
         self._feeds: dict[str, list[tuple[str, int, Link]]] = {
-            name: [(link.source, places[link.start], link) for link in links if link.target == name]
-            for name in participants
+            name: [(link.source, places[link.start], link) for link in into]
+            for name, into in feeding.items()
         }
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
@@ -89,11 +93,26 @@ class CoupledParticipants:
 
         The others cannot be told before the next communication point: the inputs stay as they are.
         """
-        end = time + size
-        small = 1e-9 * size + 4.0 * math.ulp(end)
         before = perf_counter()
         try:
-            reached = self._reached(name, time, size, end + small)
+            self.finish_step(name, time, size, self.participants[name].step)
+        finally:
+            self.statistics.participant_time[name] += perf_counter() - before
+
+    def finish_step(
+        self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
+    ) -> None:
+        """Step a participant to ``time + size``; the first attempt may have been made elsewhere.
+
+        Parameters
+        ----------
+        attempt : callable
+            Gives the time that the first attempt has reached, s.
+        """
+        end = time + size
+        small = 1e-9 * size + 4.0 * math.ulp(end)
+        try:
+            reached = self._reached(name, attempt, time, size, end + small)
             returns = 0
             while reached < end - small:
                 if not reached > time or returns == MOST_EARLY_RETURNS:
@@ -104,11 +123,9 @@ class CoupledParticipants:
                 self.statistics.retries += 1
                 self._happened(cosim.EventCause.TRIGGERED, reached, name, "returned early, went on")
                 time = reached
-                reached = self._reached(name, time, end - time, end + small)
+                reached = self._reached(name, self.participants[name].step, time, end - time, end + small)
         except StopRequested as request:
             self.stop(name, request)
-        finally:
-            self.statistics.participant_time[name] += perf_counter() - before
 
     def read_outputs(self, name: str) -> None:
         """Read everything that is wanted of a participant."""
@@ -138,9 +155,11 @@ class CoupledParticipants:
         )
         self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
 
-    def _reached(self, name: str, time: float, size: float, latest: float) -> float:
+    def _reached(
+        self, name: str, step: Callable[[float, float], float], time: float, size: float, latest: float
+    ) -> float:
         """Step a participant; the time that it says it has reached, checked."""
-        reached = self.guarded(name, self.participants[name].step, time, size)
+        reached = self.guarded(name, step, time, size)
         if not isinstance(reached, (int, float)) or not reached <= latest:
             raise CoSimulationError(
                 self.time, f"step({time:.9g}, {size:.9g}) answered {reached!r}, needs the time reached", name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,11 +13,12 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_fmu.master import fmu_log
-from cosim_fmu.master.fmu_archive import FmuArchive
-from cosim_fmu.master.fmu_interface import FmuInterface, read_interface
+from cosim_fmu.master.fmu_interface import FmuInterface
 from cosim_fmu.master.fmu_library import load_slave
 from cosim_fmu.master.fmu_state import FmuState
+from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.unpacked_fmu import UnpackedFmu, read_fmu, unpack_fmu
 from cosim_fmu.master.variable_access import VariableAccess
 
 DISCARD, ERROR, FATAL, PENDING = 2, 3, 4, 5
@@ -29,9 +29,10 @@ class FmuParticipant(cosim.Participant):
     """A Co-Simulation FMU (FMI 2.0), bound with fmpy.
 
     The file is not trusted: `describe` looks at it without loading anything, `initialize` unpacks it into
-    a private folder, loads its library from there and leaves the instance in initialization mode, in
-    which inputs and outputs are made consistent; `exit_initialization`, or else the first `step`, ends
-    that mode. `close` terminates and frees the instance, unloads the library and removes the folder.
+    a private folder (one for all instances of the file, `UnpackedFmu`), loads its library from there
+    and leaves the instance in initialization mode, in which inputs and outputs are made consistent;
+    `exit_initialization`, or else the first `step`, ends that mode. `close` terminates and frees the
+    instance, unloads the library and gives up the folder.
 
     After a call that failed, the instance is freed without being terminated; after one that reported
     *fatal* nothing of it is called any more. Both as FMI 2.0.4 says (section 2.1.3, figure 11).
@@ -60,14 +61,13 @@ class FmuParticipant(cosim.Participant):
         self.path = Path(path)
         self.name = name if name is not None else self.path.stem
         self._interface: FmuInterface | None = None
-        self._archive: FmuArchive | None = None
         self._slave: Any = None
         self._mode = "new"  # new, instantiated, initializing, stepping, failed, fatal, closed
         self._log = fmu_log.FmuLog()
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
         self._usual_size = 0.0
-        self._remove_folder: Any = None
+        self._unpacked: UnpackedFmu | None = None
 
     @property
     def messages(self) -> list[str]:
@@ -143,6 +143,50 @@ class FmuParticipant(cosim.Participant):
             return self._reached(time, size)
         return time + size
 
+    def native_calls(self, inputs: Sequence[str], reads: Sequence[str]) -> NativeCalls | None:
+        """Where compiled code finds the functions that write, advance and read; all variables are real.
+
+        None when the library does not export one of them.
+        """
+        from ctypes import addressof, c_uint, c_void_p, cast
+
+        self.exit_initialization()
+        library = self._slave.dll
+        functions = [getattr(library, f"fmi2{name}") for name in ("SetReal", "DoStep", "GetReal")]
+        if not all(hasattr(function, "argtypes") for function in functions):
+            return None
+        assert self._interface is not None
+        references = self._interface.references
+        written = (c_uint * max(1, len(inputs)))(*[references[name] for name in inputs])
+        read = (c_uint * max(1, len(reads)))(*[references[name] for name in reads])
+        self._log.begin()
+        set_real, do_step, get_real = (int(cast(f, c_void_p).value or 0) for f in functions)
+        return NativeCalls(
+            instance=int(self._slave.component),
+            set=set_real,
+            step=do_step,
+            get=get_real,
+            input_references=addressof(written),
+            output_references=addressof(read),
+            same_size=not self._interface.variable_step,
+            keep=(written, read),
+        )
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """What `step` would have done about a status of fmi2DoStep that is not OK."""
+        if status != DISCARD:
+            raise self._native_failure("fmi2DoStep", status)
+        return self._reached(time, size)
+
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Raise what `set` or `get` would have raised."""
+        raise self._native_failure(f"fmi2{verb}Real", status)
+
+    def _native_failure(self, function: str, status: int) -> cosim.FmuError:
+        from fmpy.fmi1 import FMICallException
+
+        return self._failure(FMICallException(function=function, status=status), function)
+
     def save(self) -> FmuState:
         """The whole state of the instance, in its own memory."""
         self._need_ability("can_restore", "save its state", "canGetAndSetFMUstate")
@@ -182,8 +226,7 @@ class FmuParticipant(cosim.Participant):
             if slave is not None and mode != "fatal":
                 self._release(slave, mode)
         finally:
-            if self._remove_folder is not None:
-                self._remove_folder()
+            self._unpacked = None
 
     def _release(self, slave: Any, mode: str) -> None:
         try:
@@ -202,11 +245,7 @@ class FmuParticipant(cosim.Participant):
 
     def _read_interface(self) -> FmuInterface:
         if self._interface is None:
-            from fmpy import platform, sharedLibraryExtension
-
-            archive = FmuArchive(self.path)
-            archive.check_co_simulation(platform, sharedLibraryExtension)
-            self._interface, self._archive = read_interface(archive), archive
+            self._interface = read_fmu(self.path)[1]
         return self._interface
 
     def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
@@ -229,9 +268,8 @@ class FmuParticipant(cosim.Participant):
         )
         from fmpy.logging import addLoggerProxy
 
-        assert self._archive is not None
-        folder = self._archive.unpack()
-        self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, True)
+        self._unpacked = unpack_fmu(self.path)
+        folder = self._unpacked.folder
         slave = load_slave(str(self.path), folder, interface.identifier, interface.guid, self.name)
         self._slave, self._mode = slave, "instantiated"
         callbacks = fmi2CallbackFunctions()

@@ -22,6 +22,7 @@ class GaussSeidel(cosim.MasterAlgorithm):
     Dynamical Systems 6(2), 2000.
     """
 
+    fixed_sequence: ClassVar[bool] = True
     exchanges_within_step: ClassVar[bool] = True
 
     def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:

@@ -21,6 +21,7 @@ class Jacobi(cosim.MasterAlgorithm):
     Dynamical Systems 6(2), 2000.
     """
 
+    fixed_sequence: ClassVar[bool] = True
     exchanges_within_step: ClassVar[bool] = False
 
     def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim_fmu.master.link import Link
@@ -54,9 +55,9 @@ class Recorder:
                 hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
                 raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
         self._units = [numbers[port].unit for port in self.ports]
-        self._columns: list[list[Any]] = [[] for _ in self.ports]
-        self._times: list[float] = []
-        self._sources: list[tuple[str, int, bool]] = []
+        self._rows: list[tuple[float, list[Any]]] = []
+        self._tables: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self.sources: list[tuple[str, int, bool]] = []
 
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
         """What has to be read of each participant: the connected outputs and the recorded variables."""
@@ -67,27 +68,43 @@ class Recorder:
         return reads
 
     def bind(self, reads: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[str]]) -> None:
-        """Find the place of each recorded variable on the board or among the held inputs."""
+        """Find the place of each recorded variable on the board or among the held inputs (`sources`)."""
         for port in self.ports:
             name, variable = port
             held = port in self._held
-            self._sources.append((name, (inputs if held else reads)[name].index(variable), held))
+            self.sources.append((name, (inputs if held else reads)[name].index(variable), held))
 
     def record(self, time: float, board: Mapping[str, Any], held: Mapping[str, Any]) -> None:
         """Keep the present values."""
-        self._times.append(time)
-        for column, (name, place, is_held) in zip(self._columns, self._sources, strict=True):
-            column.append((held if is_held else board)[name][place])
+        self._rows.append(
+            (time, [(held if is_held else board)[name][place] for name, place, is_held in self.sources])
+        )
+
+    def extend(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Keep the values of several communication points.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,), s
+        values : ndarray, shape (n, number of recorded variables)
+        """
+        self._gather()
+        self._tables.append((times, values))
 
     def result(self, **more: Any) -> cosim.Result:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
-        count = min([len(self._times), *map(len, self._columns)])  # an interrupt may come between two columns
+        self._gather()
         names = [".".join(port) for port in self.ports]
-        signals = {
-            name: np.array(c[:count], dtype=np.float64) for name, c in zip(names, self._columns, strict=True)
-        }
-        units = dict(zip(names, self._units, strict=True))
-        return cosim.Result(np.array(self._times[:count]), signals, units, **more)
+        times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
+        columns = (np.concatenate([values[:, i] for _, values in self._tables]) for i in range(len(names)))
+        signals = dict(zip(names, columns if self._tables else [times] * len(names), strict=True))
+        return cosim.Result(times, signals, dict(zip(names, self._units, strict=True)), **more)
+
+    def _gather(self) -> None:
+        if self._rows:
+            rows, self._rows = self._rows, []
+            values = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(self.ports))
+            self._tables.append((np.array([time for time, _ in rows]), values))
 
 
 def _fits(port: tuple[str, str], pattern: str) -> bool:

@@ -1,0 +1,234 @@
+"""The loop over communication steps in compiled code, where participants and algorithm allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_fmu.master import compiled_steps
+from cosim_fmu.master.communication_points import CommunicationPoints
+from cosim_fmu.master.compiled_steps import ADVANCE, READ, SET
+from cosim_fmu.master.coupled_participants import CoupledParticipants
+from cosim_fmu.master.native_calls import NativeCalls
+from cosim_fmu.master.recorder import Recorder
+
+SECONDS_AT_ONCE = 0.04
+"""Of wall time, between two looks at Ctrl-C and the progress."""
+
+MOST_VALUES_AT_ONCE = 1 << 20
+
+
+class NotCompiledError(Exception):
+    """Why a co-simulation goes on in Python; no error."""
+
+
+class CompiledLoop:
+    """Communication steps without Python between the C calls.
+
+    The operations of one step are taken from the master algorithm: it is run once with an exchange that
+    only notes what is called, which is enough for algorithms that always do the same
+    (`MasterAlgorithm.fixed_sequence`). The values are exactly those of the loop in Python. An
+    early return of a participant is handed over to it, and the compiled steps go on after.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+        Initialized, with the values at the start on its board.
+    points : CommunicationPoints
+    algorithm : MasterAlgorithm
+    recorder : Recorder
+
+    Raises
+    ------
+    NotCompiledError
+        With the reason.
+    """
+
+    def __init__(
+        self,
+        coupled: CoupledParticipants,
+        points: CommunicationPoints,
+        algorithm: cosim.MasterAlgorithm,
+        recorder: Recorder,
+    ) -> None:
+        self._run = cosim.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
+        if self._run is compiled_steps.run_steps:
+            raise NotCompiledError("nothing is compiled here")
+        self.coupled, self.points, self.recorder = coupled, points, recorder
+        self._names = list(coupled.participants)
+        self._index = {name: i for i, name in enumerate(self._names)}
+        self._operations = _operations(algorithm, coupled.order)
+        self._calls = {name: _native_calls(coupled, name) for name in self._names}
+        self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
+        self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
+        self._inputs, self._outputs = np.zeros(self._first_input[-1]), np.zeros(self._first_output[-1])
+        self._program = np.array(
+            [number for kind, name in self._operations for number in (kind, self._index[name])],
+            dtype=np.int64,
+        )
+        self._parts = np.array([self._row(i) for i in range(len(self._names))], dtype=np.int64).ravel()
+        fed = sorted(coupled.links, key=lambda link: self._index[link.target])  # stable: in order for each
+        places = {
+            (name, output): self._output_slot(name, place)
+            for name in self._names
+            for place, output in enumerate(coupled.reads[name])
+        }
+        self._places = np.array([places[link.start] for link in fed], dtype=np.int64)
+        self._scales = np.array(
+            [number for link in fed for number in (link.factor, link.offset)], dtype=float
+        )
+        self._columns = np.array(
+            [
+                -1 - self._input_slot(name, place) if held else self._output_slot(name, place)
+                for name, place, held in recorder.sources
+            ],
+            dtype=np.int64,
+        )
+        self._report = np.zeros(6, dtype=np.int64)
+        self._report[4:] = self._inputs.ctypes.data, self._outputs.ctypes.data
+        for name in self._names:
+            self._take_over(name)
+        self._at_once = 1
+
+    def run(self, first: int) -> int:
+        """Take steps from communication point `first` on, for some milliseconds; the point reached.
+
+        Raises
+        ------
+        CoSimulationError
+            A participant failed; everything up to the last complete step is recorded.
+        """
+        columns = max(1, self._columns.size)
+        last = min(self.points.count, first + min(self._at_once, max(1, MOST_VALUES_AT_ONCE // columns)))
+        rows = np.empty((last - first, self._columns.size))
+        begun = perf_counter()
+        code = self._run(
+            *(self._program, self._parts, self._places, self._scales, self._columns),
+            *(self._inputs, self._outputs, rows.ravel(), self._report),
+            *(self.points.start, self.points.step, self.points.until, self.points.count, first, last),
+        )
+        spent = perf_counter() - begun
+        if code == compiled_steps.DONE:
+            if spent < SECONDS_AT_ONCE:
+                self._at_once = min(8 * self._at_once, int(self._at_once * SECONDS_AT_ONCE / spent) + 1)
+            self._keep(first, last, rows)
+            return last
+        stopped = int(self._report[0])
+        self._keep(first, stopped, rows[: stopped - first])
+        self._finish_in_python(stopped, int(self._report[1]), code)
+        return stopped + 1
+
+    def _finish_in_python(self, index: int, place: int, code: int) -> None:
+        """The rest of a step in which something was not as usual, in the loop that can deal with it."""
+        coupled = self.coupled
+        time, following = self.points.time(index), self.points.time(index + 1)
+        name = self._operations[place][1]
+        rest = self._operations[place:]
+        if code == compiled_steps.STEP_FAILED:
+            participant: Any = coupled.participants[name]
+            attempt = partial(participant.after_native_step, int(self._report[2]))
+            coupled.finish_step(name, time, following - time, attempt)
+            rest = rest[1:]
+        elif code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
+            verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
+            failed: Any = coupled.participants[name]
+            coupled.guarded(name, failed.after_native_access, verb, int(self._report[2]))
+        for kind, part in rest:
+            if kind == SET:
+                coupled.set_inputs(part)
+            elif kind == ADVANCE:
+                coupled.advance(part, time, following - time)
+            else:
+                coupled.read_outputs(part)
+        for part in self._names:
+            self._take_over(part)
+        coupled.statistics.steps += 1
+        coupled.time = following
+        self.recorder.record(following, coupled.board, coupled.held)
+
+    def _keep(self, first: int, last: int, rows: NDArray[np.float64]) -> None:
+        if last > first:
+            times = self.points.times(first + 1, last + 1)
+            self.recorder.extend(times, rows)
+            self.coupled.statistics.steps += last - first
+            self.coupled.time = float(times[-1])
+
+    def _take_over(self, name: str) -> None:
+        """Copy the values of the Python loop into the arrays, and let it see the arrays."""
+        i = self._index[name]
+        held = self._inputs[self._first_input[i] : self._first_input[i + 1]]
+        board = self._outputs[self._first_output[i] : self._first_output[i + 1]]
+        held[:] = self.coupled.held[name]
+        board[:] = self.coupled.board[name]
+        self.coupled.board[name], self.coupled.held[name] = board, held
+
+    def _row(self, i: int) -> list[int]:
+        calls = self._calls[self._names[i]]
+        begin, end = self._first_input[i], self._first_input[i + 1]
+        low, high = self._first_output[i], self._first_output[i + 1]
+        return [
+            *(calls.instance, calls.set, calls.step, calls.get),
+            *(begin, end - begin, calls.input_references),
+            *(low, high - low, calls.output_references),
+            int(calls.same_size),
+        ]
+
+    def _output_slot(self, name: str, place: int) -> int:
+        return self._first_output[self._index[name]] + place
+
+    def _input_slot(self, name: str, place: int) -> int:
+        return self._first_input[self._index[name]] + place
+
+
+class _Notes:
+    """An exchange that only notes what a master algorithm does."""
+
+    def __init__(self, order: Sequence[str]) -> None:
+        self.order = order
+        self.operations: list[tuple[int, str]] = []
+
+    def set_inputs(self, name: str) -> None:
+        self.operations.append((SET, name))
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        self.operations.append((ADVANCE, name))
+
+    def read_outputs(self, name: str) -> None:
+        self.operations.append((READ, name))
+
+
+def _operations(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> list[tuple[int, str]]:
+    if not algorithm.fixed_sequence:
+        raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
+    notes = _Notes(order)
+    algorithm.step(notes, 0.0, 1.0)
+    return notes.operations
+
+
+def _native_calls(coupled: CoupledParticipants, name: str) -> NativeCalls:
+    participant = coupled.participants[name]
+    make = getattr(participant, "native_calls", None)
+    if make is None:
+        raise NotCompiledError(f"{name} is a {coupled.descriptions[name].kind}")
+    variables = coupled.descriptions[name].variables
+    names = [*coupled.input_names[name], *coupled.reads[name]]
+    other = [n for n in names if variables[n].type != "real"]
+    if other:
+        raise NotCompiledError(f"{name}.{other[0]} is {variables[other[0]].type}")
+    calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name])
+    if calls is None:
+        raise NotCompiledError(f"the library of {name} lacks a function")
+    return calls
+
+
+def _starts(sizes: Sequence[int]) -> list[int]:
+    found = [0]
+    for size in sizes:
+        found.append(found[-1] + size)
+    return found

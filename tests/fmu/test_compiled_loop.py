@@ -1,0 +1,130 @@
+"""The compiled loop gives what the loop in Python gives, to the last bit."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.communication_points import CommunicationPoints
+from cosim_fmu.master.gauss_seidel import GaussSeidel
+from cosim_fmu.master.jacobi import Jacobi
+
+MakeFmu = Callable[..., Path]
+SPRING = {"a.k": 3.0, "b.k": 2.0, "a.kc": 5.0, "b.cc": 0.5}
+CROSSED = [("a.x", "b.x_other"), ("b.x", "a.x_other"), ("a.v", "b.v_other"), ("b.force", "a.f")]
+
+
+class PythonJacobi(Jacobi):
+    """The same, in the loop in Python."""
+
+    fixed_sequence: ClassVar[bool] = False
+
+
+class PythonGaussSeidel(GaussSeidel):
+    fixed_sequence: ClassVar[bool] = False
+
+
+def masses(fmu: Path, algorithm: Any, until: float = 0.7, **more: Any) -> cosim.Result:
+    loop = CoSimulation({"a": fmu, "b": fmu}, CROSSED, algorithm, step=1e-3, starts=SPRING)
+    return loop.simulate(until, **more)
+
+
+@pytest.mark.parametrize(("fast", "slow"), [(Jacobi, PythonJacobi), (GaussSeidel, PythonGaussSeidel)])
+def test_same_bytes_as_the_loop_in_python(make_fmu: MakeFmu, fast: Any, slow: Any) -> None:
+    fmu = make_fmu("mass")
+    one, other = masses(fmu, fast), masses(fmu, slow)
+    assert one.statistics["loop"] == "compiled"
+    assert other.statistics["loop"] == f"Python ({slow.__name__} does not do the same in every step)"
+    assert one.time.tobytes() == other.time.tobytes()
+    assert len(one) == 701
+    for name in other.names:
+        assert one[name].tobytes() == other[name].tobytes(), name
+        assert np.ptp(one[name]) > 0.0
+
+
+def test_units_are_converted_on_the_way(make_fmu: MakeFmu) -> None:
+    units = '<Unit name="mm"><BaseUnit m="1" factor="1e-3"/></Unit><Unit name="m"><BaseUnit m="1"/></Unit>'
+
+    def in_millimetres(name: str, attributes: dict[str, str]) -> dict[str, str]:
+        return {**attributes, "unit": "mm"} if name == "x_other" else attributes
+
+    metres = make_fmu("mass", units=units)
+    other = make_fmu("mass", name="mm", units=units, change=in_millimetres)
+    for algorithm in (Jacobi, PythonJacobi):
+        loop = CoSimulation({"a": metres, "b": other}, [("a.x", "b.x_other")], algorithm, step=1e-2)
+        result = loop.simulate(0.1)
+        assert result["b.x_other"][1:].tolist() == (1000.0 * result["a.x"][:-1]).tolist()
+
+
+def test_who_cannot_be_compiled_is_named(make_fmu: MakeFmu) -> None:
+    loop = CoSimulation({"kinds": make_fmu("types")}, [("kinds.integer_out", "kinds.integer_in")], step=0.1)
+    assert loop.simulate(0.2).statistics["loop"] == "Python (kinds.integer_in is integer)"
+    model = cosim.Model("still")
+    model.add("measures.constant", "one", constant=1.0)
+    loop = CoSimulation({"still": model}, [], step=0.1)
+    assert loop.simulate(0.2).statistics["loop"] == "Python (still is a cosim system)"
+
+
+def test_early_return_is_continued_and_compiled_steps_go_on(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("failing")
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0255}
+    results = []
+    for algorithm in (Jacobi, PythonJacobi):
+        result = CoSimulation({"p": fmu}, [], algorithm, step=1e-2, starts=starts).simulate(0.1)
+        assert [event.time for event in result.events] == [0.0255]
+        assert result.statistics["retries"] == 1
+        assert result.statistics["steps"] == 10
+        results.append(result)
+    assert results[0]["p.size"].tobytes() == results[1]["p.size"].tobytes()
+
+
+@pytest.mark.parametrize("status", [3, 4])
+def test_failure_keeps_the_results_up_to_it(make_fmu: MakeFmu, status: int) -> None:
+    starts = {"p.fail_at": 0.0255, "p.fail_status": status}
+    messages = []
+    for algorithm in (Jacobi, PythonJacobi):
+        loop = CoSimulation({"p": make_fmu("failing")}, [], algorithm, step=1e-2, starts=starts)
+        with pytest.raises(
+            CoSimulationError, match=f"fmi2DoStep.*{'error' if status == 3 else 'fatal'}"
+        ) as caught:
+            loop.simulate(0.1)
+        assert loop.result is not None
+        assert loop.result.time.tolist() == [0.0, 0.01, 0.02]
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_what_is_not_finite_is_not_passed_on(make_fmu: MakeFmu) -> None:
+    lengths = []
+    for algorithm in (Jacobi, PythonJacobi):
+        parts = {"a": make_fmu("mass"), "b": make_fmu("mass")}
+        loop = CoSimulation(parts, CROSSED, algorithm, step=1.0, starts={"a.k": 1e40})
+        with pytest.raises(cosim.SimulationError, match=r"a.*x is -?(inf|nan): not passed on to b\.x_other"):
+            loop.simulate(100.0)
+        assert loop.result is not None
+        lengths.append(len(loop.result))
+    assert lengths[0] == lengths[1] > 1
+
+
+def test_progress_may_stop_it(make_fmu: MakeFmu) -> None:
+    seen: list[float] = []
+
+    def stop(time: float) -> bool:
+        seen.append(time)
+        return time < 50.0
+
+    result = masses(make_fmu("mass"), "jacobi", until=5000.0, progress=stop)
+    assert result.statistics["loop"] == "compiled"
+    assert 50.0 <= result.time[-1] == seen[-1] < 5000.0
+    assert result.message.startswith("stopped at t = ")
+
+
+@pytest.mark.parametrize("points", [CommunicationPoints(0.1, 1.0, 0.3), CommunicationPoints(0.0, 1.0, 0.1)])
+def test_many_points_are_the_single_ones(points: CommunicationPoints) -> None:
+    assert points.times(0, points.count + 1).tolist() == [points.time(i) for i in range(points.count + 1)]
+    assert points.times(1, 3).tolist() == [points.time(1), points.time(2)]
