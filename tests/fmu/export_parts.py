@@ -86,6 +86,8 @@ class Fuse(cosim.Component):
 
     @cosim.kernel
     def derivatives(signal, level, through, passed_dot):
+        if signal > 5.0:
+            raise ValueError("more than 100 % of \N{GREEK SMALL LETTER MU}, %s %n")
         if signal > level:
             raise ValueError("the fuse has blown")
         through[0] = signal

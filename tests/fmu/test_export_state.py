@@ -65,9 +65,8 @@ def test_restoring_after_a_step_that_failed(oscillator_fmu: Path) -> None:
         driven(fmu, 0, 5)
         saved = fmu.slave.getFMUState()
         after = driven(fmu, 5, 9)
-        fmu["osc.mass"] = -1.0
         with pytest.raises(FMICallException):
-            fmu.slave.doStep(9 * H, H)
+            fmu.slave.doStep(9 * H, -H)
         fmu.slave.setFMUState(saved)
         assert driven(fmu, 5, 9) == after
 
@@ -147,10 +146,9 @@ def test_bytes_that_are_no_state(oscillator_fmu: Path, tmp_path: Path) -> None:
             (b"COSIMFMU1\nx\n" + good, "damaged (header)"),
         ):
             fmu.messages.clear()
-            fmu.slave.setFMUState(fmu.slave.deserializeFMUState(wrong))
+            with pytest.raises(FMICallException, match="error"):
+                fmu.slave.setFMUState(fmu.slave.deserializeFMUState(wrong))
             assert any(reason in message for message in fmu.messages), wrong[:20]
-            with pytest.raises(FMICallException, match="discard"):
-                fmu.slave.doStep(0.03, H)
             assert fmu.all() == before
         fmu.slave.setFMUState(fmu.slave.deserializeFMUState(good))
         driven(fmu, 3, 4)

@@ -15,6 +15,12 @@ MODEL = "model.json"
 INTERFACE = "interface.json"
 REGISTRY = "registry.json"
 MAGIC = b"COSIMFMU1\n"
+INSTANTIATED, INITIALIZING, STEPPING, STOPPED = MODES = (
+    "instantiated",
+    "in initialization mode",
+    "between steps",
+    "at its end",
+)
 
 
 class FmuInstance:
@@ -42,84 +48,102 @@ class FmuInstance:
         self.state.accuracy = self.interface.accuracy
         self.simulator: cosim.Simulator | None = None
         self.stop_time: float | None = None
-        self.finished = False
+        self.mode = INSTANTIATED
         self._plans: dict[tuple[str, tuple[int, ...]], tuple[cosim.Stage, list[tuple[int, int]]]] = {}
 
     # life
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
-        if self.simulator is not None:
-            raise cosim.StateError("fmi2SetupExperiment comes before initialization; call fmi2Reset first")
+        self._need("fmi2SetupExperiment", INSTANTIATED)
+        if tolerance is not None and not 0.0 < tolerance < 1.0:
+            raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
+        if not math.isfinite(start):
+            raise cosim.StateError(f"the start time is {start!r}, needs a finite number")
+        if stop is not None and not stop >= start:
+            raise cosim.StateError(f"the stop time {stop!r} s is not after the start time {start!r} s")
         if tolerance is not None:
-            if not 0.0 < tolerance < 1.0:
-                raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
             self.state.accuracy = tolerance
         self.state.set_time(start)
         self.stop_time = stop
 
     def enter_initialization(self) -> None:
         """Nothing is computed yet: parameters, inputs and start values may still be set."""
+        self._need("fmi2EnterInitializationMode", INSTANTIATED)
+        self.mode = INITIALIZING
 
     def exit_initialization(self) -> None:
         """Run the 0th step: the handlers of the cause Initialization, and the first step size."""
-        self.simulator, self.finished = None, False
+        self._need("fmi2ExitInitializationMode", INITIALIZING)
         simulator = self._make_simulator()
         status = simulator.initialize()
-        self.simulator = simulator
+        self.simulator, self.mode = simulator, STEPPING
         if not status.succeeded:
             simulator.finish()
-            self.finished = True
+            self.mode = STOPPED
+
+    def _need(self, function: str, *modes: str) -> None:
+        if self.mode not in modes:
+            raise cosim.StateError(
+                f"{function} is not allowed here: the instance is {self.mode}, needs to be "
+                f"{' or '.join(modes)}"
+            )
 
     def step(self, time: float, size: float) -> str:
-        """Advance from `time` by `size` (s); empty text, or why that is refused.
+        """Advance from `time` by `size` (s); empty text, or why the system wants the run to end.
 
         Raises
         ------
+        StateError
+            The step cannot be made; nothing has changed.
         SimulationError
             The system could not go on; the State is the last good one.
         """
-        refusal = self._refusal(time, size)
-        if refusal:
-            return refusal
+        self._check_step(time, size)
         assert self.simulator is not None
         target = time + size
         if target > self.state.time:
             with cosim.use_registry(self.registry):
                 status = self.simulator.advance_to(target)
             if not status.succeeded:
-                self.finished = True
+                self.mode = STOPPED
                 return f"the system asked to stop at t = {self.state.time!r} s: {status.message}"
         return ""
 
-    def _refusal(self, time: float, size: float) -> str:
-        if self.simulator is None:
-            return "initialize first: fmi2EnterInitializationMode, fmi2ExitInitializationMode"
-        if self.finished:
-            return (
+    def _check_step(self, time: float, size: float) -> None:
+        if self.mode == STOPPED:
+            raise cosim.StateError(
                 f"the simulation ended at t = {self.state.time!r} s; call fmi2Reset or restore a saved state"
             )
+        if self.mode != STEPPING:
+            raise cosim.StateError(
+                f"the instance is {self.mode}; initialize first: fmi2EnterInitializationMode, "
+                "fmi2ExitInitializationMode"
+            )
         if not (math.isfinite(time) and math.isfinite(size)):
-            return "time and step size have to be finite"
+            raise cosim.StateError("time and step size have to be finite")
         if size <= 0.0:
-            return f"the step size is {size!r} s, needs more than 0"
+            raise cosim.StateError(f"the step size is {size!r} s, needs more than 0")
         slack = 1e-6 * size + 8.0 * math.ulp(max(abs(time), abs(self.state.time)))
         if abs(time - self.state.time) > slack:
-            return (
+            raise cosim.StateError(
                 f"the instance is at t = {self.state.time!r} s. Step on from there, or go back with a saved "
                 "state (fmi2SetFMUstate)"
             )
         if self.stop_time is not None and time + size > self.stop_time + slack:
-            return f"the step ends after the stop time {self.stop_time!r} s that fmi2SetupExperiment gave"
-        return ""
+            raise cosim.StateError(
+                f"the step ends after the stop time {self.stop_time!r} s that fmi2SetupExperiment gave"
+            )
 
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
-        if self.simulator is not None and not self.finished:
+        self._need("fmi2Terminate", STEPPING, STOPPED)
+        if self.mode == STEPPING:
+            assert self.simulator is not None
             if self.stop_time is not None and self.state.time >= self.stop_time:
                 self.simulator.advance_pending_events()
             self.simulator.finish()
-            self.finished = True
+            self.mode = STOPPED
 
     def _make_simulator(self) -> cosim.Simulator:
         with cosim.use_registry(self.registry):
@@ -180,7 +204,7 @@ class FmuInstance:
         variable = self._variable(kind, reference)
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
-        if variable.causality not in ("input", "parameter") and self.simulator is not None:
+        if variable.causality not in ("input", "parameter") and self.mode not in (INSTANTIATED, INITIALIZING):
             raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
         return variable
 
@@ -199,11 +223,7 @@ class FmuInstance:
 
     def save(self) -> bytes:
         """Everything that later results depend on, as bytes that another process can take."""
-        header = {
-            "initialized": self.simulator is not None,
-            "finished": self.finished,
-            "stop_time": self.stop_time,
-        }
+        header = {"mode": self.mode, "stop_time": self.stop_time}
         return MAGIC + json.dumps(header).encode() + b"\n" + self.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
@@ -219,13 +239,11 @@ class FmuInstance:
         header, _, data = saved[len(MAGIC) :].partition(b"\n")
         try:
             row = json.loads(header)
-            initialized, finished, stop_time = (
-                bool(row["initialized"]),
-                bool(row["finished"]),
-                row["stop_time"],
-            )
+            mode, stop_time = row["mode"], row["stop_time"]
         except (ValueError, TypeError, KeyError) as error:
             raise cosim.StateError("the bytes of this state are damaged (header)") from error
-        state = self.system.state_from_bytes(data)
-        self.state, self.finished, self.stop_time = state, finished, stop_time
-        self.simulator = self._make_simulator() if initialized else None
+        if mode not in MODES:
+            raise cosim.StateError(f"the bytes of this state are damaged (mode {mode!r})")
+        self.state = self.system.state_from_bytes(data)
+        self.mode, self.stop_time = mode, stop_time
+        self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator()

@@ -20,7 +20,7 @@ from cosim_fmu.export.archive import read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
-from cosim_fmu.export.mend_library import mend_library
+from cosim_fmu.export.mend_library import answers_errors, mend_library
 from cosim_fmu.export.model_description import finish_model_description
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.recording_registry import RecordingRegistry
@@ -101,7 +101,7 @@ class PythonFmuExporter(cosim.Exporter):
             )
         bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
         resources = {
-            slave.MANIFEST: _json(bundle.manifest(model.name)),
+            slave.MANIFEST: _json({**bundle.manifest(model.name), "answers_errors": _mended_platforms()}),
             MODEL: _json(data),
             INTERFACE: interface.to_json(),
             REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
@@ -160,6 +160,14 @@ def _run_settings(
 def _all_entries(registry: cosim.Registry) -> Iterator[cosim.Entry]:
     for record in registry.plugins:
         yield from record.entries
+
+
+def _mended_platforms() -> list[str]:
+    """Platforms on which the library of the pythonfmu installed here answers an exception by fmi2Error."""
+    import pythonfmu
+
+    folder = Path(pythonfmu.__file__).parent / "resources" / "binaries"
+    return sorted({p.parent.name for p in folder.glob("*/*.so") if answers_errors(p.read_bytes())})
 
 
 def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str, bytes]:

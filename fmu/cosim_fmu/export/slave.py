@@ -6,8 +6,9 @@ are done. After them the packages of ours are those in the process already, when
 the installed ones, when they are identical, or else those in the FMU.
 
 pythonfmu 0.7 turns an exception that leaves any method into a fatal status and then frees its objects
-twice, which kills some hosts. So only the constructor lets one out, and only where there is no instance
-yet: everything else is logged, and the next step answers "discard".
+twice, which kills some hosts. Where its library is mended (see `mend_library`) an exception is an error
+status and no more. Elsewhere only the constructor lets one out, and only where there is no instance yet:
+everything else is logged, and the next step answers "discard".
 """
 
 from __future__ import annotations
@@ -29,13 +30,23 @@ from typing import Any
 MANIFEST = "manifest.json"
 FRAMEWORK = "cosim"
 STAMP = "__cosim_fmu__"
+SELF_EXPLAINING = (
+    "StateError",
+    "LookUpError",
+)  # of ours, when they have no other cause: the caller is at fault
 
 
-class InstantiationError(Exception):
-    """Why an FMU cannot be instantiated here; its `repr` is the plain text, which is what pythonfmu logs."""
+class RefusalError(Exception):
+    """Why an FMU cannot do what it was asked to; pythonfmu logs the `repr`, so that is the plain text."""
 
     def __repr__(self) -> str:
-        return str(self)
+        return _loggable(str(self))
+
+
+def answers_errors(resources: Path) -> bool:
+    """Whether the library that this process runs answers an exception by fmi2Error: see `mend_library`."""
+    manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
+    return sys.platform.startswith("linux") and "linux64" in manifest["answers_errors"]
 
 
 def package_digest(source: Path) -> str:
@@ -70,7 +81,7 @@ def create_instance(resources: Path) -> Any:
 
     Raises
     ------
-    InstantiationError
+    RefusalError
         All that is missing or does not fit, in one text.
     """
     manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
@@ -109,7 +120,7 @@ def _check_process(manifest: dict[str, Any]) -> None:
             problems += _conflict(row)
     if problems:
         what = f"The FMU '{manifest['model']}' cannot run in this process."
-        raise InstantiationError(" ".join([what, *problems]))
+        raise RefusalError(" ".join([what, *problems]))
 
 
 def _dotted(version: Sequence[int]) -> str:
@@ -223,7 +234,12 @@ def create_slave_class() -> type:
     from pythonfmu.logmsg import LogMsg  # type: ignore[import-untyped,unused-ignore]
 
     class Slave(Fmi2Slave):  # type: ignore[misc,unused-ignore]
-        """One instance of the FMU."""
+        """One instance of the FMU.
+
+        What goes wrong in a call is logged with its traceback. Where the library answers an exception by
+        fmi2Error one is raised; elsewhere the fault is kept and every further step answers "discard" until
+        the same call goes well.
+        """
 
         def __init__(self, **given: Any) -> None:
             super().__init__(**given)
@@ -234,13 +250,16 @@ def create_slave_class() -> type:
             is_reset = resources not in sys.path
             if "logger" in given:  # the library, and not its builder, which takes the folder out again
                 sys.path[:] = [entry for entry in sys.path if entry != resources]
+            self._can_raise = False
             try:
+                self._can_raise = answers_errors(Path(resources))
                 self._instance = create_instance(Path(resources))
             except BaseException as error:
                 # After a failed reset pythonfmu frees what it has freed already, so it has to be a fault.
                 if not is_reset:
-                    raise InstantiationError(_text(error)) from error
-                self._fault("fmi2Reset", error)
+                    raise RefusalError(_text(error)) from error
+                self._faults["fmi2Reset"] = str(error) or type(error).__name__
+                self._report(Fmi2Status.error, f"fmi2Reset: {_text(error)}")
             else:
                 self.modelName = self._instance.interface.identifier
                 self.description = self._instance.interface.description or None
@@ -261,19 +280,17 @@ def create_slave_class() -> type:
                 what = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
                 self._report(Fmi2Status.error, f"fmi2DoStep refused, something went wrong before: {what}")
                 return False
-            # pythonfmu can only discard a step and then calls it terminated: the log says which it is.
-            status = Fmi2Status.discard
             try:
-                refusal = self._instance.step(current_time, step_size)
+                wish = self._instance.step(current_time, step_size)
             except BaseException as error:
-                status, refusal = Fmi2Status.error, _text(error)
-            if refusal:
-                self._report(status, f"fmi2DoStep({current_time!r}, {step_size!r}): {refusal}")
-            return not refusal
+                self._wrong(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
+                return False
+            if wish:
+                self._report(Fmi2Status.discard, f"fmi2DoStep({current_time!r}, {step_size!r}): {wish}")
+            return not wish
 
         def terminate(self) -> None:
-            if self._instance is not None:
-                self._call("fmi2Terminate", lambda i: i.terminate())
+            self._call("fmi2Terminate", lambda i: i.terminate())
 
         # values
 
@@ -299,13 +316,14 @@ def create_slave_class() -> type:
             self._set("fmi2SetBoolean", "Boolean", vrs, values)
 
         def set_string(self, vrs: list[int], values: list[str]) -> None:
-            self._set("fmi2SetString", "String", vrs, values)
+            # No variable is of this type. Text that is no UTF-8 is a hole in the list, which is not read.
+            self._set("fmi2SetString", "String", vrs, [""] * len(vrs))
 
         def _get(self, function: str, kind: str, vrs: list[int], instead: Any) -> list[Any]:
             try:
                 return list(self._instance.get(kind, vrs))
             except BaseException as error:
-                self._report(Fmi2Status.error, f"{function}: {_text(error)}")
+                self._wrong(function, error)
                 return [instead] * len(vrs)
 
         def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
@@ -314,10 +332,12 @@ def create_slave_class() -> type:
             except BaseException as error:
                 refused = dict.fromkeys(vrs, error)
             for vr in vrs:
-                if vr in refused:
-                    self._fault(f"{function}({vr})", refused[vr])
-                else:
+                if vr not in refused:
                     self._faults.pop(f"{function}({vr})", None)
+                elif not self._can_raise:
+                    self._faults[f"{function}({vr})"] = str(refused[vr])
+            if refused:
+                self._wrong(function, *refused.values())
 
         # the whole state
 
@@ -325,12 +345,13 @@ def create_slave_class() -> type:
             try:
                 saved: bytes = self._instance.save()
             except BaseException as error:
-                self._report(Fmi2Status.error, f"fmi2GetFMUstate: {_text(error)}")
+                self._wrong("fmi2GetFMUstate", error)
                 return b""
             return saved
 
         def _set_fmu_state(self, state: bytes) -> None:
-            if self._call("fmi2SetFMUstate", lambda i: i.restore(state)):
+            self._call("fmi2SetFMUstate", lambda i: i.restore(state))
+            if "fmi2SetFMUstate" not in self._faults:
                 self._faults.clear()
 
         @staticmethod
@@ -343,23 +364,33 @@ def create_slave_class() -> type:
 
         # faults
 
-        def _call(self, function: str, call: Callable[[Any], Any]) -> bool:
-            """Make a call; whether it went well. A fault stays until the same call goes well."""
+        def _call(self, function: str, call: Callable[[Any], Any]) -> None:
+            """Make a call. Where it cannot be answered by an error, a fault stays until it goes well."""
             try:
                 call(self._instance)
             except BaseException as error:
-                self._fault(function, error)
-                return False
-            self._faults.pop(function, None)
-            return True
+                if not self._can_raise:
+                    self._faults[function] = str(error) or type(error).__name__
+                self._wrong(function, error)
+            else:
+                self._faults.pop(function, None)
 
-        def _fault(self, function: str, error: BaseException) -> None:
-            self._faults[function] = str(error) or type(error).__name__
-            self._report(Fmi2Status.error, f"{function}: {_text(error)}")
+        def _wrong(self, function: str, *errors: BaseException) -> None:
+            """Raise what went wrong where that is answered by an error (and logged), else log it."""
+            text = "\n".join(f"{function}: {_text(error)}" for error in errors)
+            if not self._can_raise:
+                self._report(Fmi2Status.error, text)
+                return
+            # Not into the queue: pythonfmu would empty it, and call the host, while an exception is set.
+            self._note(text)
+            raise RefusalError(text) from errors[0]
 
         def _report(self, status: Any, text: str) -> None:
             """To the host, which may not have logging on, and to Python's own logging."""
-            self.log_queue.append(LogMsg(status, f"logStatus{status.name.capitalize()}", text))
+            self.log_queue.append(LogMsg(status, f"logStatus{status.name.capitalize()}", _loggable(text)))
+            self._note(text)
+
+        def _note(self, text: str) -> None:
             logging.getLogger("cosim.fmu").error("%s: %s", self.instance_name, text)
 
     return Slave
@@ -367,7 +398,15 @@ def create_slave_class() -> type:
 
 def _text(error: BaseException) -> str:
     """What happened in a sentence, then where, unless the sentence says all."""
-    if isinstance(error, InstantiationError):
-        return str(error)
+    said = str(error) or type(error).__name__
+    if isinstance(error, RefusalError) or (
+        type(error).__name__ in SELF_EXPLAINING and error.__cause__ is None
+    ):
+        return said
     trace = "".join(traceback.format_exception(error)).rstrip()
-    return f"{str(error) or type(error).__name__}\n{trace}"
+    return f"{said}\n{trace}"
+
+
+def _loggable(text: str) -> str:
+    """Text as FMI's logger takes it: UTF-8, and a format for printf."""
+    return text.encode("utf-8", "replace").decode().replace("\0", " ").replace("%", "%%")

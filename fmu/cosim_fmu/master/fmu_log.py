@@ -49,7 +49,15 @@ class FmuLog:
         """First lines of the last messages of at least a warning, or else of the last of any kind."""
         serious = [m for status, m in self.messages if status not in (0, 5)]
         chosen = (serious or [m for _, m in self.messages])[-count:]
-        return " | ".join(dict.fromkeys(m.partition("\n")[0] for m in chosen))
+        return " | ".join(dict.fromkeys(map(_headline, chosen)))
+
+
+def _headline(message: str) -> str:
+    """The first line; after the one in which pythonfmu says which C function of Python failed."""
+    first, _, rest = message.partition("\n")
+    if rest and first.endswith(("PyObject_Call", "PyObject_CallMethod")):
+        first = rest.partition("\n")[0]
+    return first
 
 
 def serious_categories(declared: Sequence[str]) -> list[str] | None:
