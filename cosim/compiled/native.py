@@ -88,7 +88,18 @@ def block_address(block: Callable[..., None]) -> int:
         raise ContractError(f"{block!r} is no plain function, so it cannot be compiled")
     if id(block) not in _blocks:
         _blocks[id(block)] = (block, _compile(block, walker.BLOCK_SIGNATURE, BLOCK_OPTIONS))
-    result = next(iter(_blocks[id(block)][1].overloads.values()))
+    return _code_address(_blocks[id(block)][1])
+
+
+def function_address(function: Callable[..., Any], signature: str) -> int:
+    """Where the machine code of any function starts, for `walker.call_step` and `walker.call_dense`."""
+    if is_plain():
+        return walker.plain_address(function)
+    return _code_address(compile_function(function, signature))
+
+
+def _code_address(dispatcher: Any) -> int:
+    result = next(iter(dispatcher.overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
@@ -249,6 +260,10 @@ def _lift(function: types.FunctionType) -> Any:
         return _foreign_calls()[0]
     if function is foreign.call_with_interval:
         return _foreign_calls()[1]
+    if function is walker.call_step:
+        return _indirect_call_of(walker.STEP_SIGNATURE)
+    if function is walker.call_dense:
+        return _indirect_call_of(walker.DENSE_SIGNATURE)
     if id(function) not in _lifted:
         inline = {"inline": "always"} if getattr(function, "__inline__", False) else {}
         _lifted[id(function)] = (function, numba.njit(**OPTIONS, **inline)(_with_lifted_globals(function)))
@@ -304,6 +319,31 @@ def _foreign_calls() -> tuple[Any, Any]:
         return caller("iffiiiii")
 
     return call_with_array, call_with_interval
+
+
+@functools.cache
+def _indirect_call_of(signature: str) -> Any:
+    """Numba intrinsic: calls the machine code at an address with a tuple of arguments, for its result."""
+    from numba.extending import intrinsic
+
+    letters, letter = signature.split(">")
+    wanted, answer = [_numba_type(letter) for letter in letters], _numba_type(letter)
+
+    @intrinsic
+    def call_address(typing_context, address, arguments):
+        def generate(context, builder, typed, values):
+            convention = context.call_conv
+            given = [
+                context.cast(builder, builder.extract_value(values[1], i), a, b)
+                for i, (a, b) in enumerate(zip(typed.args[1], wanted, strict=True))
+            ]
+            pointer = builder.inttoptr(values[0], convention.get_function_type(answer, wanted).as_pointer())
+            _, value = convention.call_function(builder, pointer, answer, wanted, given)
+            return value if letter != "v" else context.get_dummy_value()
+
+        return answer(address, arguments), generate
+
+    return call_address
 
 
 def _callback(block: Callable[..., None]) -> Any:

@@ -53,6 +53,20 @@ def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
     return status
 
 
+def call_step(address, arguments):
+    """Take a step of the integrator whose compiled step is at that address; its code.
+
+    `arguments` is the tuple *(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory,
+    work, slots, t_stop, limit)*; see `cosim.integration.layout`.
+    """
+    return plain_blocks[address](*arguments)
+
+
+def call_dense(address, arguments):
+    """Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""
+    plain_blocks[address](*arguments)
+
+
 def plain_address(block: Any) -> int:
     """The address of a block when nothing is compiled."""
     plain_blocks[id(block)] = block
@@ -60,5 +74,7 @@ def plain_address(block: Any) -> int:
 
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
+STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
+DENSE_SIGNATURE = "fFFFF>v"
 WALK_SIGNATURE = "TIiifFFFIFF>i"
 REPEAT_SIGNATURE = "TIiifFFFIFFi>i"

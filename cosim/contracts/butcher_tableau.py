@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError, Problem
-
-Tree = tuple["Tree", ...]
-"""A rooted tree: the trees that hang from its root."""
+from cosim.integration import explicit_stages
+from cosim.integration.order_conditions import density, elementary_weights, rooted_trees
 
 HIGHEST_CHECKED = 8
 TOLERANCE = 1e-11
@@ -49,7 +47,7 @@ class ButcherTableau:
     first_same_as_last : bool
         Whether the last stage is the derivative at the end of the step.
     coefficients : ndarray
-        Everything as one flat array; see `cosim.contracts.runge_kutta_step`.
+        Everything as one flat array; see `cosim.integration.explicit_stages`.
 
     Raises
     ------
@@ -148,10 +146,10 @@ class ButcherTableau:
         return HIGHEST_CHECKED
 
     def _flat(self) -> NDArray[np.float64]:
-        """Header of 8, the nodes, where each sparse row starts, the rows, the dense output."""
-        error = np.zeros(self.stages) if self.error is None else self.error
-        rows = [self.a[i] for i in range(self.stages)] + [self.b, error]
-        first_row = 8 + self.stages
+        """The flat array that `cosim.integration.explicit_stages` describes."""
+        none = np.zeros(self.stages)
+        rows = [*self.a, self.b, none if self.error is None else self.error, none, none]
+        first_row = explicit_stages.TABLEAU_HEADER + self.stages
         at = first_row + len(rows)
         starts, body = [], []
         for row in rows:
@@ -160,57 +158,18 @@ class ButcherTableau:
             starts.append(float(at))
             body += entry
             at += len(entry)
-        degree = 0 if self.dense is None else self.dense.shape[1]
-        dense = [] if self.dense is None else self.dense.ravel().tolist()
-        header = [
-            float(self.stages),
-            float(self.first_same_as_last),
-            float(self.error is not None),
-            float(self.error_order + 1),
-            float(degree),
-            float(at),
-            float(first_row),
-            float(self.order),
-        ]
-        return np.array(header + self.c.tolist() + starts + body + dense)
-
-
-@cache
-def rooted_trees(order: int) -> tuple[Tree, ...]:
-    """All rooted trees with that many nodes (1, 1, 2, 4, 9, 20, 48, 115 for orders 1 … 8).
-
-    Examples
-    --------
-    >>> [len(rooted_trees(n)) for n in range(1, 7)]
-    [1, 1, 2, 4, 9, 20]
-    """
-    if order == 1:
-        return ((),)
-    found = set()
-    for size in range(1, order):
-        for branch in rooted_trees(size):
-            # Hanging a branch on the root of every smaller tree gives each tree, some several times.
-            for rest in rooted_trees(order - size):
-                found.add(tuple(sorted((*rest, branch))))
-    return tuple(sorted(found))
-
-
-def size_of(tree: Tree) -> int:
-    """Number of nodes."""
-    return 1 + sum(size_of(branch) for branch in tree)
-
-
-def density(tree: Tree) -> int:
-    """The density gamma of a rooted tree: its size times the densities of its branches."""
-    return size_of(tree) * math.prod(density(branch) for branch in tree)
-
-
-def elementary_weights(a: NDArray[np.float64], tree: Tree) -> NDArray[np.float64]:
-    """Phi_i of a rooted tree for every stage, shape (stages,)."""
-    result = np.ones(len(a))
-    for branch in tree:
-        result = result * (a @ elementary_weights(a, branch))
-    return result
+        header = np.zeros(explicit_stages.TABLEAU_HEADER)
+        header[explicit_stages.STAGES] = self.stages
+        header[explicit_stages.SAME] = self.first_same_as_last
+        header[explicit_stages.HAS_ERROR] = self.error is not None
+        header[explicit_stages.ORDER] = self.order
+        header[explicit_stages.ROWS_AT] = first_row
+        header[explicit_stages.DENSE_AT] = at
+        dense = []
+        if self.dense is not None:
+            header[explicit_stages.DEGREE] = self.dense.shape[1]
+            dense = [*self.dense.ravel(), *np.zeros(self.dense.shape[1])]
+        return np.array([*header, *self.c, *starts, *body, *dense])
 
 
 def _problem(text: str) -> Problem:

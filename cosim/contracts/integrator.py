@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.contracts.capabilities import Capabilities
+from cosim.contracts.dense_output import DenseOutput
+from cosim.contracts.step_code import StepCode, StepReason
+from cosim.contracts.step_statistics import StepStatistics
+from cosim.contracts.tolerances import Tolerance, tolerance_problems, tolerances
 from cosim.errors import ModelError, Problem
 
 if TYPE_CHECKING:
@@ -24,48 +26,6 @@ DEFAULT_ACCURACY = 1e-6
 LOOSEST_ACCURACY = 0.1
 
 
-class StepCode(IntEnum):
-    """How a step ended. After anything but DONE the State is as it was before the step."""
-
-    DONE = 0
-    NOT_FINITE = 1
-    MINIMUM_STEP = 2
-    BLOCK_FAILED = 3
-    NOT_INITIALIZED = 4
-
-    @property
-    def sentence(self) -> str:
-        """What happened and what to do, for people."""
-        return {
-            StepCode.DONE: "The step was taken.",
-            StepCode.NOT_FINITE: "A state or a derivative is infinite or not a number: look for a division "
-            "by zero, a solution that ends here, or a fixed step that is too long.",
-            StepCode.MINIMUM_STEP: "The accuracy would need a step smaller than the smallest one allowed: "
-            "loosen the accuracy, lower minimum_step, or look for a jump that should be an event.",
-            StepCode.BLOCK_FAILED: "A component could not be evaluated.",
-            StepCode.NOT_INITIALIZED: "The integrator's memory in the State is empty: call initialize first.",
-        }[self]
-
-
-@dataclass(frozen=True)
-class StepStatistics:
-    """What an integrator did since it was made.
-
-    Attributes
-    ----------
-    steps : int
-        Accepted steps.
-    rejections : int
-        Attempts that were repeated with a smaller step.
-    evaluations : int
-        Evaluations of the derivative, those of the first step's choice included.
-    """
-
-    steps: int = 0
-    rejections: int = 0
-    evaluations: int = 0
-
-
 class Integrator(ABC):
     """Advances the continuous state of a system, one step at a time.
 
@@ -73,13 +33,13 @@ class Integrator(ABC):
     a restored State goes on to the same bytes. What belongs to the last step alone (for dense output
     and for taking it again) may lie in the integrator.
 
-    The tolerance of a component of the state is ``accuracy * max(scale, |y|)``: relative above the
-    scale, absolute below it.
+    The error of a state in one step is held below ``max(absolute_tolerance, relative_tolerance * |y|)``.
 
     Parameters
     ----------
     accuracy : float, optional
-        Tolerance of the error of one step; 1e-6 unless given, more than 0.1 is taken as 0.1.
+        Tolerance of the error of one step, relative to each state; 1e-6 unless given, more than 0.1 is taken
+        as 0.1.
     initial_step : float, optional
         First step, s. Chosen from the first two derivatives unless given.
     minimum_step, maximum_step : float
@@ -87,8 +47,19 @@ class Integrator(ABC):
         Error control that wants less is reported, never accepted.
     fixed_step : float, optional
         The length of every step but the last one before a target, s; there is no error control then.
-    scale : float or array_like, shape (ny,)
-        Magnitude of a state below which its error is absolute, > 0; in the units of the states.
+    relative_tolerance, absolute_tolerance : float or mapping of str to float, optional
+        Where `accuracy` alone is not meant: a number, or numbers by group of states (``q``, ``u``, ``z``)
+        and by path (``"engine"``, ``"engine.q"``, ``"wheel*.u"``). Without them `accuracy` is the relative
+        tolerance, and a thousandth of the relative tolerance the absolute one, in the units of the states.
+
+    Attributes
+    ----------
+    capabilities : Capabilities
+        What the method can do; declared on the class.
+    order : int
+        Of the solution.
+    bibtex : str
+        Where the method was published: BibTeX entries.
 
     Raises
     ------
@@ -96,8 +67,9 @@ class Integrator(ABC):
         With everything that is wrong.
     """
 
-    has_error_estimate: bool = False
+    capabilities: ClassVar[Capabilities] = Capabilities()
     order: int = 0
+    bibtex: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -107,22 +79,22 @@ class Integrator(ABC):
         minimum_step: float = 0.0,
         maximum_step: float = math.inf,
         fixed_step: float | None = None,
-        scale: float | Sequence[float] | Vector = 1e-3,
+        relative_tolerance: Tolerance | None = None,
+        absolute_tolerance: Tolerance | None = None,
     ) -> None:
-        self.scale = np.atleast_1d(np.asarray(scale, dtype=float))
-        problems = list(
-            _problems(
-                type(self).__name__,
-                {"accuracy": accuracy, "initial_step": initial_step, "fixed_step": fixed_step},
-                minimum_step,
-                maximum_step,
-                self.scale,
-            )
+        name = type(self).__name__
+        problems = _problems(
+            name,
+            {"accuracy": accuracy, "initial_step": initial_step, "fixed_step": fixed_step},
+            minimum_step,
+            maximum_step,
         )
-        if fixed_step is None and not self.has_error_estimate:
+        problems += tolerance_problems(name, "relative_tolerance", relative_tolerance)
+        problems += tolerance_problems(name, "absolute_tolerance", absolute_tolerance)
+        if fixed_step is None and not self.capabilities.adaptive:
             problems.append(
                 Problem(
-                    type(self).__name__,
+                    name,
                     "this method has no error estimate, so it cannot keep an accuracy: "
                     "give fixed_step (s), or choose a method with error control.",
                 )
@@ -133,6 +105,18 @@ class Integrator(ABC):
         self.initial_step = None if initial_step is None else float(initial_step)
         self.minimum_step, self.maximum_step = float(minimum_step), float(maximum_step)
         self.fixed_step = None if fixed_step is None else float(fixed_step)
+        self.relative_tolerance, self.absolute_tolerance = relative_tolerance, absolute_tolerance
+
+    def tolerances(self, system: System) -> tuple[Vector, Vector]:
+        """The relative and the absolute tolerance of every state of a system, each of shape (ny,).
+
+        Raises
+        ------
+        ModelError
+            A tolerance names what the system does not have.
+        """
+        given = (self.relative_tolerance, self.absolute_tolerance)
+        return tolerances(type(self).__name__, system, self.accuracy, *given)
 
     @abstractmethod
     def memory_size(self, ny: int) -> int:
@@ -163,6 +147,20 @@ class Integrator(ABC):
             State is exactly as before.
         """
 
+    def advance(
+        self, system: System, state: State, t_stop: float, limit: float = math.inf, most: int = 1_000_000
+    ) -> StepCode:
+        """Take steps until `t_stop`, or so many, or until one of them fails; the code of the last one.
+
+        For who needs nothing between the steps; compiled methods do this in one call.
+        """
+        code = StepCode.DONE
+        for _ in range(most):
+            code = self.step(system, state, t_stop, limit)
+            if code is not StepCode.DONE or not state.time < t_stop:
+                break
+        return code
+
     @abstractmethod
     def restart(self, system: System, state: State) -> None:
         """Forget what an event made void; the State is realized to Acceleration at the new point."""
@@ -178,6 +176,23 @@ class Integrator(ABC):
     @abstractmethod
     def interpolate(self, t: float, out: Vector) -> None:
         """Write the state at `t` inside the last step into `out`, shape (ny,)."""
+
+    def dense(self) -> DenseOutput | None:
+        """The dense output of the last step for compiled code; None where the method has no compiled one.
+
+        Ask after each step: methods of high order complete here what dense output needs.
+        """
+        return None
+
+    @property
+    def reason(self) -> StepReason:
+        """What decided where the last step ended."""
+        return StepReason.METHOD
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know about the run so far, in sentences: such as that the system is stiff."""
+        return []
 
     @property
     @abstractmethod
@@ -195,9 +210,7 @@ class Integrator(ABC):
         """Steps, rejections and evaluations so far."""
 
 
-def _problems(
-    where: str, optional: dict[str, float | None], minimum: float, maximum: float, scale: Vector
-) -> list[Problem]:
+def _problems(where: str, optional: dict[str, float | None], minimum: float, maximum: float) -> list[Problem]:
     found = []
     for name, value in optional.items():
         if value is not None and not 0.0 < value < math.inf:
@@ -214,6 +227,4 @@ def _problems(
         value = optional[name]
         if value is not None and value > 0.0 and not minimum <= value <= maximum:
             found.append(Problem(where, f"{name} is {value}, must lie between {minimum} and {maximum} s."))
-    if not (np.isfinite(scale).all() and (scale > 0.0).all()):
-        found.append(Problem(where, f"scale is {scale.tolist()}, must be positive."))
     return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim.contracts.integrator import Integrator, StepCode
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
 from cosim.simulation.agenda import Agenda
 from cosim.simulation.isolation import Probe, first_crossing

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cosim.cause import EventCause
+from cosim.contracts.compiled_integrator import SMOOTH_UNTIL
 from cosim.contracts.integrator import Integrator
-from cosim.contracts.runge_kutta import SMOOTH_UNTIL
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.simulation.continuous_phase import ContinuousPhase

@@ -46,7 +46,7 @@ class IntegratorContract:
 
     def ways(self) -> list[dict[str, Any]]:
         """Options of all ways to run it: fixed steps, and error control if it has that."""
-        controlled = [{"accuracy": 1e-6}] if self.make(fixed_step=0.1).has_error_estimate else []
+        controlled = [{"accuracy": 1e-6}] if self.make(fixed_step=0.1).capabilities.adaptive else []
         return [{"fixed_step": 0.07}, *controlled]
 
     def test_has_a_docstring(self) -> None:
@@ -72,7 +72,7 @@ class IntegratorContract:
 
     def test_error_follows_the_accuracy(self) -> None:
         """Ten thousand times the accuracy, at least a hundred times smaller an error."""
-        if not self.make(fixed_step=0.1).has_error_estimate:
+        if not self.make(fixed_step=0.1).capabilities.adaptive:
             pytest.skip("the method has no error estimate")
         errors = []
         for accuracy in (1e-4, 1e-8):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.contracts.butcher_tableau import density, elementary_weights, rooted_trees, size_of
+from cosim.integration.order_conditions import density, elementary_weights, rooted_trees, size_of
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.explicit_euler import ExplicitEuler
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson

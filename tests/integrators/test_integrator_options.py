@@ -20,7 +20,8 @@ from cosim_integrators.explicit_euler import ExplicitEuler
         ({"maximum_step": 0.0}, "maximum_step is 0.0"),
         ({"minimum_step": 0.2, "maximum_step": 0.1}, "below minimum_step 0.2; exchange them"),
         ({"initial_step": 0.2, "maximum_step": 0.1}, "initial_step is 0.2, must lie between"),
-        ({"scale": 0.0}, "scale is .0.0., must be positive"),
+        ({"absolute_tolerance": 0.0}, "absolute_tolerance is 0.0, must be a positive number"),
+        ({"relative_tolerance": {"q": -1.0}}, r"relative_tolerance\['q'\] is -1.0"),
     ],
 )
 def test_refused(options, text) -> None:
@@ -30,7 +31,7 @@ def test_refused(options, text) -> None:
 
 def test_all_faults_at_once() -> None:
     with pytest.raises(cosim.ModelError) as caught:
-        DormandPrince(accuracy=-1.0, minimum_step=-1.0, scale=math.nan)
+        DormandPrince(accuracy=-1.0, minimum_step=-1.0, relative_tolerance=math.nan)
     assert len(caught.value.problems) == 3
 
 

@@ -1,0 +1,39 @@
+"""What an integration method can do, declared once on its class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Declared on the class of an integrator as `capabilities`; asked by simulators, kits and tables.
+
+    Attributes
+    ----------
+    adaptive : bool
+        Has an error estimate, so it can keep an accuracy; others need `fixed_step`.
+    implicit : bool
+        Solves equations in each step, so that stiffness does not limit the step.
+    dense_order : int
+        Order of the dense output: the error inside a step of length h is of order h^(dense_order + 1).
+    symmetric : bool
+        A step forward and a step back of the same length lead to where they began.
+    symplectic : bool
+        Keeps the energy of conservative systems within bounds, however long the run.
+    needs_second_order_form : bool
+        Only for systems in which q' = N(q) u, u' = f(t, q, u, z).
+    restarts_cheaply : bool
+        Has no history: an event costs no more than the step that it cuts.
+    supports_constraints : bool
+        Corrects the solution by projection after each step, where the system has constraints.
+    """
+
+    adaptive: bool = False
+    implicit: bool = False
+    dense_order: int = 3
+    symmetric: bool = False
+    symplectic: bool = False
+    needs_second_order_form: bool = False
+    restarts_cheaply: bool = True
+    supports_constraints: bool = False

@@ -1,0 +1,287 @@
+"""Integrators whose step is one compiled function."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cosim.compiled.native import compile_function, function_address, is_plain
+from cosim.compiled.walker import DENSE_SIGNATURE, STEP_SIGNATURE, WALK_SIGNATURE, walk
+from cosim.contracts.dense_output import DenseOutput
+from cosim.contracts.integrator import Integrator, Vector
+from cosim.contracts.step_code import StepCode, StepReason
+from cosim.contracts.step_statistics import StepStatistics
+from cosim.errors import SimulationError
+from cosim.integration import layout
+from cosim.integration.advance import ADVANCE_SIGNATURE, advance
+from cosim.integration.first_step import FIRST_STEP_SIGNATURE, choose_first_step
+
+if TYPE_CHECKING:
+    State = Any
+    System = Any
+
+STEP_ERROR = "step_error"
+SMOOTH_UNTIL = "smooth_until"
+NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
+COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS, layout.JACOBIANS, layout.FACTORIZATIONS]
+
+
+class CompiledIntegrator(Integrator):
+    """Base of integrators whose step, step taken again and dense output are kernel functions.
+
+    A subclass names three kernel functions and says how large its arrays are; `cosim.integration.layout`
+    explains the arrays. What is the same for all of them stands here.
+
+    Attributes
+    ----------
+    step_function, redo_function, dense_function : function
+        Kernel functions; plain Python, compiled when a system is prepared.
+
+    Notes
+    -----
+    A component that computes with an error of its own reports it, relative to what it computes, in a
+    cache slot ``step_error``: at the end of a step it is held to the accuracy like the others. One
+    that knows when it will jump or have a kink says so in a cache slot ``smooth_until``, a time: steps
+    with error control end there.
+    """
+
+    step_function: ClassVar[Callable[..., Any]]
+    redo_function: ClassVar[Callable[..., Any]]
+    dense_function: ClassVar[Callable[..., Any]]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._counts = np.zeros(len(COUNTS))
+        self._system: Any = None
+        self._ny = 0
+        self._coefficients = self._settings = np.zeros(0)
+        self._work = np.zeros(layout.WORK_HEADER)
+        self._slots = np.zeros(2, dtype=np.int64)
+        self._step: Any = None
+        self._redo: Any = None
+        self._dense: Any = None
+
+    # what a subclass says
+
+    @abstractmethod
+    def coefficients(self, system: System) -> Vector:
+        """Constant numbers of the method, for its kernel functions."""
+
+    @abstractmethod
+    def work_size(self, ny: int) -> int:
+        """How many numbers the method needs in `work` beyond the header and three vectors."""
+
+    @property
+    def error_order(self) -> int:
+        """The exponent of the step in the error estimate."""
+        return self.order
+
+    def memory_size(self, ny: int) -> int:
+        """Two numbers: the next step and the error of the last one."""
+        return layout.MEMORY_HEADER
+
+    def extra_slots(self, system: System) -> list[int]:
+        """Integers of the method's own, for the end of `slots`."""
+        return []
+
+    # the contract
+
+    def initialize(self, system: System, state: State) -> None:
+        """Choose the first step and write the memory; the State is realized to Acceleration."""
+        self._prepare(system)
+        memory = np.zeros(self.memory_size(self._ny))
+        state.integrator_memory = memory
+        self._work[layout.START] = math.nan
+        memory[layout.NEXT_STEP] = self._first_step(system, state)
+
+    def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
+        """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
+        if self._system is not system:
+            self._prepare(system)
+        t = state.time
+        if not t < t_stop:
+            return self._stopped(t, t_stop)
+        memory = state.integrator_memory
+        if memory.size != self.memory_size(self._ny):
+            return StepCode.NOT_INITIALIZED
+        if self._ny + self._slots.size == 2:
+            return self._skip(system, state, t_stop, limit)
+        if min(t_stop, limit, self.maximum_step, memory[layout.NEXT_STEP]) == math.inf:
+            raise ValueError(NOTHING_LIMITS)
+        code = self._step(
+            *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
+            *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
+        )
+        if code == layout.DONE:
+            state._advance(float(self._work[layout.END]))
+            self._stepped(system, state)
+        return StepCode(code)
+
+    def advance(
+        self, system: System, state: State, t_stop: float, limit: float = math.inf, most: int = 1_000_000
+    ) -> StepCode:
+        """As `Integrator.advance`, in one call of compiled code."""
+        if self._system is not system:
+            self._prepare(system)
+        if not state.time < t_stop or self._ny + self._slots.size == 2:
+            return super().advance(system, state, t_stop, limit, most)
+        memory, before = state.integrator_memory, self._work[layout.STEPS]
+        if memory.size != self.memory_size(self._ny):
+            return StepCode.NOT_INITIALIZED
+        code = _compiled(advance, ADVANCE_SIGNATURE)(
+            *(function_address(type(self).step_function, STEP_SIGNATURE), most),
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
+        )
+        if self._work[layout.STEPS] > before:
+            state._advance(float(self._work[layout.END]))
+        self._stepped(system, state)
+        return StepCode(code)
+
+    def restart(self, system: System, state: State) -> None:
+        """Go on after a jump: the length of the step is kept, the memory of its error is not.
+
+        If the step turns out to be too long for what comes, error control rejects it; a new choice
+        by trial would cost evaluations at every event.
+        """
+        self._work[layout.START] = math.nan
+        state.integrator_memory[layout.LAST_ERROR] = 0.0
+
+    def redo(self, system: System, state: State, t_event: float) -> StepCode:
+        """The last step again, ending at `t_event`, not later than error control accepted it."""
+        self._check_inside(t_event, float(self._work[layout.ACCEPTED_END]))
+        if not t_event > self.previous_time:
+            raise ValueError(
+                f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s"
+            )
+        code = self._redo(
+            *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
+            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
+        )
+        state._advance(float(self._work[layout.END]))
+        self._stepped(system, state)
+        return StepCode(code)
+
+    def interpolate(self, t: float, out: Vector) -> None:
+        """The dense output of the method; ValueError outside the last step."""
+        self._check_inside(t, float(self._work[layout.END]))
+        self._complete()
+        self._dense(t, self._coefficients, self._work, out, out)
+
+    def dense(self) -> DenseOutput:
+        """As `Integrator.dense`."""
+        self._complete()
+        address = function_address(type(self).dense_function, DENSE_SIGNATURE)
+        return DenseOutput(address, self._dense, self._coefficients, self._work)
+
+    @property
+    def previous_time(self) -> float:
+        """Where the last step began, s; NaN when there is none."""
+        return float(self._work[layout.START])
+
+    @property
+    def reason(self) -> StepReason:
+        """What decided where the last step ended."""
+        return StepReason(int(self._work[layout.REASON]))
+
+    @property
+    def statistics(self) -> StepStatistics:
+        """Steps, rejections and evaluations since the integrator was made."""
+        return StepStatistics(*(int(n) for n in self._counts + self._work[COUNTS]))
+
+    @property
+    def failed_at(self) -> tuple[float, Vector] | None:
+        """Time, s, and continuous state, shape (ny,), of the evaluation that failed last."""
+        at = layout.WORK_HEADER + 2 * self._ny
+        return float(self._work[layout.FAILED_TIME]), self._work[at : at + self._ny].copy()
+
+    # machinery
+
+    def _stepped(self, system: System, state: State) -> None:
+        """After a step: what a method does in Python."""
+
+    def _complete(self) -> None:
+        """Before dense output: what a method has not computed yet."""
+
+    def _stopped(self, t: float, t_stop: float) -> StepCode:
+        if t == t_stop:
+            return StepCode.DONE
+        raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
+
+    def _skip(self, system: System, state: State, t_stop: float, limit: float) -> StepCode:
+        """Where there is nothing to integrate, one step goes all the way, and one walk is enough."""
+        end = min(t_stop, state.time + min(limit, self.maximum_step))
+        if end == math.inf:
+            raise ValueError(NOTHING_LIMITS)
+        step, work = _compiled(walk, WALK_SIGNATURE), self._work
+        arrays = (system.table, system.ints, *system.derivative_range)
+        status = step(*arrays, end, *system.arrays(state))
+        if status != 0:
+            work[layout.FAILED_BLOCK], work[layout.FAILED_TIME] = status - 1, end
+            step(*arrays, state.time, *system.arrays(state))
+            return StepCode.BLOCK_FAILED
+        work[layout.START], work[layout.END], work[layout.ACCEPTED_END] = state.time, end, end
+        work[layout.REASON] = layout.BY_TARGET if end == t_stop else layout.BY_LIMIT
+        work[layout.STEPS] += 1.0
+        state._advance(end)
+        return StepCode.DONE
+
+    def _prepare(self, system: System) -> None:
+        """Compile, and make room for this system."""
+        relative, absolute = self.tolerances(system)
+        self._counts += self._work[COUNTS]
+        self._system, self._ny = system, int(system.ny)
+        head = np.zeros(layout.SETTINGS_HEADER)
+        head[layout.ACCURACY], head[layout.ERROR_ORDER] = self.accuracy, self.error_order
+        head[layout.SMALLEST], head[layout.LARGEST] = self.minimum_step, self.maximum_step
+        head[layout.FIXED] = self.fixed_step or 0.0
+        self._settings = np.concatenate([head, relative, absolute])
+        self._coefficients = self.coefficients(system)
+        self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
+        self._work[layout.START] = self._work[layout.END] = math.nan
+        errors, smooth = _slots(system, STEP_ERROR), _slots(system, SMOOTH_UNTIL)
+        listed = [len(errors), len(smooth), *errors, *smooth, *self.extra_slots(system)]
+        self._slots = np.array(listed, dtype=np.int64)
+        self._step = _compiled(type(self).step_function, STEP_SIGNATURE)
+        self._redo = _compiled(type(self).redo_function, layout.REDO_SIGNATURE)
+        self._dense = _compiled(type(self).dense_function, DENSE_SIGNATURE)
+
+    def _first_step(self, system: System, state: State) -> float:
+        if self.fixed_step is not None:
+            return self.fixed_step
+        if self.initial_step is not None:
+            return self.initial_step
+        if self._ny == 0:
+            return self.maximum_step
+        status = _compiled(choose_first_step, FIRST_STEP_SIGNATURE)(
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._settings, self._work),
+        )
+        if status != 0:
+            raise SimulationError(state.time, StepCode.BLOCK_FAILED.sentence)
+        chosen, self._work[layout.END] = float(self._work[layout.END]), math.nan
+        return min(max(chosen, self.minimum_step), self.maximum_step)
+
+    def _check_inside(self, t: float, end: float) -> None:
+        start = self.previous_time
+        if not start <= t <= end:
+            raise ValueError(
+                f"t = {t} s is not inside the last step, {start} to {end} s"
+                if start == start
+                else f"there is no last step that could hold t = {t} s"
+            )
+
+
+def _slots(system: System, name: str) -> list[int]:
+    """Offsets in the cache of all slots of that name."""
+    return [v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == name]
+
+
+def _compiled(function: Any, signature: str) -> Callable[..., Any]:
+    """The compiled function; in plain Python, one in which overflow and 0/0 are as silent as compiled."""
+    callable_ = compile_function(function, signature)
+    return np.errstate(all="ignore")(callable_) if is_plain() else callable_

@@ -1,0 +1,50 @@
+"""What a step answers, and what decided where it ended."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cosim.integration import layout
+
+
+class StepCode(IntEnum):
+    """How a step ended. After anything but DONE the State is as it was before the step."""
+
+    DONE = layout.DONE
+    NOT_FINITE = layout.NOT_FINITE
+    MINIMUM_STEP = layout.MINIMUM_STEP
+    BLOCK_FAILED = layout.BLOCK_FAILED
+    NOT_INITIALIZED = layout.NOT_INITIALIZED
+    NO_CONVERGENCE = layout.NO_CONVERGENCE
+
+    @property
+    def sentence(self) -> str:
+        """What happened and what to do, for people."""
+        return _SENTENCES[self]
+
+
+class StepReason(IntEnum):
+    """What decided where a step that was taken ended.
+
+    METHOD: error control, or the fixed step. TARGET: `t_stop`, reached exactly. LIMIT: the `limit` of this
+    one step. KINK: a component is not smooth there (its slot ``smooth_until``). MAXIMUM: `maximum_step`.
+    """
+
+    METHOD = layout.BY_METHOD
+    TARGET = layout.BY_TARGET
+    LIMIT = layout.BY_LIMIT
+    KINK = layout.BY_KINK
+    MAXIMUM = layout.BY_MAXIMUM
+
+
+_SENTENCES = {
+    StepCode.DONE: "The step was taken.",
+    StepCode.NOT_FINITE: "A state or a derivative is infinite or not a number: look for a division "
+    "by zero, a solution that ends here, or a fixed step that is too long.",
+    StepCode.MINIMUM_STEP: "The accuracy would need a step smaller than the smallest one allowed: "
+    "loosen the accuracy, lower minimum_step, or look for a jump that should be an event.",
+    StepCode.BLOCK_FAILED: "A component could not be evaluated.",
+    StepCode.NOT_INITIALIZED: "The integrator's memory in the State is empty: call initialize first.",
+    StepCode.NO_CONVERGENCE: "The equations of an implicit step could not be solved: shorten the fixed step, "
+    "or look for a jump that should be an event.",
+}

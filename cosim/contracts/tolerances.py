@@ -1,0 +1,109 @@
+"""Relative and absolute tolerances of the continuous states, by group and by path."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.errors import ModelError, Problem, nearest
+
+if TYPE_CHECKING:
+    System = Any
+
+Vector = NDArray[np.float64]
+Tolerance = float | Mapping[str, float]
+
+GROUPS = ("q", "u", "z")
+SCALE = 1e-3
+
+
+def tolerances(
+    where: str,
+    system: System,
+    accuracy: float,
+    relative: Tolerance | None,
+    absolute: Tolerance | None,
+) -> tuple[Vector, Vector]:
+    """The relative and the absolute tolerance of every continuous state.
+
+    The error of a state in one step is held below ``max(absolute, relative * |y|)``.
+
+    Parameters
+    ----------
+    where : str
+        Who asks, for messages.
+    system : System
+    accuracy : float
+        Relative tolerance where nothing else is said.
+    relative, absolute : float or mapping of str to float, optional
+        One number, or numbers by group (``q``, ``u``, ``z``) and by path: a part (``"engine"``), a variable
+        (``"engine.q"``) or a pattern (``"wheel*.u"``). Groups count first, then paths in the order given. A
+        relative tolerance of 0 leaves the absolute one, which is in the units of the states and 1e-3 of the
+        relative one unless given.
+
+    Returns
+    -------
+    (ndarray, ndarray), shape (ny,)
+
+    Raises
+    ------
+    ModelError
+        With every key that fits no state, and the nearest one.
+    """
+    problems: list[Problem] = []
+    rtol = _spread(where, "relative_tolerance", system, relative, np.full(system.ny, accuracy), problems)
+    scaled = SCALE * np.where(rtol > 0.0, rtol, accuracy)
+    atol = _spread(where, "absolute_tolerance", system, absolute, scaled, problems)
+    if problems:
+        raise ModelError(problems)
+    return rtol, atol
+
+
+def tolerance_problems(where: str, name: str, given: Tolerance | None) -> list[Problem]:
+    """What is wrong with a tolerance whatever the system."""
+    if given is None:
+        return []
+    entries = given.items() if isinstance(given, Mapping) else [("", given)]
+    found = []
+    for key, value in entries:
+        label = f"{name}[{key!r}]" if key else name
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not 0.0 <= value < math.inf or (value == 0.0 and name != "relative_tolerance"):
+            found.append(Problem(where, f"{label} is {value!r}, must be a positive number."))
+    return found
+
+
+def _spread(
+    where: str, name: str, system: System, given: Tolerance | None, default: Vector, problems: list[Problem]
+) -> Vector:
+    if given is None:
+        return default
+    if not isinstance(given, Mapping):
+        return np.full(system.ny, float(given))
+    result = default.copy()
+    starts = {"q": 0, "u": system.nq, "z": system.nq + system.nu}
+    sizes = {"q": system.nq, "u": system.nu, "z": system.nz}
+    for key in [k for k in given if k in GROUPS]:
+        result[starts[key] : starts[key] + sizes[key]] = given[key]
+    states = [v for v in system.variables.values() if v.slot.array == "y"]
+    for key in [k for k in given if k not in GROUPS]:
+        fitting = [v for v in states if _fits(key, v.path)]
+        for variable in fitting:
+            result[variable.slot.offset : variable.slot.offset + variable.slot.size] = given[key]
+        if not fitting:
+            parts = [v.path.rpartition(".")[0] for v in states]
+            close = nearest(key, [*GROUPS, *parts, *(v.path for v in states)])
+            hint = f" Nearest: {close}." if close else ""
+            problems.append(
+                Problem(where, f"{name} names {key!r}, which is no group (q, u, z), part or state.{hint}")
+            )
+    return result
+
+
+def _fits(key: str, path: str) -> bool:
+    return path == key or path.startswith(f"{key}.") or fnmatch.fnmatchcase(path, key)

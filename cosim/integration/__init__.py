@@ -1,0 +1,1 @@
+"""Steps of integrators as kernel functions, and what they share."""

@@ -1,0 +1,174 @@
+"""The step of all explicit Runge–Kutta methods, and the step that is taken again to an event."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.integration.error_norm import larger, slot_error, weighted_error
+from cosim.integration.explicit_stages import (
+    HAS_SECOND,
+    STAGES,
+    combine,
+    finish_step,
+    take_stages,
+)
+from cosim.integration.layout import (
+    ACCEPTED_END,
+    ATTEMPTED_END,
+    BLOCK_FAILED,
+    DENSE_READY,
+    DONE,
+    END,
+    ERROR_ORDER,
+    FAILED_BLOCK,
+    FAILED_TIME,
+    FIXED,
+    LARGEST,
+    LAST_ERROR,
+    MINIMUM_STEP,
+    NEXT_STEP,
+    NOT_FINITE,
+    NOT_INITIALIZED,
+    REASON,
+    REJECTIONS,
+    SMALLEST,
+    START,
+    STEPS,
+    WORK_HEADER,
+)
+from cosim.integration.start_of_step import go_back, remember_start
+from cosim.integration.step_control import (
+    end_reason,
+    next_step,
+    shorter,
+    smallest_step,
+    smooth_end,
+    step_end,
+)
+
+
+def estimated_error(y, step, tableau, settings, work):
+    """The method's own estimate of its error over the tolerance, or NaN.
+
+    A method with two estimates, of orders three apart, is controlled by the geometric mixture of Dormand and
+    Prince's 8(5,3), in which the lower one keeps the higher one from being deceived.
+    """
+    n = y.shape[0]
+    start = work[WORK_HEADER : WORK_HEADER + n]
+    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    stages = int(tableau[STAGES])
+    combine(tableau, stages + 1, work[WORK_HEADER + 3 * n :], n, spare)
+    error = weighted_error(spare, start, y, settings)
+    if tableau[HAS_SECOND] != 0.0 and error > 0.0:
+        combine(tableau, stages + 2, work[WORK_HEADER + 3 * n :], n, spare)
+        second = weighted_error(spare, start, y, settings)
+        error = error * error / math.sqrt(error * error + 0.01 * second * second)
+    return abs(step) * error
+
+
+def explicit_step(
+    table,
+    ints,
+    first,
+    last,
+    t,
+    y,
+    p,
+    d,
+    k,
+    h,
+    c,
+    tableau,
+    settings,
+    memory,
+    work,
+    slots,
+    t_stop,
+    limit,
+):
+    """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
+
+    The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
+    """
+    if memory[NEXT_STEP] == 0.0:
+        return NOT_INITIALIZED
+    n = y.shape[0]
+    controlled = settings[FIXED] == 0.0
+    smallest = smallest_step(t, settings[SMALLEST])
+    ideal = memory[NEXT_STEP] if controlled else settings[FIXED]
+    ideal = min(max(ideal, settings[SMALLEST]), settings[LARGEST])
+    if remember_start(t, y, c, work, work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]) != 0:
+        return NOT_FINITE
+    target = t_stop
+    if controlled:
+        t_stop = smooth_end(t, t_stop, c, slots)
+    rejected = False
+    while True:
+        longest = min(ideal, limit)
+        t_end = step_end(t, longest, t_stop, controlled)
+        step = t_end - t
+        work[ATTEMPTED_END] = t_end
+        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work)
+        error = 0.0
+        if status == 0 and controlled:
+            error = estimated_error(y, step, tableau, settings, work)
+        if status == 0 and error <= 1.0:
+            status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
+            if status == 0:
+                if controlled:
+                    error = larger(error, slot_error(c, settings, slots))
+                if error <= 1.0:
+                    break
+            else:
+                error = math.nan
+        if status > 0:
+            work[FAILED_BLOCK] = float(status - 1)
+            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
+            return BLOCK_FAILED
+        work[REJECTIONS] += 1.0
+        rejected = True
+        work[FAILED_TIME] = t_end
+        ideal = shorter(error, settings[ERROR_ORDER]) * step
+        if not controlled or ideal < smallest:
+            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
+            return MINIMUM_STEP if error == error else NOT_FINITE
+    work[START] = t
+    work[END] = t_end
+    work[ACCEPTED_END] = t_end
+    work[DENSE_READY] = 0.0
+    work[STEPS] += 1.0
+    work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
+    if controlled:
+        memory[NEXT_STEP] = next_step(ideal, step, error, memory[LAST_ERROR], settings[ERROR_ORDER], rejected)
+        memory[LAST_ERROR] = max(error, 1e-4)
+    return DONE
+
+
+def redo_explicit_step(
+    table, ints, first, last, t_event, y, p, d, k, h, c, tableau, settings, memory, work, slots
+):
+    """Take the last step again, ending exactly at `t_event`, without error control.
+
+    Returns DONE or another code; then state and cache are those of the end of the step again.
+    """
+    n = y.shape[0]
+    t = work[START]
+    t_end = work[END]
+    code = DONE
+    for _ in range(2):
+        status = take_stages(table, ints, first, last, t, t_event, y, p, d, k, h, c, tableau, work)
+        if status == 0:
+            status = finish_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work)
+        if status == 0:
+            break
+        # The same stages give the same end of the step again, to the last bit.
+        code = BLOCK_FAILED if status > 0 else NOT_FINITE
+        work[FAILED_BLOCK] = float(max(status, 1) - 1)
+        work[FAILED_TIME] = t_event
+        work[ATTEMPTED_END] = t_event
+        t_event = t_end
+    for m in range(n):
+        y[m] = work[WORK_HEADER + n + m]
+    work[END] = t_event
+    work[DENSE_READY] = 0.0
+    return code
