@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError, Problem
-from cosim.integration import explicit_stages
+from cosim.integration.flat_tableau import flat_tableau
 from cosim.integration.order_conditions import density, elementary_weights, rooted_trees
+from cosim.integration.stability import stability_limit
 
-HIGHEST_CHECKED = 8
+HIGHEST_CHECKED = 10
 TOLERANCE = 1e-11
 
 
@@ -28,7 +29,7 @@ class ButcherTableau:
     Parameters
     ----------
     order : int
-        Order of the solution, 1 … 8.
+        Order of the solution, 1 … 10.
     a : sequence of sequences of float
         Row i holds the i coefficients before the diagonal (an empty row for the first stage).
     b, c : sequence of float, shape (stages,)
@@ -36,8 +37,15 @@ class ButcherTableau:
     error : sequence of float, shape (stages,), optional
         Weights e of the error estimate, b minus the weights of the embedded method. Without them
         the method can only be used with a fixed step.
-    dense : sequence of sequences of float, shape (stages, degree), optional
-        Coefficients P of the dense output. Without them a cubic Hermite polynomial is used.
+    second_error : sequence of float, shape (stages,), optional
+        Weights of another, lower estimate, which keeps the first one from being deceived, as in
+        Dormand–Prince 8(5,3).
+    extra : sequence of (float, sequence of float), optional
+        Stages that only the dense output needs, each a node and its coefficients: of the stages, of the
+        derivative at the end of the step, and of the extra stages before it.
+    dense : sequence of sequences of float, shape (stages or stages + 1 + extra, degree), optional
+        Coefficients P of the dense output, for the stages, the derivative at the end of the step and the
+        extra stages. Without them a cubic Hermite polynomial is used.
 
     Attributes
     ----------
@@ -46,6 +54,8 @@ class ButcherTableau:
         Orders of the solution; of the embedded method (0 when there is none); of the dense output.
     first_same_as_last : bool
         Whether the last stage is the derivative at the end of the step.
+    stability_limit : float
+        How far the stability region reaches along the negative real axis: the largest stable h |lambda|.
     coefficients : ndarray
         Everything as one flat array; see `cosim.integration.explicit_stages`.
 
@@ -74,47 +84,85 @@ class ButcherTableau:
         b: Sequence[float],
         c: Sequence[float],
         error: Sequence[float] | None = None,
+        second_error: Sequence[float] | None = None,
+        extra: Sequence[tuple[float, Sequence[float]]] = (),
         dense: Sequence[Sequence[float]] | None = None,
     ) -> None:
-        problems = _shape_problems(order, a, b, c, error, dense)
+        problems = _shape_problems(
+            order, a, b, c, {"error": error, "second_error": second_error}, extra, dense
+        )
         if problems:
             raise ModelError(problems)
         self.order = order
         self.stages = len(b)
-        self.a = np.zeros((self.stages, self.stages))
-        for i, row in enumerate(a):
-            self.a[i, :i] = row
         self.b, self.c = np.array(b, dtype=float), np.array(c, dtype=float)
         self.error = None if error is None else np.array(error, dtype=float)
-        self.dense = None if dense is None else np.array(dense, dtype=float)
+        self.second_error = None if second_error is None else np.array(second_error, dtype=float)
+        # With the end of the step and the extra stages as further rows, for the dense output.
+        self.extra = len(extra)
+        size = self.stages + 1 + self.extra
+        self._all_a, self._all_c = np.zeros((size, size)), np.array([*c, 1.0, *(node for node, _ in extra)])
+        for i, row in enumerate([*a, b, *(row for _, row in extra)]):
+            self._all_a[i, : len(row)] = row
+        self.a = self._all_a[: self.stages, : self.stages]
+        self.dense: NDArray[np.float64] | None = None
+        if dense is not None:
+            self.dense = np.zeros((size, len(dense[0])))
+            self.dense[: len(dense)] = dense
+        self.first_same_as_last = bool(self.c[-1] == 1.0 and np.array_equal(self.a[-1], self.b))
         problems = list(self._order_problems())
         if problems:
             raise ModelError(problems)
         self.error_order = 0 if self.error is None else self._reached(self.error, exact=False)
         self.dense_order = min(order, 3) if self.dense is None else self._reached_dense()
-        self.first_same_as_last = bool(self.c[-1] == 1.0 and np.array_equal(self.a[-1], self.b))
-        self.coefficients = self._flat()
+        self.stability_limit = stability_limit(self.a, self.b)
+        self.coefficients = flat_tableau(self)
+
+    @property
+    def extra_nodes(self) -> NDArray[np.float64]:
+        """Nodes of the extra stages, shape (extra,)."""
+        return self._all_c[self.stages + 1 :]
+
+    @property
+    def extra_rows(self) -> NDArray[np.float64]:
+        """Coefficients of the extra stages, shape (extra, stages + 1 + extra)."""
+        return self._all_a[self.stages + 1 :]
+
+    @property
+    def stage_at_end(self) -> int | None:
+        """A stage at the end of the step that is not its solution: with both, stiffness shows."""
+        last = self.stages - 1 - self.first_same_as_last
+        return last if last > 0 and self.c[last] == 1.0 else None
 
     def _order_problems(self) -> Iterator[Problem]:
-        for i in range(self.stages):
-            if abs(self.a[i].sum() - self.c[i]) > TOLERANCE * (1.0 + abs(self.a[i]).sum()):
-                yield _problem(
-                    f"row {i} of a sums to {self.a[i].sum():.17g}, but c[{i}] is {self.c[i]:.17g}."
-                )
+        for i, node in enumerate(self._all_c):
+            row = self._all_a[i]
+            if i != self.stages and abs(row.sum() - node) > TOLERANCE * (1.0 + abs(row).sum()):
+                where = f"row {i} of a" if i < self.stages else f"row {i - self.stages - 1} of extra"
+                yield _problem(f"{where} sums to {row.sum():.17g}, but its node is {node:.17g}.")
         reached = self._reached(self.b, exact=True)
         if reached < self.order:
             yield _problem(
                 f"b fulfils the order conditions up to order {reached}, not {self.order}: "
                 f"correct a coefficient, or say order={reached}."
             )
-        if self.error is not None and not self.error.any():
-            yield _problem(
-                "the error weights are all zero; leave them out for a method without error estimate."
-            )
-        if self.error is not None and self._reached(self.error, exact=False) < 1:
-            yield _problem(f"the error weights sum to {self.error.sum():.3g}, must sum to 0.")
+        for name, weights in (("error", self.error), ("second_error", self.second_error)):
+            if weights is None:
+                continue
+            if not weights.any():
+                yield _problem(
+                    f"the {name} weights are all zero; leave them out for a method without error estimate."
+                )
+            elif self._reached(weights, exact=False) < 1:
+                yield _problem(f"the {name} weights sum to {weights.sum():.3g}, must sum to 0.")
+        if self.second_error is not None and self.error is None:
+            yield _problem("second_error needs error, which it accompanies.")
+        if self.extra and self.dense is None:
+            yield _problem("extra stages serve the dense output alone: give dense, or leave them out.")
         if self.dense is not None:
-            if np.abs(self.dense.sum(axis=1) - self.b).max() > TOLERANCE:
+            ends = np.zeros(len(self.dense))
+            ends[: self.stages] = self.b
+            if np.abs(self.dense.sum(axis=1) - ends).max() > TOLERANCE * (1.0 + np.abs(self.dense).sum()):
                 yield _problem("the rows of dense must sum to b (the dense output must end at the solution).")
             elif self._reached_dense() < 1:
                 yield _problem(
@@ -123,53 +171,27 @@ class ButcherTableau:
 
     def _reached(self, weights: NDArray[np.float64], *, exact: bool) -> int:
         """Highest order whose conditions the weights fulfil: 1 / gamma, or 0 for differences of methods."""
-        for order in range(1, HIGHEST_CHECKED + 1):
+        for order in range(1, self.order + 1):
             for tree in rooted_trees(order):
                 wanted = 1.0 / density(tree) if exact else 0.0
                 terms = weights * elementary_weights(self.a, tree)
                 if abs(terms.sum() - wanted) > TOLERANCE * (1.0 + np.abs(terms).sum()):
                     return order - 1
-        return self.order if not exact else HIGHEST_CHECKED
+        return self.order
 
     def _reached_dense(self) -> int:
         """Highest order of the dense output: sum_i b_i(s) Phi_i = s^r / gamma, power by power."""
         assert self.dense is not None
-        for order in range(1, HIGHEST_CHECKED + 1):
+        for order in range(1, self.order + 1):
             for tree in rooted_trees(order):
-                terms = elementary_weights(self.a, tree)[:, None] * self.dense
+                terms = elementary_weights(self._all_a, tree)[:, None] * self.dense
                 wanted = np.zeros(max(self.dense.shape[1], order))
                 wanted[order - 1] = 1.0 / density(tree)
                 found = np.zeros_like(wanted)
                 found[: self.dense.shape[1]] = terms.sum(axis=0)
                 if np.abs(found - wanted).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
                     return order - 1
-        return HIGHEST_CHECKED
-
-    def _flat(self) -> NDArray[np.float64]:
-        """The flat array that `cosim.integration.explicit_stages` describes."""
-        none = np.zeros(self.stages)
-        rows = [*self.a, self.b, none if self.error is None else self.error, none, none]
-        first_row = explicit_stages.TABLEAU_HEADER + self.stages
-        at = first_row + len(rows)
-        starts, body = [], []
-        for row in rows:
-            nonzero = np.flatnonzero(row)
-            entry = [float(nonzero.size)] + [x for j in nonzero for x in (float(j), float(row[j]))]
-            starts.append(float(at))
-            body += entry
-            at += len(entry)
-        header = np.zeros(explicit_stages.TABLEAU_HEADER)
-        header[explicit_stages.STAGES] = self.stages
-        header[explicit_stages.SAME] = self.first_same_as_last
-        header[explicit_stages.HAS_ERROR] = self.error is not None
-        header[explicit_stages.ORDER] = self.order
-        header[explicit_stages.ROWS_AT] = first_row
-        header[explicit_stages.DENSE_AT] = at
-        dense = []
-        if self.dense is not None:
-            header[explicit_stages.DEGREE] = self.dense.shape[1]
-            dense = [*self.dense.ravel(), *np.zeros(self.dense.shape[1])]
-        return np.array([*header, *self.c, *starts, *body, *dense])
+        return self.order
 
 
 def _problem(text: str) -> Problem:
@@ -181,7 +203,8 @@ def _shape_problems(
     a: Sequence[Sequence[float]],
     b: Sequence[float],
     c: Sequence[float],
-    error: Sequence[float] | None,
+    errors: dict[str, Sequence[float] | None],
+    extra: Sequence[tuple[float, Sequence[float]]],
     dense: Sequence[Sequence[float]] | None,
 ) -> list[Problem]:
     stages = len(b)
@@ -196,19 +219,25 @@ def _shape_problems(
                 f"a has rows of lengths {[len(row) for row in a]}, must be {list(range(stages))} (explicit)."
             )
         )
-    for name, given in (("c", c), ("error", error), ("dense", dense)):
+    for name, given in (("c", c), *errors.items()):
         if given is not None and len(given) != stages:
             problems.append(_problem(f"{name} has {len(given)} entries, must have {stages}, as b has."))
-    if dense is not None and len({len(row) for row in dense}) > 1:
-        problems.append(_problem("the rows of dense must all have the same length."))
+    lengths = [len(row) for _, row in extra]
+    if lengths != [stages + 1 + i for i in range(len(extra))]:
+        problems.append(
+            _problem(f"extra has rows of lengths {lengths}, must start at {stages + 1} and grow by one.")
+        )
+    if dense is not None:
+        sizes = sorted({stages + 1 + len(extra), stages} if not extra else {stages + 1 + len(extra)})
+        if len(dense) not in sizes:
+            problems.append(
+                _problem(f"dense has {len(dense)} rows, must have {' or '.join(map(str, sizes))}.")
+            )
+        if len({len(row) for row in dense}) > 1:
+            problems.append(_problem("the rows of dense must all have the same length."))
     if not problems:
-        numbers = [
-            *b,
-            *c,
-            *(error or ()),
-            *(x for row in a for x in row),
-            *(x for row in dense or () for x in row),
-        ]
+        rows = [b, c, *a, *(e for e in errors.values() if e is not None), *(dense or ())]
+        numbers = [x for row in rows for x in row] + [x for node, row in extra for x in (node, *row)]
         if not all(math.isfinite(x) for x in numbers):
             problems.append(_problem("every coefficient must be a finite number."))
     return problems

@@ -132,7 +132,7 @@ class CompiledIntegrator(Integrator):
         memory, before = state.integrator_memory, self._work[layout.STEPS]
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
-        code = _compiled(advance, ADVANCE_SIGNATURE)(
+        code = compiled(advance, ADVANCE_SIGNATURE)(
             *(function_address(type(self).step_function, STEP_SIGNATURE), most),
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
@@ -202,7 +202,7 @@ class CompiledIntegrator(Integrator):
     # machinery
 
     def _stepped(self, system: System, state: State) -> None:
-        """After a step: what a method does in Python."""
+        """After a step: what a method does in Python; the State is at the end."""
 
     def _complete(self) -> None:
         """Before dense output: what a method has not computed yet."""
@@ -217,7 +217,7 @@ class CompiledIntegrator(Integrator):
         end = min(t_stop, state.time + min(limit, self.maximum_step))
         if end == math.inf:
             raise ValueError(NOTHING_LIMITS)
-        step, work = _compiled(walk, WALK_SIGNATURE), self._work
+        step, work = compiled(walk, WALK_SIGNATURE), self._work
         arrays = (system.table, system.ints, *system.derivative_range)
         status = step(*arrays, end, *system.arrays(state))
         if status != 0:
@@ -246,9 +246,9 @@ class CompiledIntegrator(Integrator):
         errors, smooth = _slots(system, STEP_ERROR), _slots(system, SMOOTH_UNTIL)
         listed = [len(errors), len(smooth), *errors, *smooth, *self.extra_slots(system)]
         self._slots = np.array(listed, dtype=np.int64)
-        self._step = _compiled(type(self).step_function, STEP_SIGNATURE)
-        self._redo = _compiled(type(self).redo_function, layout.REDO_SIGNATURE)
-        self._dense = _compiled(type(self).dense_function, DENSE_SIGNATURE)
+        self._step = compiled(type(self).step_function, STEP_SIGNATURE)
+        self._redo = compiled(type(self).redo_function, layout.REDO_SIGNATURE)
+        self._dense = compiled(type(self).dense_function, DENSE_SIGNATURE)
 
     def _first_step(self, system: System, state: State) -> float:
         if self.fixed_step is not None:
@@ -257,7 +257,7 @@ class CompiledIntegrator(Integrator):
             return self.initial_step
         if self._ny == 0:
             return self.maximum_step
-        status = _compiled(choose_first_step, FIRST_STEP_SIGNATURE)(
+        status = compiled(choose_first_step, FIRST_STEP_SIGNATURE)(
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._settings, self._work),
         )
@@ -281,7 +281,7 @@ def _slots(system: System, name: str) -> list[int]:
     return [v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == name]
 
 
-def _compiled(function: Any, signature: str) -> Callable[..., Any]:
+def compiled(function: Any, signature: str) -> Callable[..., Any]:
     """The compiled function; in plain Python, one in which overflow and 0/0 are as silent as compiled."""
     callable_ = compile_function(function, signature)
     return np.errstate(all="ignore")(callable_) if is_plain() else callable_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,14 +10,19 @@ import numpy as np
 
 from cosim.contracts.butcher_tableau import ButcherTableau
 from cosim.contracts.capabilities import Capabilities
-from cosim.contracts.compiled_integrator import CompiledIntegrator
+from cosim.contracts.compiled_integrator import CompiledIntegrator, compiled
 from cosim.contracts.integrator import Vector
-from cosim.errors import ContractError
+from cosim.contracts.step_code import StepCode
+from cosim.errors import ContractError, SimulationError
 from cosim.integration import layout
 from cosim.integration.dense_output import explicit_dense_output
+from cosim.integration.explicit_stages import EXTRA_SIGNATURE, take_extra_stages
 from cosim.integration.explicit_step import explicit_step, redo_explicit_step
+from cosim.integration.stiffness import HITS
+from cosim.registration.registry import registry
 
 if TYPE_CHECKING:
+    State = Any
     System = Any
 
 __all__ = ["ButcherTableau", "ExplicitRungeKutta"]
@@ -70,6 +76,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
                 f"{type(self).__name__}: no tableau; write tableau = cosim.ButcherTableau(...)"
             )
         super().__init__(**options)
+        self._arrays: tuple[Any, Any] = ((), ())
+        self._scratch = (np.zeros(0), np.zeros(0))
 
     @property
     def error_order(self) -> int:
@@ -81,8 +89,44 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return self.tableau.coefficients
 
     def work_size(self, ny: int) -> int:
-        """A derivative for each stage and for the end of the step."""
-        return (self.tableau.stages + 1) * ny
+        """A derivative for each stage, for the end of the step, and for each extra stage."""
+        return (self.tableau.stages + 1 + self.tableau.extra) * ny
+
+    @property
+    def warnings(self) -> list[str]:
+        """That the system is stiff, if it was noticed, and what to use instead."""
+        if self._work[layout.STIFF_HITS] < HITS:
+            return []
+        found = [e for e in registry().entries("integrator") if e.cls.capabilities.implicit]
+        others = ", ".join(e.id for e in found if e.cls.capabilities.adaptive)
+        return [
+            f"The system is stiff (noticed at t = {self._work[layout.STIFF_TIME]:.6g} s): the steps of "
+            f"{type(self).__name__} follow stability instead of accuracy. An implicit method takes longer "
+            + (f"ones: {others}." if others else "ones.")
+        ]
+
+    def _stepped(self, system: System, state: State) -> None:
+        if self.tableau.extra:
+            self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
+            # Updates at the end of a step change what the extra stages read: they are taken at once then.
+            if system.update_range[0] < system.update_range[1]:
+                self._complete()
+
+    def _complete(self) -> None:
+        """Take the extra stages of the last step, in arrays of their own; the State is not touched."""
+        if not self.tableau.extra or self._work[layout.DENSE_READY] or not self.previous_time < math.inf:
+            return
+        schedule, (y, p, d, k, h, c) = self._arrays
+        if self._scratch[0].shape != y.shape or self._scratch[1].shape != c.shape:
+            self._scratch = np.empty_like(y), np.empty_like(c)
+        self._scratch[1][:] = c
+        status = compiled(take_extra_stages, EXTRA_SIGNATURE)(
+            *(*schedule, self.previous_time, self._scratch[0], p, d, k, h, self._scratch[1]),
+            *(self._coefficients, self._work),
+        )
+        if status != 0:
+            raise SimulationError(self.previous_time, StepCode.BLOCK_FAILED.sentence)
+        self._work[layout.DENSE_READY] = 1.0
 
     @property
     def worst_state(self) -> int:

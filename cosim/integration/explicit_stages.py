@@ -3,8 +3,9 @@
 =============== ===========================================================================
 ``tableau``     0 stages, 1 first same as last, 2 has an error estimate, 3 has a second one, 4 degree of the
                 dense output (0: a cubic Hermite polynomial), 5 where its coefficients start, 6 where the
-                table of rows starts, 7 extra stages of the dense output, 8 order, 9 whether stiffness can be
-                noticed, 10 where the stability region ends on the negative real axis; then the nodes of
+                table of rows starts, 7 extra stages of the dense output, 8 order, 9 a stage at the end of the
+                step that is not the solution (0: none), 10 where the stability region ends on the negative
+                real axis; then the nodes of
                 stages and extra stages; then the table of rows (stages, solution, error, second error,
                 stiffness, extra stages), each row being its count and then pairs *(stage, coefficient)*
 ``work``        after the vectors that all methods have: a derivative for each stage, for the end of the
@@ -17,8 +18,9 @@ from __future__ import annotations
 from cosim.compiled.walker import walk
 from cosim.integration.layout import END, EVALUATIONS, FAILED_TIME, WORK_HEADER
 
+EXTRA_SIGNATURE = "TIiifFFFIFFFF>i"
 TABLEAU_HEADER = 12
-STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
+STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, AT_END, BOUNDARY = range(11)
 
 
 def combine(tableau, row, k, n, out):

@@ -45,6 +45,7 @@ from cosim.integration.step_control import (
     smooth_end,
     step_end,
 )
+from cosim.integration.stiffness import look_for_stiffness
 
 
 def estimated_error(y, step, tableau, settings, work):
@@ -139,6 +140,7 @@ def explicit_step(
     work[STEPS] += 1.0
     work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
     if controlled:
+        look_for_stiffness(y, step, tableau, settings, work)
         memory[NEXT_STEP] = next_step(ideal, step, error, memory[LAST_ERROR], settings[ERROR_ORDER], rejected)
         memory[LAST_ERROR] = max(error, 1e-4)
     return DONE

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import cosim
+from cosim_integrators.bogacki_shampine import BogackiShampine
 from cosim_integrators.dormand_prince import DormandPrince
+from cosim_integrators.dormand_prince_853 import DormandPrince853
 from cosim_integrators.explicit_euler import ExplicitEuler
+from cosim_integrators.heun import Heun
+from cosim_integrators.runge_kutta_3 import RungeKutta3
+from cosim_integrators.runge_kutta_4 import RungeKutta4
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
+from cosim_integrators.tsitouras import Tsitouras
 
 cosim_contract = "1.0"
 
@@ -14,5 +20,11 @@ cosim_contract = "1.0"
 def cosim_register_integrators(register: cosim.Register) -> None:
     """Explicit Runge–Kutta methods."""
     register("integrators.explicit_euler", ExplicitEuler)
+    register("integrators.heun", Heun)
+    register("integrators.runge_kutta_3", RungeKutta3)
+    register("integrators.runge_kutta_4", RungeKutta4)
+    register("integrators.bogacki_shampine", BogackiShampine)
     register("integrators.runge_kutta_merson", RungeKuttaMerson)
     register("integrators.dormand_prince", DormandPrince)
+    register("integrators.tsitouras", Tsitouras)
+    register("integrators.dormand_prince_853", DormandPrince853)

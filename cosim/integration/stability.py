@@ -1,0 +1,42 @@
+"""The stability region of Runge–Kutta methods."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+STEP = 0.01
+FARTHEST = 200.0
+
+
+def stability_polynomial(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coefficients, rising, of R(z) = 1 + sum_k z^k b A^(k-1) 1: a step on y' = lambda y is R(h lambda) y."""
+    powers, vector = [1.0], np.ones(len(b))
+    for _ in b:
+        powers.append(float(b @ vector))
+        vector = a @ vector
+    return np.array(powers)
+
+
+def stability_limit(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Largest x for which |R(-x)| <= 1 on the whole way from 0.
+
+    Examples
+    --------
+    >>> stability_limit(np.zeros((1, 1)), np.ones(1))
+    2.0
+    """
+    polynomial = np.polynomial.Polynomial(stability_polynomial(a, b))
+    xs = np.arange(STEP, FARTHEST, STEP)
+    outside = np.flatnonzero(np.abs(polynomial(-xs)) > 1.0 + 1e-12)
+    if outside.size == 0:
+        return FARTHEST
+    high = float(xs[outside[0]])
+    low = high - STEP
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        if abs(polynomial(-middle)) > 1.0 + 1e-12:
+            high = middle
+        else:
+            low = middle
+    return round(low, 9)
