@@ -1,0 +1,111 @@
+"""Other libraries to compare with, each in an environment of its own.
+
+`run_peer("mujoco", "dynamics/chain_mujoco.py", ["10"])` makes the environment that
+``requirements/mujoco.txt`` describes when it is missing, runs the script in it and returns what it prints:
+one JSON object, the last line of its output. A C++ program (``.cpp``) is compiled first, with the options in
+``requirements/<name>.flags``; its libraries come from the system (Simbody: ``apt install libsimbody-dev``).
+
+Environments live in ``benchmarks/.peers``, or where the variable COSIM_PEERS says.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+REQUIREMENTS = HERE / "requirements"
+
+
+class PeerError(Exception):
+    """A peer cannot be installed or run here; the text says why."""
+
+
+def run_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeout: float = 900) -> Any:
+    """Run a script in the environment of a peer, and return the JSON object that it prints last.
+
+    Parameters
+    ----------
+    name : str
+        Of ``requirements/<name>.txt`` (packages for pip, with their versions) or of
+        ``requirements/<name>.flags`` (options for g++).
+    script : path
+        Relative to this folder.
+    arguments : sequence of str
+    timeout : float, s
+
+    Raises
+    ------
+    PeerError
+        When the environment cannot be made, or the script fails; with the end of its output.
+    """
+    path = HERE / script
+    with _only_one(name):
+        program = _compiled(name, path) if path.suffix == ".cpp" else [str(_python(name)), str(path)]
+    quiet = {"PYTHONPATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
+    output = _run([*program, *arguments], timeout, {**os.environ, **quiet})
+    try:
+        return json.loads(output.strip().splitlines()[-1])
+    except (IndexError, ValueError):
+        raise PeerError(f"{name}: {path.name} printed no JSON object: {output[-500:]!r}") from None
+
+
+def peers_folder() -> Path:
+    """Where the environments are."""
+    folder = Path(os.environ.get("COSIM_PEERS") or HERE / ".peers")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _python(name: str) -> Path:
+    """The interpreter of a complete environment for the peer."""
+    folder, wanted = peers_folder() / name, REQUIREMENTS / f"{name}.txt"
+    if not wanted.exists():
+        known = ", ".join(sorted(p.stem for p in REQUIREMENTS.iterdir()))
+        raise PeerError(f"no peer {name!r}; there are: {known}")
+    python, done = folder / "bin" / "python", folder / "installed.txt"
+    if not (done.exists() and done.read_text() == wanted.read_text()):
+        print(f"installing {name} into {folder} …", file=sys.stderr)
+        shutil.rmtree(folder, ignore_errors=True)
+        venv.create(folder, with_pip=True, symlinks=True)
+        _run([str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)], 3600)
+        shutil.copy(wanted, done)
+    return python
+
+
+def _compiled(name: str, source: Path) -> list[str]:
+    """The program of a C++ source, compiled again when it is older."""
+    flags = (REQUIREMENTS / f"{name}.flags").read_text().split()
+    folder = peers_folder() / name
+    folder.mkdir(exist_ok=True)
+    program = folder / source.stem
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        _run(["g++", str(source), "-o", str(program), *flags], 900)
+    return [str(program)]
+
+
+def _run(command: list[str], timeout: float, environment: dict[str, str] | None = None) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PeerError(f"{command[0]}: {error}") from None
+    if done.returncode:
+        raise PeerError(f"{' '.join(command)} failed:\n{(done.stderr or done.stdout)[-2000:]}")
+    return done.stdout
+
+
+@contextmanager
+def _only_one(name: str) -> Iterator[None]:
+    """Two benchmarks that run at once make an environment once."""
+    with open(peers_folder() / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,31 @@
+"""The environments of the libraries that the benchmarks compare with."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+REQUIREMENTS = sorted((BENCHMARKS / "requirements").glob("*.txt"))
+
+
+def load_peers():
+    spec = importlib.util.spec_from_file_location("peers", BENCHMARKS / "peers.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_unknown_peer_is_refused_with_the_names_that_exist(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSIM_PEERS", str(tmp_path))
+    peers = load_peers()
+    with pytest.raises(peers.PeerError, match=r"no peer 'mujocko'; there are: .*mujoco"):
+        peers.run_peer("mujocko", "dynamics/chain.py")
+
+
+@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda p: p.stem)
+def test_versions_are_pinned(path):
+    lines = path.read_text().split()
+    assert lines
+    assert [line for line in lines if "==" not in line] == []
