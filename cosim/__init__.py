@@ -74,6 +74,8 @@ from cosim.errors import StageError as StageError
 from cosim.errors import StateError as StateError
 from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
+from cosim.matching import is_pattern as is_pattern
+from cosim.matching import matches as matches
 from cosim.model.model import Model as Model
 from cosim.model.toml_file import TomlFile as TomlFile
 from cosim.model.toml_lines import KeyPath as KeyPath

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosim.errors import LookUpError, ModelError, Problem
+from cosim.matching import is_pattern, matches
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 """Ids of the result sinks behind `Result.to_csv`, `Result.plot` and `Result.to_pandas`."""
@@ -149,8 +150,9 @@ class Result:
         chosen: dict[str, NDArray[np.float64]] = {}
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
             names = [pattern]
-            if "*" in pattern or "?" in pattern:
-                names = [name for name in self.signals if _matches(name, pattern)]
+            if is_pattern(pattern):
+                names = [name for name in self.signals if matches(name, pattern)]
+                names = names or [name for name in self.columns() if matches(name, pattern)]
                 if not names:
                     raise LookUpError("signal in this result that matches", pattern, self.signals)
             for name in names:
@@ -245,9 +247,3 @@ class Result:
             return None
         index = int(element[2])
         return (whole[0], index) if index < self.signals[whole[0]].shape[1] else None
-
-
-def _matches(name: str, pattern: str) -> bool:
-    """Whether ``*`` and ``?`` can be filled in; brackets mean themselves, they are indices."""
-    expression = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
-    return re.fullmatch(expression, name) is not None

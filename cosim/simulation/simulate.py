@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 import time as wall
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosim.errors import LookUpError, ModelError, SimulationError
+from cosim.matching import is_pattern, matches
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
@@ -102,8 +102,9 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     names = list(system.variables)
     found: list[str] = []
     for pattern in patterns:
-        if any(ch in pattern for ch in "*?"):
-            matching = [n for n in names if fnmatch.fnmatchcase(n, pattern)]
+        if is_pattern(pattern):
+            matching = [n for n in names if matches(n, pattern)]
+            matching = matching or [n for n in _elements(system) if matches(n, pattern)]
             if not matching:
                 raise LookUpError("signal", pattern, names)
         else:
@@ -111,6 +112,12 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
             matching = [pattern]
         found += [n for n in matching if n not in found]
     return found
+
+
+def _elements(system: System) -> list[str]:
+    """Paths of all elements of vectors."""
+    vectors = [v for v in system.variables.values() if v.shape]
+    return [f"{v.path}[{i}]" for v in vectors for i in range(v.slot.size)]
 
 
 def simulate(

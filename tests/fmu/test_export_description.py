@@ -137,6 +137,18 @@ def test_selections(tmp_path: Path) -> None:
     assert outputs == {"felt": [], "osc.acceleration": ["osc.wind[2]"], "osc.dissipated_energy": []}
 
 
+def test_brackets_in_patterns_are_brackets(tmp_path: Path) -> None:
+    path = export(
+        oscillator(), tmp_path / "x.fmu", inputs=["osc.wind[*]"], outputs=["felt"], expose=[],
+        parameters=["osc.turn[?]", "osc.pl*[2]", "osc.damping"],
+    )  # fmt: skip
+    names = [v.name for v in described(path).modelVariables]
+    turn = [f"osc.turn[{i},{j}]" for i in (1, 2) for j in (1, 2)]
+    assert names == ["osc.wind[1]", "osc.wind[2]", "felt", *turn, "osc.places[3]", "osc.damping"]
+    with pytest.raises(cosim.ModelError, match="no parameter"):
+        export(oscillator(), tmp_path / "y.fmu", parameters=["osc.[d]amping"])
+
+
 def test_names_that_match_nothing_are_reported_together(tmp_path: Path) -> None:
     with pytest.raises(cosim.ModelError) as caught:
         export(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -105,22 +104,20 @@ class _Chooser:
             wanted = [wanted]
         chosen: dict[str, None] = {}
         for text in wanted:
-            matches = [text] if text in candidates else fnmatch.filter(candidates, text)
-            if not matches and self._is_element(text, candidates):
-                matches = [text]
-            if not matches:
+            found = [text] if text in candidates else [c for c in candidates if cosim.matches(c, text)]
+            if not found:
+                found = [e for c in candidates for e in self._elements_of(c) if cosim.matches(e, text)]
+            if not found:
                 hint = "" if candidates else "This model has none."
                 error = cosim.LookUpError(what.removesuffix("s"), text, candidates, hint)
                 self.problems.append(cosim.Problem(what, str(error)))
-            chosen.update(dict.fromkeys(matches))
+            chosen.update(dict.fromkeys(found))
         return list(chosen)
 
-    def _is_element(self, text: str, candidates: list[str]) -> bool:
-        """Whether it names one element of a candidate: ``engine.X_GB[11]``."""
-        match = ELEMENT.match(text)
-        if match is None or match["base"] not in candidates:
-            return False
-        return int(match["index"]) < self.variables[match["base"]].slot.size
+    def _elements_of(self, path: str) -> list[str]:
+        """Paths of the elements of a vector: ``engine.X_GB[11]``."""
+        variable = self.variables[path]
+        return [f"{path}[{i}]" for i in range(variable.slot.size)] if variable.shape else []
 
     def shown_by_default(self, readable: list[str]) -> list[str]:
         """States, named signals, declared outputs and measures."""

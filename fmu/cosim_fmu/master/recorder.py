@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -109,4 +108,4 @@ class Recorder:
 
 def _fits(port: tuple[str, str], pattern: str) -> bool:
     path = ".".join(port)
-    return path == pattern or fnmatchcase(path, pattern)
+    return path == pattern or cosim.matches(path, pattern)
