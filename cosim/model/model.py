@@ -29,6 +29,7 @@ class Model:
     name : str
     **settings
         For the assembly: ``dynamics="dynamics.sval"`` names the solver used when there are joints.
+        For readers (`ABOUT`): ``description``, ``author``, ``version``, ``copyright``, ``license``.
 
     Examples
     --------
@@ -46,6 +47,8 @@ class Model:
     >>> state["ramp.level_dot"]
     3.0
     """
+
+    ABOUT = ("description", "author", "version", "copyright", "license")
 
     def __init__(self, name: str, **settings: Any) -> None:
         self.name = name

@@ -37,6 +37,12 @@ class Slot:
         """A stretch inside this one."""
         return Slot(self.array, self.offset + index, size)
 
+    def overlaps(self, other: Slot) -> bool:
+        """Whether the two have an element in common."""
+        if self.array != other.array:
+            return False
+        return self.offset < other.offset + other.size and other.offset < self.offset + self.size
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -167,6 +173,33 @@ class Graph:
                 return True
             pending += self.predecessors[i]
         return False
+
+    def sources(self, stop: Slot, updates: Sequence[Block] = ()) -> set[Slot]:
+        """Slots outside the cache that the value at `stop` is computed from.
+
+        Parameters
+        ----------
+        stop : Slot
+        updates : sequence of Block
+            Blocks that renew memories. What one of them reads counts where a block of the same owner is
+            on the way: at the initialization a memory is filled with present values.
+        """
+        found: set[Slot] = set()
+        pending, seen = [stop], set()
+        while pending:
+            slot = pending.pop()
+            if slot.array != "c":
+                found.add(slot)
+                continue
+            region = self.region_of(slot.offset)
+            behind = [self.writers[region]] if region in self.writers else []
+            for i in (*behind, *self.adders.get(region, ())):
+                if i not in seen:
+                    seen.add(i)
+                    block = self.blocks[i]
+                    memory = [u for u in updates if set(u.owners) & set(block.owners)]
+                    pending += [s for b in (block, *memory) for s in b.reads if s.size]
+        return found
 
     def _merge(self, members: list[int], stage: Stage) -> Block:
         blocks = [self.blocks[i] for i in members]

@@ -355,6 +355,23 @@ class System:
                 found.add(name)
         return found
 
+    def dependencies(self, path: str) -> set[str]:
+        """Parameters, states and inputs that a signal depends on at the same instant."""
+        return self._leaves(path, [])
+
+    def initial_dependencies(self, path: str) -> set[str]:
+        """Parameters, states and inputs that a signal depends on when a simulation is initialized.
+
+        What remembers (a delay) has no past then: it depends on what it remembers as well.
+        """
+        return self._leaves(path, self._assembly.updates)
+
+    def _leaves(self, path: str, updates: list[Block]) -> set[str]:
+        found = self._assembly.graph.sources(self.signal(path).slot, updates)
+        places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}
+        places |= {path: self._assembly.free_inputs[path] for path in self.inputs}
+        return {path for path, place in places.items() if any(place.overlaps(slot) for slot in found)}
+
     def _digest(self) -> str:
         text = [f"{v.path} {v.kind} {v.slot} {v.shape}" for v in self.variables.values()]
         text += [

@@ -151,8 +151,12 @@ class ModelFile:
         for key, value in values.items():
             if key in own:
                 self.model.settings[key] = value
+            elif key in cosim.Model.ABOUT:
+                if not isinstance(value, str):
+                    self._add(("model", key), "model", f"{key} is {value!r}, needs a text")
+                self.model.settings[key] = value
             elif key not in claimed:
-                text = unknown("key", key, ["name", *sorted(own | claimed)])
+                text = unknown("key", key, ["name", *sorted(own | claimed | {*cosim.Model.ABOUT})])
                 self._add(("model", key), "model", text)
         solver = self.model.settings.get("dynamics")
         if "dynamics" in values:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from export_parts import Oscillator
-from export_tools import ball, export, fuse, oscillator
+from export_tools import ball, export, fuse, oscillator, running
 
 import cosim
 
@@ -47,7 +47,8 @@ def test_variables_by_default(oscillator_fmu: Path) -> None:
         kinds.setdefault(variable.causality, []).append(variable.name)
     assert kinds["input"] == ["osc.force", "osc.wind[1]", "osc.wind[2]"]
     assert kinds["output"] == ["osc.position", "osc.acceleration", "felt"]
-    assert kinds["local"] == ["osc.x", "osc.v", "osc.dissipated_energy"]
+    states = ["osc.x", "osc.v", "osc.dissipated_energy"]
+    assert kinds["local"] == [*states, *(f"der({state})" for state in states)]
     assert kinds["parameter"] == [
         "osc.mass", "osc.stiffness", "osc.damping", "osc.places[1]", "osc.places[2]", "osc.places[3]",
         "osc.turn[1,1]", "osc.turn[1,2]", "osc.turn[2,1]", "osc.turn[2,2]",
@@ -96,12 +97,87 @@ def test_dependencies(oscillator_fmu: Path) -> None:
     read = described(oscillator_fmu)
     outputs = {u.variable.name: [v.name for v in u.dependencies] for u in read.outputs}
     inputs = ["osc.force", "osc.wind[1]", "osc.wind[2]"]
-    assert outputs == {"osc.position": [], "osc.acceleration": inputs, "felt": []}
+    assert outputs == {
+        "osc.position": ["osc.x"], "osc.acceleration": [*inputs, "osc.x", "osc.v"], "felt": [],
+    }  # fmt: skip
     initial = {u.variable.name: [v.name for v in u.dependencies] for u in read.initialUnknowns}
-    assert set(initial) == set(outputs)
-    assert {"osc.mass", "osc.x"} <= set(initial["osc.position"])
-    assert not set(inputs) & set(initial["osc.position"])
-    assert set(inputs) <= set(initial["osc.acceleration"])
+    places = [f"osc.places[{i}]" for i in (1, 2, 3)]
+    assert initial["osc.position"] == [*places, "osc.x"]
+    assert set(initial["felt"]) == {
+        "osc.x",
+        *places,
+        "felt.delay",
+        "felt.default_value",
+    }  # nothing is remembered yet
+    physics = {"osc.x", "osc.v", "osc.mass", "osc.stiffness", "osc.damping"}
+    assert set(initial["osc.acceleration"]) == {*inputs, *physics}
+
+
+def test_derivatives_of_the_states(oscillator_fmu: Path) -> None:
+    read = described(oscillator_fmu)
+    derivatives = {u.variable.name: [v.name for v in u.dependencies] for u in read.derivatives}
+    inputs = ["osc.force", "osc.wind[1]", "osc.wind[2]"]
+    everything = [*inputs, "osc.x", "osc.v"]  # one kernel function computes all three
+    assert derivatives == dict.fromkeys(
+        ("der(osc.x)", "der(osc.v)", "der(osc.dissipated_energy)"), everything
+    )
+    found = {v.name: v for v in read.modelVariables}
+    rate = found["der(osc.v)"]
+    assert (rate.derivative.name, rate.unit, rate.causality, rate.initial) == (
+        "osc.v", "m/s2", "local", "calculated",
+    )  # fmt: skip
+    assert set(derivatives) <= {u.variable.name for u in read.initialUnknowns}
+    with running(oscillator_fmu) as fmu:
+        fmu.start(**{"osc.v": 0.5})
+        assert fmu["der(osc.x)"] == 0.5 and fmu["der(osc.v)"] == fmu["osc.acceleration"]
+
+
+def test_display_units(tmp_path: Path) -> None:
+    from cosim_mechanics import Multibody
+
+    model = Multibody("pendulum")
+    bob = model.body("bob", mass=1.0, center_of_mass=(0, 0, -1), inertia=(0.1, 0.1, 0.1))
+    model.joint("pin", child=bob)
+    read = described(export(model, tmp_path / "x.fmu"))
+    units = {u.name: u for u in read.unitDefinitions}
+    assert [(d.name, d.factor) for d in units["rad"].displayUnits] == [
+        ("deg", pytest.approx(57.29577951308232))
+    ]
+    assert {v.displayUnit for v in read.modelVariables if v.unit == "rad"} == {"deg"}
+
+
+def test_an_fmu_without_variables_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(cosim.ModelError, match="no variables"):
+        export(cosim.Model("empty"), tmp_path / "x.fmu")
+
+
+def test_the_documentation(tmp_path: Path) -> None:
+    model = oscillator("spring & <mass>")
+    model.settings |= {
+        "description": 'A "mass" & a spring',
+        "author": "A. Mason",
+        "license": "MIT",
+        "version": "3",
+    }
+    model.measure("measures.delay", "later", source="felt", delay=0.1)
+    path = export(model, tmp_path / "x.fmu")
+    read = described(path)
+    assert (read.description, read.author, read.version) == ('A "mass" & a spring', "A. Mason", "3")
+    with zipfile.ZipFile(path) as archive:
+        page = archive.read("documentation/index.html").decode()
+        assert "documentation/licenses/pythonfmu/LICENSE" in archive.namelist()
+    body = page[page.index("<body>") : page.index("</html>")]
+    assert ElementTree.fromstring(body).find("h1") is not None  # well-formed
+    for text in (
+        "spring &amp; &lt;mass&gt;",
+        "osc.places[3]",
+        "of the &lt;body&gt;",
+        "MIT",
+        "<svg",
+        "pluggy",
+    ):
+        assert text in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
 def test_capabilities_and_experiment(oscillator_fmu: Path) -> None:
@@ -132,9 +208,11 @@ def test_selections(tmp_path: Path) -> None:
         ("output", "osc.acceleration"),
         ("parameter", "osc.places[1]"),
         ("parameter", "felt.delay"),
+        ("local", "der(osc.dissipated_energy)"),
     ]
     outputs = {u.variable.name: [v.name for v in u.dependencies] for u in read.outputs}
-    assert outputs == {"felt": [], "osc.acceleration": ["osc.wind[2]"], "osc.dissipated_energy": []}
+    energy = "osc.dissipated_energy"
+    assert outputs == {"felt": [], "osc.acceleration": ["osc.wind[2]"], energy: [energy]}
 
 
 def test_brackets_in_patterns_are_brackets(tmp_path: Path) -> None:

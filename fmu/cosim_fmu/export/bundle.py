@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import importlib.util
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import cosim
 from cosim_fmu.export.slave import is_left_out, package_digest, source_files
 
 OURS = ("cosim", "cosim_fmu")
+LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception"}
 
 
@@ -120,6 +122,21 @@ class Bundle:
     def files(self) -> dict[str, bytes]:
         """All files of all packages, by their names in the folder ``resources``."""
         return {name: data for package in self.packages.values() for name, data in package.files().items()}
+
+    def licences(self) -> dict[str, bytes]:
+        """The licences of what is carried, as its distributions ship them, by their names in the archive."""
+        found = {}
+        carried = {p.distribution for p in self.packages.values() if p.distribution} | {"pythonfmu"}
+        for distribution in sorted(carried):
+            try:
+                files = importlib.metadata.files(distribution) or []
+            except importlib.metadata.PackageNotFoundError:
+                continue
+            for file in files:
+                path = Path(str(file.locate()))
+                if LICENCE.match(file.name) and path.is_file():
+                    found[f"documentation/licenses/{distribution}/{file.name}"] = path.read_bytes()
+        return found
 
     def _add(self, name: str, needed_by: str, must_be_carried: bool = False) -> None:
         """Carry a package, and all that it imports, or require it."""

@@ -22,7 +22,8 @@ class FmuInterface:
         As the user called it.
     identifier : str
         The same as a C identifier: the name of the binaries.
-    description : str
+    about : dict of str to str
+        "description", "author", "version", "copyright", "license": what the model says of itself.
     variables : tuple of FmuVariable
     integrator : str
         Id of the integrator.
@@ -36,7 +37,7 @@ class FmuInterface:
 
     model_name: str
     identifier: str
-    description: str
+    about: dict[str, str]
     variables: tuple[FmuVariable, ...]
     integrator: str
     integrator_options: dict[str, Any]
@@ -49,12 +50,13 @@ class FmuInterface:
         return [v for v in self.variables if v.causality == causality]
 
     def to_json(self) -> str:
-        """As text; `from_json` reads it."""
-        return json.dumps(asdict(self), indent=1, sort_keys=True, allow_nan=False)
+        """As text, for running: without what only the model description tells; `from_json` reads it."""
+        row = asdict(self) | {"variables": [v.to_dict() for v in self.variables]}
+        return json.dumps(row, indent=1, sort_keys=True, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> FmuInterface:
-        """The interface that `to_json` wrote."""
+        """The interface that `to_json` wrote; its variables do not know what they depend on."""
         row: dict[str, Any] = json.loads(text)
-        variables = tuple(FmuVariable.from_dict(v) for v in row.pop("variables"))
+        variables = tuple(FmuVariable(**v) for v in row.pop("variables"))
         return cls(variables=variables, **row)

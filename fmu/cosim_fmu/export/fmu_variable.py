@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
+
+ONLY_DESCRIBED = ("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description")
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,14 @@ class FmuVariable:
     start : float, int or None
     minimum, maximum : float or None
     description : str
-    feedthrough : tuple of str
-        Names of the inputs that it depends on at the same instant (of outputs only).
+    display_unit : str
+        What people read it in; empty where that is the unit itself.
+    dependencies : tuple of str
+        Names of the variables that it depends on at the same instant (of outputs and derivatives).
+    initial_dependencies : tuple of str
+        Names of what it depends on when the simulation is initialized (of the same).
+    derivative_of : str
+        Name of the continuous state whose derivative it is, empty for others.
     """
 
     name: str
@@ -53,14 +61,19 @@ class FmuVariable:
     minimum: float | None = None
     maximum: float | None = None
     description: str = ""
-    feedthrough: tuple[str, ...] = ()
+    display_unit: str = ""
+    dependencies: tuple[str, ...] = ()
+    initial_dependencies: tuple[str, ...] = ()
+    derivative_of: str = ""
 
     @property
     def is_settable(self) -> bool:
         """Whether the FMU takes a value for it at some time."""
         return self.causality in ("input", "parameter") or self.initial == "exact"
 
-    @classmethod
-    def from_dict(cls, row: dict[str, Any]) -> FmuVariable:
-        """The variable that a row of the interface's JSON describes."""
-        return cls(**{**row, "feedthrough": tuple(row["feedthrough"])})
+    def to_dict(self) -> dict[str, Any]:
+        """What an instance needs, without what has its default: arguments of the constructor."""
+        rows = {
+            f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name not in ONLY_DESCRIBED
+        }
+        return {name: value for name, (value, default) in rows.items() if value != default}

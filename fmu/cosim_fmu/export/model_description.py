@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -55,8 +56,7 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
         "generationTool": f"{generation_tool} with {root.get('generationTool', 'pythonfmu')}",
         "variableNamingConvention": "structured" if structured else "flat",
     }
-    if interface.description:
-        attributes["description"] = _text(interface.description)
+    attributes |= {name: _text(text) for name, text in sorted(interface.about.items()) if text}
     root.attrib.clear()
     root.attrib.update(attributes)
     simulation.attrib.update({**CAPABILITIES, "modelIdentifier": interface.identifier})
@@ -67,9 +67,10 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
     root.append(categories)
     root.append(_default_experiment(interface))
     variables = SubElement(root, "ModelVariables")
+    index = {v.name: i for i, v in enumerate(interface.variables, start=1)}
     for reference, variable in enumerate(interface.variables):
-        variables.append(_scalar_variable(reference, variable))
-    root.append(_model_structure(interface.variables))
+        variables.append(_scalar_variable(reference, variable, index))
+    root.append(_model_structure(interface.variables, index))
     ElementTree.indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "utf-8") + b"\n"
 
@@ -91,7 +92,7 @@ def _default_experiment(interface: FmuInterface) -> Element:
     return Element("DefaultExperiment", attributes)
 
 
-def _scalar_variable(reference: int, variable: FmuVariable) -> Element:
+def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, int]) -> Element:
     attributes = {"name": variable.name, "valueReference": str(reference)}
     if variable.description:
         attributes["description"] = _text(variable.description)
@@ -103,27 +104,43 @@ def _scalar_variable(reference: int, variable: FmuVariable) -> Element:
     if variable.type == "Real":
         if variable.unit != "1":
             details["unit"] = variable.unit
+        if variable.display_unit:
+            details["displayUnit"] = variable.display_unit
         for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
             if bound is not None:
                 details[name] = repr(float(bound))
     if variable.start is not None:
         details["start"] = repr(variable.start)
+    if variable.derivative_of:
+        details["derivative"] = str(index[variable.derivative_of])
     SubElement(element, variable.type, details)
     return element
 
 
-def _model_structure(variables: tuple[FmuVariable, ...]) -> Element:
-    """Outputs with their direct feedthrough; unknowns of the initialization with all that is given then."""
-    index = {v.name: i for i, v in enumerate(variables, start=1)}
-    given = [index[v.name] for v in variables if v.causality != "input" and v.initial == "exact"]
-    structure = Element("ModelStructure")
+def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int]) -> Element:
+    """Outputs and derivatives with what they depend on between steps; unknowns of the initialization.
+
+    What an unknown depends on is a list of everything that it depends on: an empty one says "of nothing".
+    """
+    by_name = {v.name: v for v in variables}
+    states = {v.derivative_of for v in variables} - {""}
+    given = {v.name for v in variables if v.causality == "input" or v.initial == "exact"}
     outputs = [v for v in variables if v.causality == "output"]
-    unknown = [v for v in outputs if v.initial == "calculated"]
-    for tag, listed, more in (("Outputs", outputs, []), ("InitialUnknowns", unknown, given)):
-        if listed:
-            parent = SubElement(structure, tag)
-            for variable in listed:
-                needs = sorted([index[name] for name in variable.feedthrough] + more)
-                attributes = {"index": str(index[variable.name]), "dependencies": " ".join(map(str, needs))}
-                SubElement(parent, "Unknown", attributes)
+    derivatives = [v for v in variables if v.derivative_of]
+    unknown = [v for v in variables if (v in outputs or v in derivatives) and v.initial == "calculated"]
+    structure = Element("ModelStructure")
+
+    def add(tag: str, listed: list[FmuVariable], needs: Callable[[FmuVariable], set[str]]) -> None:
+        parent = SubElement(structure, tag) if listed else None
+        for variable in listed:
+            assert parent is not None
+            known = " ".join(str(i) for i in sorted(index[name] for name in needs(variable)))
+            SubElement(parent, "Unknown", {"index": str(index[variable.name]), "dependencies": known})
+
+    def now(variable: FmuVariable) -> set[str]:
+        return {n for n in variable.dependencies if n in states or by_name[n].causality == "input"}
+
+    add("Outputs", outputs, now)
+    add("Derivatives", derivatives, now)
+    add("InitialUnknowns", unknown, lambda v: given & set(v.initial_dependencies))
     return structure

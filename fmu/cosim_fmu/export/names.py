@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 PIECE = r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]+(,[0-9]+)*\])?"
-STRUCTURED = re.compile(rf"{PIECE}(\.{PIECE})*")
+PATH = rf"{PIECE}(\.{PIECE})*"
+STRUCTURED = re.compile(rf"{PATH}|der\({PATH}\)")
 
 
 def element_name(path: str, shape: tuple[int, ...], index: int) -> str:
@@ -30,8 +31,8 @@ def is_structured(name: str) -> bool:
 
     Examples
     --------
-    >>> is_structured("strut_left.stiffness[4]"), is_structured("größe.x")
-    (True, False)
+    >>> [is_structured(name) for name in ("strut_left.stiffness[4]", "der(strut_left.x)", "größe.x")]
+    [True, True, False]
     """
     return STRUCTURED.fullmatch(name) is not None
 

@@ -18,6 +18,7 @@ import cosim
 from cosim_fmu.export import slave
 from cosim_fmu.export.archive import read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
+from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.mend_library import answers_errors, mend_library
@@ -89,7 +90,7 @@ class PythonFmuExporter(cosim.Exporter):
             interface = FmuInterface(
                 model_name=model.name,
                 identifier=c_identifier(model.name),
-                description=str(model.settings.get("description", "")),
+                about={n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)},
                 variables=variables,
                 **settings,
             )
@@ -100,14 +101,17 @@ class PythonFmuExporter(cosim.Exporter):
                 **interface.integrator_options,
             )
         bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
+        manifest = {**bundle.manifest(model.name), "answers_errors": _mended_platforms()}
         resources = {
-            slave.MANIFEST: _json({**bundle.manifest(model.name), "answers_errors": _mended_platforms()}),
+            slave.MANIFEST: _json(manifest),
             MODEL: _json(data),
             INTERFACE: interface.to_json(),
             REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
         }
         files = {**bundle.files(), **{name: text.encode() for name, text in resources.items()}}
         archive = _build(files, interface)
+        page = documentation(rebuilt, interface, manifest)
+        archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
         begun = archive.pop(DESCRIPTION)
         tool = f"cosim-framework {cosim.__version__}"
         unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}

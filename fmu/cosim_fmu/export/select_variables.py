@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import cosim
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.names import element_name
+from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
 
 CONTINUOUS_STATES = ("position", "speed", "auxiliary")
 DISCRETE_STATES = ("discrete", "integer")
@@ -34,12 +35,13 @@ def select_variables(
     Returns
     -------
     tuple of FmuVariable
-        Every scalar once; what is an output is not a local as well.
+        Every scalar once; what is an output is not a local as well. Each continuous state among them is
+        followed at the end by its derivative: ``der(strut.x)``.
 
     Raises
     ------
     ModelError
-        Every selection that matches nothing, with the nearest name.
+        Every selection that matches nothing, with the nearest name; nothing at all to show.
     """
     chooser = _Chooser(system)
     free = set(system.inputs)
@@ -53,7 +55,6 @@ def select_variables(
     chosen_locals = chooser.choose("expose", expose, readable, chooser.shown_by_default(readable))
     if chooser.problems:
         raise cosim.ModelError(chooser.problems)
-    elements_of_inputs = {path: [e.name for e in chooser.elements(path)] for path in chosen_inputs}
     start = system.default_state().realize(cosim.Stage.TIME)
     found: dict[str, FmuVariable] = {}
     for causality, paths in (
@@ -63,15 +64,60 @@ def select_variables(
         ("local", chosen_locals),
     ):
         for path in paths:
-            feedthrough: tuple[str, ...] = ()
-            if causality == "output":
-                needs = system.direct_feedthrough(path)
-                feedthrough = tuple(
-                    name for p, names in elements_of_inputs.items() if _base(p) in needs for name in names
-                )
             for element in chooser.elements(path):
-                found.setdefault(element.name, _variable(system, start, element, causality, feedthrough))
-    return tuple(found.values())
+                found.setdefault(element.name, _variable(system, start, element, causality))
+    if not found:
+        raise cosim.ModelError.of(
+            "", "an FMU of this would have no variables: nothing to set and nothing to see"
+        )
+    derivatives = [_derivative(system, v) for v in found.values() if v.array == "y" and v.initial == "exact"]
+    found |= {v.name: v for v in derivatives}
+    return tuple(_with_dependencies(system, found))
+
+
+def _with_dependencies(system: cosim.System, found: dict[str, FmuVariable]) -> Iterator[FmuVariable]:
+    """The variables; outputs and derivatives know on which others of them they depend."""
+    names: dict[str, list[str]] = {}
+    for variable in found.values():
+        if not variable.derivative_of:
+            names.setdefault(_base(variable.path), []).append(variable.name)
+    known: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    for variable in found.values():
+        if variable.causality != "output" and not variable.derivative_of:
+            yield variable
+            continue
+        path = _base(variable.path)
+        if path not in known:
+            now, first = (
+                tuple(name for p, of_path in names.items() if p in needed for name in of_path)
+                for needed in (system.dependencies(path), system.initial_dependencies(path))
+            )
+            known[path] = now, first
+        now, first = known[path]
+        yield replace(variable, dependencies=now, initial_dependencies=first)
+
+
+def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:
+    """The variable for the time derivative of a continuous state; all of them lead the cache."""
+    base, index = _base(state.path), ELEMENT.match(state.path)
+    units = system.signal(f"{base}_dot").units
+    unit = units[int(index["index"]) if index and len(units) > 1 else 0]
+    if "(" in unit and cosim.parse_unit(unit).factor == 1.0:
+        unit = cosim.parse_unit(unit).base  # m/s2 for m/(s.s)
+    return FmuVariable(
+        name=f"der({state.name})",
+        path=state.path.replace(base, f"{base}_dot", 1),
+        array="c",
+        offset=state.offset,
+        stage=int(cosim.Stage.ACCELERATION),
+        type="Real",
+        causality="local",
+        variability="continuous",
+        initial="calculated",
+        unit=unit,
+        description=f"rate of {state.name}",
+        derivative_of=state.name,
+    )
 
 
 @dataclass(frozen=True)
@@ -150,9 +196,7 @@ def _base(path: str) -> str:
     return ELEMENT.sub(r"\g<base>", path)
 
 
-def _variable(
-    system: cosim.System, start: cosim.State, element: _Element, causality: str, feedthrough: tuple[str, ...]
-) -> FmuVariable:
+def _variable(system: cosim.System, start: cosim.State, element: _Element, causality: str) -> FmuVariable:
     variable, index = element.variable, element.index
     kind, slot = variable.kind, variable.slot
     is_state = kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
@@ -181,5 +225,5 @@ def _variable(
         minimum=variable.minimum if causality in ("parameter", "input") else None,
         maximum=variable.maximum if causality in ("parameter", "input") else None,
         description=variable.description,
-        feedthrough=feedthrough,
+        display_unit=DISPLAY_UNITS.get(variable.unit(index), "") if kind != "integer" else "",
     )

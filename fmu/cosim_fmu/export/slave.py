@@ -262,7 +262,7 @@ def create_slave_class() -> type:
                 self._report(Fmi2Status.error, f"fmi2Reset: {_text(error)}")
             else:
                 self.modelName = self._instance.interface.identifier
-                self.description = self._instance.interface.description or None
+                self.description = self._instance.interface.about.get("description")
 
         # life
 

@@ -7,6 +7,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 import cosim
 
+DISPLAY_UNITS = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2", "Pa": "bar", "J": "kJ", "W": "kW"}
+"""What people read a quantity in, where that is not the unit that is computed in."""
+
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
@@ -35,5 +38,10 @@ def unit_definitions(units: Iterable[str]) -> Element | None:
             exponents["factor"] = repr(float(unit.factor))
         if unit.offset != 0.0:
             exponents["offset"] = repr(float(unit.offset))
-        SubElement(SubElement(root, "Unit", {"name": name}), "BaseUnit", exponents)
+        element = SubElement(root, "Unit", {"name": name})
+        SubElement(element, "BaseUnit", exponents)
+        shown = DISPLAY_UNITS.get(name)
+        if shown is not None:
+            factor, _ = cosim.conversion(name, shown)
+            SubElement(element, "DisplayUnit", {"name": shown, "factor": repr(factor)})
     return root
