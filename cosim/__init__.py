@@ -10,11 +10,15 @@ from cosim.compiled.foreign import call_with_interval as call_with_interval
 from cosim.compiled.native import compile_function as compile_function
 from cosim.compiled.native import function_address as function_address
 from cosim.compiled.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
+from cosim.compiled.native import is_plain as is_plain
+from cosim.compiled.native import python_block_address as python_block_address
+from cosim.compiled.native import release_address as release_address
 from cosim.compiled.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
 from cosim.compiled.walker import STEP_SIGNATURE as STEP_SIGNATURE
 from cosim.compiled.walker import WALK_SIGNATURE as WALK_SIGNATURE
 from cosim.compiled.walker import call_dense as call_dense
 from cosim.compiled.walker import call_step as call_step
+from cosim.compiled.walker import call_block as call_block
 from cosim.compiled.walker import repeat_walk as repeat_walk
 from cosim.compiled.walker import walk as walk
 from cosim.component.component import Component as Component

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 STEP_ERROR = "step_error"
 SMOOTH_UNTIL = "smooth_until"
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
-COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS, layout.JACOBIANS, layout.FACTORIZATIONS]
+COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
+COUNTS += [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
 
 
 class CompiledIntegrator(Integrator):

@@ -17,8 +17,8 @@ class StepStatistics:
         Attempts that were repeated with a smaller step.
     evaluations : int
         Evaluations of the derivative: those of the first step's choice included, and those of Jacobians.
-    jacobians, factorizations : int
-        Of implicit methods.
+    jacobians, factorizations, newton_failures : int
+        Of implicit methods: Jacobians and factors made, attempts at which Newton's method did not converge.
     """
 
     steps: int = 0
@@ -26,3 +26,4 @@ class StepStatistics:
     evaluations: int = 0
     jacobians: int = 0
     factorizations: int = 0
+    newton_failures: int = 0

@@ -57,7 +57,9 @@ ACCEPTED_END = 8  # end of the last step as it was accepted, before it was taken
 REASON = 9
 DENSE_READY = 10  # whether everything that dense output needs is there
 STIFF_HITS, STIFF_MISSES, STIFF_TIME = 11, 12, 13
-JACOBIANS, FACTORIZATIONS = 14, 15
-WORK_HEADER = 16
+JACOBIANS, FACTORIZATIONS, NEWTON_FAILURES = 14, 15, 16
+WORST = 17  # of implicit methods: the state with the largest error or correction (-1: none)
+OWN = 18  # from here on six numbers of the method's own
+WORK_HEADER = 24
 
 REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"

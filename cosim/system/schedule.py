@@ -130,7 +130,7 @@ class Graph:
         ModelError
             A loop; its path is listed.
         """
-        sequence = self._topological()
+        sequence = self.sequence()
         stages = self._stages(sequence)
         depth = [0] * len(self.blocks)
         for i in sequence:
@@ -149,7 +149,7 @@ class Graph:
 
     def stage_of_region(self) -> dict[int, Stage]:
         """The stage at which each region of the cache is complete."""
-        stages = self._stages(self._topological())
+        stages = self._stages(self.sequence())
         found = {region: stages[i] for region, i in self.writers.items()}
         for region, adders in self.adders.items():
             found[region] = Stage(max([stages[i] for i in adders] + [found.get(region, Stage.EMPTY)]))
@@ -217,7 +217,8 @@ class Graph:
             first.mergeable,
         )
 
-    def _topological(self) -> list[int]:
+    def sequence(self) -> list[int]:
+        """Indices of the blocks in an order in which they can run; `ModelError` for a loop."""
         successors: Mapping[int, list[int]] = {i: [] for i in range(len(self.blocks))}
         missing = [len(p) for p in self.predecessors]
         for i, before in enumerate(self.predecessors):

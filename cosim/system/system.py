@@ -19,6 +19,7 @@ from cosim.errors import LookUpError, SimulationError, StageError, StateError
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
+from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import grow
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.schedule import Block, Slot
@@ -113,6 +114,11 @@ class System:
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
         """Indices of the blocks of the stages `first` … `last`."""
         return self._stage_range[first][0], self._stage_range[last][1]
+
+    def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
+        graph = self._assembly.graph
+        return derivative_structure([graph.blocks[i] for i in graph.sequence()], self.ny)
 
     def realize(self, state: State, stage: Stage) -> None:
         """Walk the schedule up to a stage.

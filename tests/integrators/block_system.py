@@ -43,6 +43,11 @@ class BlockSystem:
         self.variables: dict[str, Any] = {}
         self._empty, self._no_ints = np.zeros(1), np.zeros(1, dtype=np.int64)
 
+    def derivative_structure(self) -> tuple[Any, Any]:
+        """Every derivative depends on every state."""
+        every = np.arange(self.ny, dtype=np.int64)
+        return np.append(every, self.ny) * self.ny, np.tile(every, self.ny)
+
     def arrays(self, state: BlockState) -> tuple[Any, ...]:
         return state.y, state.p, self._empty, self._no_ints, self._empty, state.c
 

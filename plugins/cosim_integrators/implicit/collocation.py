@@ -1,0 +1,309 @@
+"""Steps of Radau IIA methods: all stages at once, in variables that take the matrix apart.
+
+With s stages the unknowns are z_i = y(t + c_i h) - y(t). ``A^-1 = T L T^-1`` splits Newton's systems of
+size s n into a real one and a complex one of size n each (or one complex one, for two stages).
+
+=============== ===========================================================================
+``method``      0 stages, 1 whether Newton has a real system, 2 real shift (of the error estimate, and
+                of Newton's real system), 3 and 4 complex shift, 5 order of the estimate + 1; from 6 on
+                rows of three: the nodes, T, its inverse, weights of the error, and for each stage its
+                part in the polynomial of the dense output
+``memory``      history: z of the last step, which the next one extrapolates
+``work``        from V_FAMILY on: z, the transformed unknowns, the stage derivatives
+=============== ===========================================================================
+
+References
+----------
+E. Hairer, G. Wanner, RADAU5 (radau5.f), subroutines RADCOR, SLVRAD and ESTRAD.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim import walk
+from cosim_integrators.implicit.driver import new_redo, new_step, remembered
+from cosim_integrators.implicit.layout import (
+    AGE,
+    DEGREE,
+    ERROR,
+    ESTIMATE,
+    EVALUATIONS,
+    FACTOR,
+    FAILED_TIME,
+    FIXED,
+    ITERATIONS,
+    LAST,
+    MEMORY_HEADER,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    RATE,
+    REFRESH,
+    REJECTED,
+    TOLERANCE,
+    V_DENSE,
+    V_END,
+    V_ERROR,
+    V_FAMILY,
+    V_IMAGINARY,
+    V_RIGHT,
+    V_SCALE,
+    V_SLOPE,
+    V_START,
+    V_WEIGHT,
+    WORST,
+    larger,
+    vector,
+)
+from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
+from cosim_integrators.implicit.newton import begin_iteration, judge, set_weights
+
+NODES, TRANSFORM, INVERSE, WEIGHTS, PARTS = 6, 9, 18, 27, 30  # where they start in `method`
+SAFETY = 0.9
+LARGEST_GROWTH = 8.0
+LARGEST_SHRINK = 0.2
+KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
+
+
+def most_iterations(stages):
+    """Newton iterations before a shorter step is tried."""
+    return 4 + stages
+
+
+def guess(step, method, memory, z, n):
+    """Start Newton's method from the polynomial of the last step, carried on."""
+    stages = int(method[0])
+    last = memory[LAST]
+    for i in range(stages * n):
+        z[i] = 0.0
+    if last == 0.0:
+        return
+    for i in range(stages):
+        s = 1.0 + method[NODES + i] * step / last
+        for j in range(stages):
+            weight = 0.0
+            power = 1.0
+            for q in range(stages):
+                power *= s
+                weight += method[PARTS + 3 * j + q] * (power - 1.0)
+            past = memory[MEMORY_HEADER + j * n : MEMORY_HEADER + j * n + n]
+            stage = z[i * n : i * n + n]
+            for m in range(n):
+                stage[m] += weight * past[m]
+
+
+def transformed(method, at, source, n, out):
+    """``out_i`` = sum_j M_ij source_j, M being the matrix at that place of `method`."""
+    stages = int(method[0])
+    for i in range(stages):
+        for m in range(n):
+            total = 0.0
+            for j in range(stages):
+                total += method[at + 3 * i + j] * source[j * n + m]
+            out[i * n + m] = total
+
+
+def attempt_collocation(
+    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern
+):
+    """The end of a step into `y`, its error into `work`; see `driver`."""
+    n = y.shape[0]
+    stages = int(method[0])
+    step = t_end - t
+    status = make_matrices(step, method[2], method[3], method[4], memory, work, lu, pattern)
+    if status != OK:
+        return status
+    start = vector(work, V_START, n)
+    weight = vector(work, V_WEIGHT, n)
+    set_weights(start, settings, vector(work, V_SCALE, n), weight)
+    z = work[work.shape[0] - 3 * stages * n : work.shape[0] - 2 * stages * n]
+    w = work[work.shape[0] - 2 * stages * n : work.shape[0] - stages * n]
+    f = work[work.shape[0] - stages * n :]
+    guess(step, method, memory, z, n)
+    transformed(method, INVERSE, z, n, w)
+    begin_iteration(memory)
+    most = most_iterations(stages)
+    work[ITERATIONS] = 0.0
+    work[RATE] = 0.0
+    previous = 0.0
+    rate = 0.0
+    verdict = 0
+    for iteration in range(1, most + 1):
+        status = evaluate_stages(
+            table, ints, first, last, t, y, p, d, k, h, c, t_end, method, work, start, z, f
+        )
+        if status != OK:
+            return status
+        size = correct(step, method, work, lu, pattern, w, f, z, weight, n)
+        if size - size != 0.0:
+            work[FAILED_TIME] = t_end
+            return NOT_FINITE
+        work[ITERATIONS] += 1.0
+        verdict = judge(iteration, most, size, previous, rate, settings, memory, work)
+        if verdict < 0:
+            return verdict
+        for i in range(stages * n):
+            w[i] += z[i]
+        transformed(method, TRANSFORM, w, n, z)
+        if verdict == 1:
+            break
+        rate = size / previous if iteration > 1 else 0.0
+        previous = size
+    if verdict != 1:
+        return NOT_CONVERGED
+    end = z[(stages - 1) * n :]
+    for m in range(n):
+        y[m] = start[m] + end[m]
+    work[ESTIMATE] = 0.0
+    if settings[FIXED] == 0.0:
+        status = estimate(
+            table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern, z
+        )  # fmt: skip
+    return status
+
+
+def evaluate_stages(table, ints, first, last, t, y, p, d, k, h, c, t_end, method, work, start, z, f):
+    """The derivatives at all stages."""
+    n = y.shape[0]
+    for i in range(int(method[0])):
+        stage = z[i * n : i * n + n]
+        for m in range(n):
+            y[m] = start[m] + stage[m]
+        node = method[NODES + i]
+        at = t_end if node == 1.0 else t + node * (t_end - t)
+        work[EVALUATIONS] += 1.0
+        status = walk(table, ints, first, last, at, y, p, d, k, h, c)
+        if status != 0:
+            work[FAILED_TIME] = at
+            return status
+        derivative = f[i * n : i * n + n]
+        for m in range(n):
+            derivative[m] = c[m]
+    return OK
+
+
+def correct(step, method, work, lu, pattern, w, f, z, weight, n):
+    """Newton's correction of the transformed unknowns `w` into `z`; its size in tolerances."""
+    stages = int(method[0])
+    transformed(method, INVERSE, f, n, z)
+    pair = stages - 2
+    if method[1] != 0.0:
+        real = z[:n]
+        for m in range(n):
+            real[m] -= method[2] / step * w[m]
+        solve_real(lu, pattern, real)
+    re = z[pair * n : pair * n + n]
+    im = z[pair * n + n : pair * n + 2 * n]
+    for m in range(n):
+        a = w[pair * n + m]
+        b = w[pair * n + n + m]
+        re[m] -= (method[3] * a - method[4] * b) / step
+        im[m] -= (method[4] * a + method[3] * b) / step
+    solve_pair(lu, pattern, re, im)
+    size = 0.0
+    for i in range(stages):
+        for m in range(n):
+            correction = abs(z[i * n + m]) * weight[m]
+            if correction > size or correction != correction:
+                size = larger(size, correction)
+                work[WORST] = float(m)
+    return size
+
+
+def estimate(
+    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern, z
+):
+    """Error of the step: difference to an embedded formula, filtered so that stiff parts do not blow it up.
+
+    After a rejection, and where nothing is known of the past, a large estimate is filtered once more,
+    which costs an evaluation.
+    """
+    n = y.shape[0]
+    stages = int(method[0])
+    step = t_end - t
+    start = vector(work, V_START, n)
+    slope = vector(work, V_SLOPE, n)
+    error = vector(work, V_ERROR, n)
+    part = vector(work, V_IMAGINARY, n)
+    end = vector(work, V_RIGHT, n)
+    for m in range(n):
+        total = 0.0
+        for i in range(stages):
+            total += method[WEIGHTS + i] * z[i * n + m]
+        part[m] = total / step
+        error[m] = slope[m] + part[m]
+        end[m] = y[m]
+    solve_real(lu, pattern, error)
+    size = size_of_error(start, end, settings, work, n)
+    if size >= 1.0 and (memory[LAST] == 0.0 or work[REJECTED] != 0.0):
+        for m in range(n):
+            y[m] = start[m] + error[m]
+        work[EVALUATIONS] += 1.0
+        if walk(table, ints, first, last, t, y, p, d, k, h, c) == 0:
+            for m in range(n):
+                error[m] = c[m] + part[m]
+            solve_real(lu, pattern, error)
+            size = size_of_error(start, end, settings, work, n)
+        for m in range(n):
+            y[m] = end[m]
+    work[ESTIMATE] = size
+    most = 2.0 * most_iterations(stages)
+    quotient = math.pow(size, 1.0 / method[5]) / (SAFETY * (1.0 + most) / (work[ITERATIONS] + most))
+    quotient = max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, quotient))
+    work[FACTOR] = 1.0 / quotient
+    return OK
+
+
+def size_of_error(start, end, settings, work, n):
+    """Largest component of the error, in tolerances."""
+    error = vector(work, V_ERROR, n)
+    scale = vector(work, V_SCALE, n)
+    worst = 0.0
+    for m in range(n):
+        size = max(scale[m], max(abs(start[m]), abs(end[m])))
+        one = abs(error[m]) / (settings[TOLERANCE] * size)
+        if one > worst or one != one:
+            worst = larger(worst, one)
+            work[WORST] = float(m)
+    return worst
+
+
+def accept_collocation(t, t_end, ideal, y, c, method, settings, memory, work):
+    """Note what the next step needs; its length, by the predictive controller."""
+    n = y.shape[0]
+    stages = int(method[0])
+    step = t_end - t
+    z = work[work.shape[0] - 3 * stages * n : work.shape[0] - 2 * stages * n]
+    for i in range(stages * n):
+        memory[MEMORY_HEADER + i] = z[i]
+    work[DEGREE] = float(stages)
+    for q in range(stages):
+        part = vector(work, V_DENSE + q, n)
+        for m in range(n):
+            total = 0.0
+            for i in range(stages):
+                total += method[PARTS + 3 * i + q] * z[i * n + m]
+            part[m] = total
+    good = work[RATE] <= settings[REFRESH]
+    memory[AGE] = 1.0 if good else 0.0
+    following = ideal
+    if settings[FIXED] == 0.0:
+        error = work[ESTIMATE]
+        quotient = 1.0 / work[FACTOR]
+        if memory[LAST] > 0.0 and memory[ERROR] > 0.0:
+            trend = memory[LAST] / step * math.pow(error * error / memory[ERROR], 1.0 / method[5]) / SAFETY
+            quotient = max(quotient, max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, trend)))
+        proposal = step / quotient
+        if work[REJECTED] != 0.0:
+            proposal = min(proposal, step)
+        if good and 1.0 <= proposal / step <= KEEP_BELOW:
+            proposal = step
+        following = remembered(step, ideal, proposal)
+        memory[ERROR] = max(1e-2, error)
+    memory[LAST] = step
+    return following
+
+
+collocation_step = new_step(attempt_collocation, accept_collocation)
+redo_collocation_step = new_redo(attempt_collocation, accept_collocation)

@@ -1,0 +1,138 @@
+"""LU decomposition with partial pivoting, real and complex, as kernel functions.
+
+Matrices are flat, row after row; a complex number is two reals, one after the other. Rows whose
+multiplier is zero are skipped, which is what a banded or block matrix gains by.
+"""
+
+from __future__ import annotations
+
+
+def factor(a, pivots, n):
+    """Replace `a` (n * n) by its factors; 0, or 1 + the column without a pivot.
+
+    `pivots` (n) gets the row that was exchanged with each row, as a float.
+    """
+    for k in range(n):
+        best = abs(a[k * n + k])
+        at = k
+        for i in range(k + 1, n):
+            size = abs(a[i * n + k])
+            if size > best:
+                best = size
+                at = i
+        if not best > 0.0 or best + best == best:  # zero, NaN or infinite
+            return k + 1
+        pivots[k] = float(at)
+        upper = a[k * n : k * n + n]
+        if at != k:
+            other = a[at * n : at * n + n]
+            for j in range(n):
+                kept = upper[j]
+                upper[j] = other[j]
+                other[j] = kept
+        for i in range(k + 1, n):
+            row = a[i * n : i * n + n]
+            if row[k] != 0.0:
+                multiplier = row[k] / upper[k]
+                row[k] = multiplier
+                for j in range(k + 1, n):
+                    row[j] -= multiplier * upper[j]
+    return 0
+
+
+def solve(a, pivots, n, b):
+    """Replace `b` (n) by the solution, `a` and `pivots` being from `factor`."""
+    for k in range(n):
+        at = int(pivots[k])
+        if at != k:
+            kept = b[k]
+            b[k] = b[at]
+            b[at] = kept
+    for i in range(1, n):
+        row = a[i * n : i * n + n]
+        total = b[i]
+        for j in range(i):
+            total -= row[j] * b[j]
+        b[i] = total
+    for back in range(n):
+        i = n - 1 - back
+        row = a[i * n : i * n + n]
+        total = b[i]
+        for j in range(i + 1, n):
+            total -= row[j] * b[j]
+        b[i] = total / row[i]
+
+
+def factor_complex(a, pivots, n):
+    """As `factor` for a complex matrix (2 * n * n); the size of an entry is |re| + |im|."""
+    for k in range(n):
+        best = abs(a[2 * (k * n + k)]) + abs(a[2 * (k * n + k) + 1])
+        at = k
+        for i in range(k + 1, n):
+            size = abs(a[2 * (i * n + k)]) + abs(a[2 * (i * n + k) + 1])
+            if size > best:
+                best = size
+                at = i
+        if not best > 0.0 or best + best == best:
+            return k + 1
+        pivots[k] = float(at)
+        upper = a[2 * k * n : 2 * k * n + 2 * n]
+        if at != k:
+            other = a[2 * at * n : 2 * at * n + 2 * n]
+            for j in range(2 * n):
+                kept = upper[j]
+                upper[j] = other[j]
+                other[j] = kept
+        re = upper[2 * k]
+        im = upper[2 * k + 1]
+        square = re * re + im * im
+        re = re / square
+        im = -im / square
+        for i in range(k + 1, n):
+            row = a[2 * i * n : 2 * i * n + 2 * n]
+            x = row[2 * k]
+            y = row[2 * k + 1]
+            if x != 0.0 or y != 0.0:
+                u = x * re - y * im
+                v = x * im + y * re
+                row[2 * k] = u
+                row[2 * k + 1] = v
+                for j in range(k + 1, n):
+                    row[2 * j] -= u * upper[2 * j] - v * upper[2 * j + 1]
+                    row[2 * j + 1] -= u * upper[2 * j + 1] + v * upper[2 * j]
+    return 0
+
+
+def solve_complex(a, pivots, n, b, c):
+    """Replace b + i c by the solution, `a` and `pivots` being from `factor_complex`."""
+    for k in range(n):
+        at = int(pivots[k])
+        if at != k:
+            kept = b[k]
+            b[k] = b[at]
+            b[at] = kept
+            kept = c[k]
+            c[k] = c[at]
+            c[at] = kept
+    for i in range(1, n):
+        row = a[2 * i * n : 2 * i * n + 2 * n]
+        x = b[i]
+        y = c[i]
+        for j in range(i):
+            x -= row[2 * j] * b[j] - row[2 * j + 1] * c[j]
+            y -= row[2 * j] * c[j] + row[2 * j + 1] * b[j]
+        b[i] = x
+        c[i] = y
+    for back in range(n):
+        i = n - 1 - back
+        row = a[2 * i * n : 2 * i * n + 2 * n]
+        x = b[i]
+        y = c[i]
+        for j in range(i + 1, n):
+            x -= row[2 * j] * b[j] - row[2 * j + 1] * c[j]
+            y -= row[2 * j] * c[j] + row[2 * j + 1] * b[j]
+        re = row[2 * i]
+        im = row[2 * i + 1]
+        square = re * re + im * im
+        b[i] = (x * re + y * im) / square
+        c[i] = (y * re - x * im) / square

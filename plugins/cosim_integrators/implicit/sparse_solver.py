@@ -1,0 +1,78 @@
+"""Sparse linear algebra for large systems, by SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_integrators.implicit.layout import P_COLOUR, P_ENTRIES
+from cosim_integrators.implicit.matrices import MAKE, SOLVE_REAL
+
+MOSTLY_FULL = 0.2  # from this share of entries on, dense matrices are faster
+
+
+class SparseSolver:
+    """Factors and solves what Newton's method needs, called as a block from the kernels.
+
+    Parameters
+    ----------
+    pattern : ndarray of int64
+        Structure of the Jacobian.
+    shifts : (float, float, float)
+        The real matrix is ``shifts[0] / step I - J``; the complex one has ``shifts[1] + i shifts[2]``,
+        and is left out when the latter is 0.
+    """
+
+    def __init__(self, pattern: NDArray[np.int64], shifts: tuple[float, float, float]) -> None:
+        from scipy.sparse import csc_array, identity
+
+        n, entries = int(pattern[0]), int(pattern[P_ENTRIES])
+        self._starts = pattern[P_COLOUR + n : P_COLOUR + 2 * n + 1].copy()
+        self._rows = pattern[P_COLOUR + 2 * n + 1 :][:entries].copy()
+        self._matrix: Any = csc_array
+        self._identity = identity(n, format="csc")
+        self._size = n
+        self._full = entries > MOSTLY_FULL * n * n
+        self._shifts = shifts
+        self._solve_real: Any = None
+        self._solve_complex: Any = None
+
+    def block(
+        self, t: Any, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+    ) -> None:
+        """Do what `first` says: make the factors for a step `t`, or solve in place.
+
+        Raises
+        ------
+        RuntimeError
+            The matrix is singular.
+        """
+        if first == MAKE:
+            jacobian = self._matrix((np.array(y), self._rows, self._starts), shape=(self._size, self._size))
+            real, re, im = (shift / float(t) for shift in self._shifts)
+            self._solve_real = self._factored(real * self._identity - jacobian)
+            if im != 0.0:
+                self._solve_complex = self._factored(complex(re, im) * self._identity - jacobian)
+        elif first == SOLVE_REAL:
+            y[:] = self._solve_real(np.array(y))
+        else:
+            solution = self._solve_complex(np.array(h) + 1j * np.array(c))
+            h[:] = solution.real
+            c[:] = solution.imag
+
+    def _factored(self, matrix: Any) -> Any:
+        """A function that solves with a matrix."""
+        if not self._full:
+            from scipy.sparse.linalg import splu
+
+            return splu(matrix.tocsc()).solve
+        from scipy.linalg import get_lapack_funcs
+
+        dense = matrix.toarray()
+        factor, solve = get_lapack_funcs(("getrf", "getrs"), (dense,))
+        factors, pivots, info = factor(dense)
+        if info != 0:
+            raise RuntimeError("singular matrix")
+        return lambda b: solve(factors, pivots, b)[0]
