@@ -8,6 +8,7 @@ from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.dormand_prince_853 import DormandPrince853
 from cosim_integrators.explicit_euler import ExplicitEuler
 from cosim_integrators.heun import Heun
+from cosim_integrators.radau5 import Radau5
 from cosim_integrators.runge_kutta_3 import RungeKutta3
 from cosim_integrators.runge_kutta_4 import RungeKutta4
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
@@ -18,7 +19,7 @@ cosim_contract = "1.0"
 
 @cosim.hookimpl
 def cosim_register_integrators(register: cosim.Register) -> None:
-    """Explicit Runge–Kutta methods."""
+    """Explicit methods, then implicit ones."""
     register("integrators.explicit_euler", ExplicitEuler)
     register("integrators.heun", Heun)
     register("integrators.runge_kutta_3", RungeKutta3)
@@ -28,3 +29,4 @@ def cosim_register_integrators(register: cosim.Register) -> None:
     register("integrators.dormand_prince", DormandPrince)
     register("integrators.tsitouras", Tsitouras)
     register("integrators.dormand_prince_853", DormandPrince853)
+    register("integrators.radau5", Radau5)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import cosim
 from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
-from cosim_integrators.implicit.integrator import Family, ImplicitIntegrator
+from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
 
 ROOT = 6**0.5
@@ -18,8 +19,7 @@ class Radau5(ImplicitIntegrator):
 
     When to use: stiff systems (contact, stiff bushings, chemistry, controllers much faster than what
     they control) at accuracies from 1e-4 to 1e-10. Not for smooth motion without stiffness: an
-    explicit method is several times cheaper there. `Bdf` needs fewer evaluations at coarse accuracies
-    of large systems, but oscillations that are not damped make it slow.
+    explicit method is several times cheaper there.
 
     The error estimate has order 3; it is held to ``0.1 accuracy^(2/3)``, so that the solution, being of
     order 5, keeps the accuracy. Dense output is the collocation polynomial, of order 3.
@@ -27,8 +27,7 @@ class Radau5(ImplicitIntegrator):
     Parameters
     ----------
     **options
-        `accuracy`, `initial_step`, `minimum_step`, `maximum_step`, `fixed_step`, `scale`: see
-        `cosim.Integrator`.
+        As `cosim.Integrator`.
 
     References
     ----------
@@ -43,7 +42,12 @@ class Radau5(ImplicitIntegrator):
     """
 
     order = 5
-    coefficients = collocation_coefficients(
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3)
+    step_function = collocation_step
+    redo_function = redo_collocation_step
+    vectors, history = 9, 3
+    shifts = (REAL, PAIR.real, PAIR.imag)
+    method = collocation_coefficients(
         [(4 - ROOT) / 10, (4 + ROOT) / 10, 1],
         REAL,
         PAIR,
@@ -53,8 +57,12 @@ class Radau5(ImplicitIntegrator):
             [1, 1, 0],
         ],
     )
-    family = Family(collocation_step, redo_collocation_step, 3, 9, (REAL, PAIR.real, PAIR.imag))
 
-    def tolerance(self) -> float:
-        """As in RADAU5."""
-        return float(0.1 * self.accuracy ** (2 / 3))
+    @property
+    def error_order(self) -> int:
+        """One more than the order of the estimate."""
+        return 4
+
+    def loosening(self) -> float:
+        """The estimate has order 3, the solution order 5: as in RADAU5."""
+        return float(0.1 * self.accuracy ** (-1 / 3))

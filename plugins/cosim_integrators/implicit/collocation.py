@@ -4,10 +4,10 @@ With s stages the unknowns are z_i = y(t + c_i h) - y(t). ``A^-1 = T L T^-1`` sp
 size s n into a real one and a complex one of size n each (or one complex one, for two stages).
 
 =============== ===========================================================================
-``method``      0 stages, 1 whether Newton has a real system, 2 real shift (of the error estimate, and
-                of Newton's real system), 3 and 4 complex shift, 5 order of the estimate + 1; from 6 on
-                rows of three: the nodes, T, its inverse, weights of the error, and for each stage its
-                part in the polynomial of the dense output
+``method``      from METHOD_AT on: 0 stages, 1 whether Newton has a real system, 2 real shift (of the
+                error estimate, and of Newton's real system), 3 and 4 complex shift, 5 order of the
+                estimate + 1; from 6 on rows of three: the nodes, T, its inverse, weights of the error,
+                and for each stage its part in the polynomial of the dense output
 ``memory``      history: z of the last step, which the next one extrapolates
 ``work``        from V_FAMILY on: z, the transformed unknowns, the stage derivatives
 =============== ===========================================================================
@@ -22,44 +22,40 @@ from __future__ import annotations
 import math
 
 from cosim import walk
+from cosim.integration.error_norm import larger
+from cosim.integration.layout import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, WORST
 from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (
     AGE,
+    BAD_NUMBER,
     DEGREE,
-    ERROR,
     ESTIMATE,
-    EVALUATIONS,
     FACTOR,
-    FAILED_TIME,
-    FIXED,
+    HISTORY_AT,
     ITERATIONS,
     LAST,
-    MEMORY_HEADER,
-    NOT_CONVERGED,
-    NOT_FINITE,
+    METHOD_AT,
     OK,
     RATE,
     REFRESH,
     REJECTED,
-    TOLERANCE,
+    SLOW,
     V_DENSE,
-    V_END,
     V_ERROR,
-    V_FAMILY,
     V_IMAGINARY,
     V_RIGHT,
-    V_SCALE,
     V_SLOPE,
     V_START,
     V_WEIGHT,
-    WORST,
-    larger,
+    family_vectors,
     vector,
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
-from cosim_integrators.implicit.newton import begin_iteration, judge, set_weights
+from cosim_integrators.implicit.newton import begin_iteration, judge, set_weights, size_of_error
 
-NODES, TRANSFORM, INVERSE, WEIGHTS, PARTS = 6, 9, 18, 27, 30  # where they start in `method`
+STAGES, REAL, SHIFT, RE, IM, EXPONENT = range(METHOD_AT, METHOD_AT + 6)
+NODES, TRANSFORM, INVERSE = METHOD_AT + 6, METHOD_AT + 9, METHOD_AT + 18
+WEIGHTS, PARTS = METHOD_AT + 27, METHOD_AT + 30
 SAFETY = 0.9
 LARGEST_GROWTH = 8.0
 LARGEST_SHRINK = 0.2
@@ -73,7 +69,7 @@ def most_iterations(stages):
 
 def guess(step, method, memory, z, n):
     """Start Newton's method from the polynomial of the last step, carried on."""
-    stages = int(method[0])
+    stages = int(method[STAGES])
     last = memory[LAST]
     for i in range(stages * n):
         z[i] = 0.0
@@ -87,7 +83,7 @@ def guess(step, method, memory, z, n):
             for q in range(stages):
                 power *= s
                 weight += method[PARTS + 3 * j + q] * (power - 1.0)
-            past = memory[MEMORY_HEADER + j * n : MEMORY_HEADER + j * n + n]
+            past = memory[HISTORY_AT + j * n : HISTORY_AT + j * n + n]
             stage = z[i * n : i * n + n]
             for m in range(n):
                 stage[m] += weight * past[m]
@@ -95,7 +91,7 @@ def guess(step, method, memory, z, n):
 
 def transformed(method, at, source, n, out):
     """``out_i`` = sum_j M_ij source_j, M being the matrix at that place of `method`."""
-    stages = int(method[0])
+    stages = int(method[STAGES])
     for i in range(stages):
         for m in range(n):
             total = 0.0
@@ -109,17 +105,17 @@ def attempt_collocation(
 ):
     """The end of a step into `y`, its error into `work`; see `driver`."""
     n = y.shape[0]
-    stages = int(method[0])
+    stages = int(method[STAGES])
     step = t_end - t
-    status = make_matrices(step, method[2], method[3], method[4], memory, work, lu, pattern)
+    status = make_matrices(step, method[SHIFT], method[RE], method[IM], memory, work, lu, pattern)
     if status != OK:
         return status
     start = vector(work, V_START, n)
     weight = vector(work, V_WEIGHT, n)
-    set_weights(start, settings, vector(work, V_SCALE, n), weight)
-    z = work[work.shape[0] - 3 * stages * n : work.shape[0] - 2 * stages * n]
-    w = work[work.shape[0] - 2 * stages * n : work.shape[0] - stages * n]
-    f = work[work.shape[0] - stages * n :]
+    set_weights(start, method, settings, weight)
+    z = family_vectors(work, 0, stages, n)
+    w = family_vectors(work, stages, stages, n)
+    f = family_vectors(work, 2 * stages, stages, n)
     guess(step, method, memory, z, n)
     transformed(method, INVERSE, z, n, w)
     begin_iteration(memory)
@@ -138,9 +134,9 @@ def attempt_collocation(
         size = correct(step, method, work, lu, pattern, w, f, z, weight, n)
         if size - size != 0.0:
             work[FAILED_TIME] = t_end
-            return NOT_FINITE
+            return BAD_NUMBER
         work[ITERATIONS] += 1.0
-        verdict = judge(iteration, most, size, previous, rate, settings, memory, work)
+        verdict = judge(iteration, most, size, previous, rate, method, memory, work)
         if verdict < 0:
             return verdict
         for i in range(stages * n):
@@ -151,14 +147,15 @@ def attempt_collocation(
         rate = size / previous if iteration > 1 else 0.0
         previous = size
     if verdict != 1:
-        return NOT_CONVERGED
+        return SLOW
     end = z[(stages - 1) * n :]
     for m in range(n):
         y[m] = start[m] + end[m]
     work[ESTIMATE] = 0.0
     if settings[FIXED] == 0.0:
         status = estimate(
-            table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern, z
+            table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu,
+            pattern, z,
         )  # fmt: skip
     return status
 
@@ -166,7 +163,7 @@ def attempt_collocation(
 def evaluate_stages(table, ints, first, last, t, y, p, d, k, h, c, t_end, method, work, start, z, f):
     """The derivatives at all stages."""
     n = y.shape[0]
-    for i in range(int(method[0])):
+    for i in range(int(method[STAGES])):
         stage = z[i * n : i * n + n]
         for m in range(n):
             y[m] = start[m] + stage[m]
@@ -185,21 +182,21 @@ def evaluate_stages(table, ints, first, last, t, y, p, d, k, h, c, t_end, method
 
 def correct(step, method, work, lu, pattern, w, f, z, weight, n):
     """Newton's correction of the transformed unknowns `w` into `z`; its size in tolerances."""
-    stages = int(method[0])
+    stages = int(method[STAGES])
     transformed(method, INVERSE, f, n, z)
     pair = stages - 2
-    if method[1] != 0.0:
+    if method[REAL] != 0.0:
         real = z[:n]
         for m in range(n):
-            real[m] -= method[2] / step * w[m]
+            real[m] -= method[SHIFT] / step * w[m]
         solve_real(lu, pattern, real)
     re = z[pair * n : pair * n + n]
     im = z[pair * n + n : pair * n + 2 * n]
     for m in range(n):
         a = w[pair * n + m]
         b = w[pair * n + n + m]
-        re[m] -= (method[3] * a - method[4] * b) / step
-        im[m] -= (method[4] * a + method[3] * b) / step
+        re[m] -= (method[RE] * a - method[IM] * b) / step
+        im[m] -= (method[IM] * a + method[RE] * b) / step
     solve_pair(lu, pattern, re, im)
     size = 0.0
     for i in range(stages):
@@ -220,7 +217,7 @@ def estimate(
     which costs an evaluation.
     """
     n = y.shape[0]
-    stages = int(method[0])
+    stages = int(method[STAGES])
     step = t_end - t
     start = vector(work, V_START, n)
     slope = vector(work, V_SLOPE, n)
@@ -235,7 +232,7 @@ def estimate(
         error[m] = slope[m] + part[m]
         end[m] = y[m]
     solve_real(lu, pattern, error)
-    size = size_of_error(start, end, settings, work, n)
+    size = size_of_error(error, start, end, method, settings, work)
     if size >= 1.0 and (memory[LAST] == 0.0 or work[REJECTED] != 0.0):
         for m in range(n):
             y[m] = start[m] + error[m]
@@ -244,39 +241,25 @@ def estimate(
             for m in range(n):
                 error[m] = c[m] + part[m]
             solve_real(lu, pattern, error)
-            size = size_of_error(start, end, settings, work, n)
+            size = size_of_error(error, start, end, method, settings, work)
         for m in range(n):
             y[m] = end[m]
     work[ESTIMATE] = size
     most = 2.0 * most_iterations(stages)
-    quotient = math.pow(size, 1.0 / method[5]) / (SAFETY * (1.0 + most) / (work[ITERATIONS] + most))
+    quotient = math.pow(size, 1.0 / method[EXPONENT]) / (SAFETY * (1.0 + most) / (work[ITERATIONS] + most))
     quotient = max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, quotient))
     work[FACTOR] = 1.0 / quotient
     return OK
 
 
-def size_of_error(start, end, settings, work, n):
-    """Largest component of the error, in tolerances."""
-    error = vector(work, V_ERROR, n)
-    scale = vector(work, V_SCALE, n)
-    worst = 0.0
-    for m in range(n):
-        size = max(scale[m], max(abs(start[m]), abs(end[m])))
-        one = abs(error[m]) / (settings[TOLERANCE] * size)
-        if one > worst or one != one:
-            worst = larger(worst, one)
-            work[WORST] = float(m)
-    return worst
-
-
 def accept_collocation(t, t_end, ideal, y, c, method, settings, memory, work):
     """Note what the next step needs; its length, by the predictive controller."""
     n = y.shape[0]
-    stages = int(method[0])
+    stages = int(method[STAGES])
     step = t_end - t
-    z = work[work.shape[0] - 3 * stages * n : work.shape[0] - 2 * stages * n]
+    z = family_vectors(work, 0, stages, n)
     for i in range(stages * n):
-        memory[MEMORY_HEADER + i] = z[i]
+        memory[HISTORY_AT + i] = z[i]
     work[DEGREE] = float(stages)
     for q in range(stages):
         part = vector(work, V_DENSE + q, n)
@@ -285,14 +268,15 @@ def accept_collocation(t, t_end, ideal, y, c, method, settings, memory, work):
             for i in range(stages):
                 total += method[PARTS + 3 * i + q] * z[i * n + m]
             part[m] = total
-    good = work[RATE] <= settings[REFRESH]
+    good = work[RATE] <= method[REFRESH]
     memory[AGE] = 1.0 if good else 0.0
     following = ideal
     if settings[FIXED] == 0.0:
         error = work[ESTIMATE]
         quotient = 1.0 / work[FACTOR]
-        if memory[LAST] > 0.0 and memory[ERROR] > 0.0:
-            trend = memory[LAST] / step * math.pow(error * error / memory[ERROR], 1.0 / method[5]) / SAFETY
+        if memory[LAST] > 0.0 and memory[LAST_ERROR] > 0.0:
+            trend = math.pow(error * error / memory[LAST_ERROR], 1.0 / method[EXPONENT]) / SAFETY
+            trend *= memory[LAST] / step
             quotient = max(quotient, max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, trend)))
         proposal = step / quotient
         if work[REJECTED] != 0.0:
@@ -300,7 +284,7 @@ def accept_collocation(t, t_end, ideal, y, c, method, settings, memory, work):
         if good and 1.0 <= proposal / step <= KEEP_BELOW:
             proposal = step
         following = remembered(step, ideal, proposal)
-        memory[ERROR] = max(1e-2, error)
+        memory[LAST_ERROR] = max(1e-2, error)
     memory[LAST] = step
     return following
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from cosim_integrators.implicit.layout import DEGREE, END, START, V_DENSE, V_END, V_START, vector
-
-DENSE_SIGNATURE = "fFFFF>v"
+from cosim.integration.layout import END, START
+from cosim_integrators.implicit.layout import DEGREE, V_DENSE, V_END, V_START, vector
 
 
 def polynomial_output(t, coefficients, work, y, out):

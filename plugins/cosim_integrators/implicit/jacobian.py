@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from cosim import walk
+from cosim.integration.layout import ACCURACY, EVALUATIONS, JACOBIANS, SETTINGS_HEADER
 from cosim_integrators.implicit.layout import (
-    EVALUATIONS,
-    JACOBIANS,
-    NOT_FINITE,
+    BAD_NUMBER,
     OK,
     P_COLOUR,
     P_COLOURS,
     V_ERROR,
-    V_SCALE,
     V_SLOPE,
     V_START,
     vector,
@@ -20,14 +18,14 @@ from cosim_integrators.implicit.layout import (
 RELATIVE_INCREMENT = 1.4901161193847656e-08  # the root of the spacing of numbers: both errors are alike then
 
 
-def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entries, work):
+def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entries, settings, work):
     """Fill `entries` with the derivatives d(y_dot)/dy at the start of the step.
 
     One walk for each colour of the pattern: its columns have no row in common. The increment of a
     state goes where its derivative points, so that it stays inside what the model can compute; where
     it does not, the other side is tried. `y` is the start of the step again afterwards.
 
-    Returns OK, NOT_FINITE or 1 + the index of a block that failed.
+    Returns OK, BAD_NUMBER or 1 + the index of a block that failed.
 
     References
     ----------
@@ -38,7 +36,7 @@ def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entrie
     n = y.shape[0]
     start = vector(work, V_START, n)
     slope = vector(work, V_SLOPE, n)
-    scale = vector(work, V_SCALE, n)
+    absolute = settings[SETTINGS_HEADER + n : SETTINGS_HEADER + 2 * n]
     increment = vector(work, V_ERROR, n)
     work[JACOBIANS] += 1.0
     code = OK
@@ -48,7 +46,7 @@ def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entrie
             for j in range(n):
                 y[j] = start[j]
                 if pattern[P_COLOUR + j] == colour:
-                    size = sign * RELATIVE_INCREMENT * max(scale[j], abs(start[j]))
+                    size = sign * RELATIVE_INCREMENT * max(absolute[j] / settings[ACCURACY], abs(start[j]))
                     y[j] = start[j] - size if slope[j] < 0.0 else start[j] + size
                     increment[j] = y[j] - start[j]
             work[EVALUATIONS] += 1.0
@@ -66,7 +64,7 @@ def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entrie
 
 
 def _differences(c, slope, increment, pattern, colour, entries, n):
-    """The entries in the columns of one colour; NOT_FINITE when one is not a number."""
+    """The entries in the columns of one colour; BAD_NUMBER when one is not a number."""
     rows = P_COLOUR + 2 * n + 1
     total = 0.0
     for j in range(n):
@@ -75,4 +73,4 @@ def _differences(c, slope, increment, pattern, colour, entries, n):
                 row = pattern[rows + e]
                 entries[e] = (c[row] - slope[row]) / increment[j]
                 total += 0.0 * entries[e]
-    return OK if total == 0.0 else NOT_FINITE
+    return OK if total == 0.0 else BAD_NUMBER

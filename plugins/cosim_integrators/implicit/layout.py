@@ -1,60 +1,60 @@
-"""Where things lie in the flat arrays that the implicit kernels share.
+"""Where things lie in the flat arrays of implicit methods, beyond what `cosim.integration.layout` says.
 
-=============== ===========================================================================
-``settings``    accuracy, smallest and largest step, fixed step (0: none), the accuracy that Newton's
-                method and the error estimate are measured with, what is left of an iteration's error
-                when it stops, the rate of convergence beyond which the Jacobian is made anew
-``memory``      part of the State: a header, the history of the method, the entries of the Jacobian
-``work``        of the integrator: a header, vectors of the length of the state, then those of the
-                family
-``lu``          of the integrator: the step for which the matrices were made (0: none); the real
-                matrix and its pivots; the complex one and its pivots; the Jacobian they were made from
-``pattern``     structure of the Jacobian: a header, the colour of each column, where the entries of
-                each column start, the row of each entry
-=============== ===========================================================================
+================ ==========================================================================
+``coefficients`` how the equations are solved: 0 vectors of the family in `work`, 1 vectors of its history
+                 in `memory`, 2 factor between the tolerances of the solution and those that Newton's
+                 method and the error estimate are held to, 3 what may be left of an iteration's error
+                 when it stops, 4 the rate of convergence beyond which the Jacobian is made anew, 5 the
+                 size of a correction that may be all rounding when it no longer shrinks; from METHOD_AT on
+                 the numbers of the method
+``memory``       a header, the history of the method, the entries of the Jacobian
+``work``         after the three common vectors: vectors for all implicit methods, those of the family,
+                 the matrices, what the memory was at the start of the step and (for a step that is taken
+                 again) at its end
+``matrices``     the step for which they were made (0: none); the real matrix and its pivots; the complex
+                 one and its pivots; the Jacobian they were made from
+``pattern``      structure of the Jacobian, at the end of `slots`: a header, the colour of each column,
+                 where the entries of each column start, the row of each entry
+================ ==========================================================================
 """
 
 from __future__ import annotations
 
-# settings
-ACCURACY, SMALLEST, LARGEST, FIXED, TOLERANCE, NEWTON, REFRESH = range(7)
+from cosim.integration.layout import OWN, WORK_HEADER
 
-# memory
-NEXT = 0  # length of the next step, s (0: not initialized)
-ERROR = 1  # error of the last step relative to the tolerance
+# coefficients
+VECTORS, HISTORY, TOLERANCE, NEWTON, REFRESH, ROUNDING = range(6)
+METHOD_AT = 6
+
+# memory, after the next step and the last error
 LAST = 2  # length of the last step, s (0: nothing is known of the past)
 FACTORED = 3  # length of the step for which the matrices are made, s (0: none)
 AGE = 4  # of the Jacobian: 0 there is none, 1 from an earlier step, 2 from the start of this one
 CONVERGENCE = 5  # what Newton's method expects of its first iteration
 ORDER = 6  # of a method of variable order
 EQUAL = 7  # steps of equal length and order so far
-MEMORY_HEADER = 8
+HISTORY_AT = 8
 
-# work
-START, END = 0, 1  # of the last step, s (NaN: none)
-FAILED_BLOCK, FAILED_TIME = 2, 3
-STEPS, REJECTIONS, EVALUATIONS, JACOBIANS, FACTORIZATIONS, NEWTON_FAILURES = 4, 5, 6, 7, 8, 9
-ACCEPTED_END = 10  # end of the last step as error control accepted it, s
-DEGREE = 11  # of the dense output
-ESTIMATE = 12  # error of the last attempt relative to the tolerance
-FACTOR = 13  # by which the attempt wants the step to change
-RATE = 14  # of convergence of the last iteration
-ITERATIONS = 15
-REJECTED = 16  # whether this step was rejected before
-WORST = 17  # index of the state with the largest error or correction (-1: none)
-WORK_HEADER = 18
+# the method's own part of the header of work
+DEGREE = OWN  # of the dense output
+ESTIMATE = OWN + 1  # error of the last attempt relative to the tolerance
+FACTOR = OWN + 2  # by which the attempt wants the step to change
+RATE = OWN + 3  # of convergence, the slowest one of the step
+ITERATIONS = OWN + 4
+REJECTED = OWN + 5  # whether this step was rejected before
 
 # vectors in work
-V_START, V_END, V_SCALE, V_SPARE, V_SLOPE, V_WEIGHT, V_ERROR, V_RIGHT, V_IMAGINARY, V_BASE = range(10)
-V_DENSE = 10  # five of them
-V_FAMILY = 15
+V_START, V_END, V_SPARE, V_SLOPE, V_WEIGHT, V_ERROR, V_RIGHT, V_IMAGINARY, V_BASE = range(9)
+V_DENSE = 9  # five of them
+V_FAMILY = 14
+COMMON_VECTORS = 3
 
 # pattern
-P_SIZE, P_ENTRIES, P_COLOURS, P_SPARSE = range(4)  # P_SPARSE: address of a sparse solver (0: dense)
-P_COLOUR = 4
+P_SIZE, P_ENTRIES, P_COLOURS, P_SPARSE, P_COMPLEX = range(5)  # P_SPARSE: address of a sparse solver, or 0
+P_COLOUR = 5
 
 # how an attempt ended; more than 0: 1 + the index of a block that failed
-OK, NOT_FINITE, NOT_CONVERGED, SINGULAR = 0, -1, -2, -3
+OK, BAD_NUMBER, SLOW, SINGULAR = 0, -1, -2, -3
 
 EPSILON = 2.220446049250313e-16
 
@@ -64,11 +64,22 @@ def vector(work, index, n):
     return work[WORK_HEADER + index * n : WORK_HEADER + index * n + n]
 
 
-def larger(a, b):
-    """The larger number; NaN when the second one is."""
-    if b > a or b != b:
-        return b
-    return a
+def family_vectors(work, index, count, n):
+    """`count` vectors of the family, one after the other, from that index on."""
+    at = WORK_HEADER + (V_FAMILY + index) * n
+    return work[at : at + count * n]
+
+
+# Only an inlined function can return a view.
+vector.__dict__["__inline__"] = family_vectors.__dict__["__inline__"] = True
+
+
+def matrices_size(pattern):
+    """Numbers in `matrices`."""
+    n = pattern[P_SIZE]
+    if pattern[P_SPARSE] != 0:
+        return 1 + pattern[P_ENTRIES]
+    return 1 + n * (n + 1) + pattern[P_COMPLEX] * n * (2 * n + 1) + pattern[P_ENTRIES]
 
 
 def power(base, exponent):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from cosim import call_block
+from cosim.integration.layout import FACTORIZATIONS
 from cosim_integrators.implicit.dense_lu import factor, factor_complex, solve, solve_complex
 from cosim_integrators.implicit.layout import (
     FACTORED,
-    FACTORIZATIONS,
-    MEMORY_HEADER,
     OK,
     P_COLOUR,
+    P_COMPLEX,
     P_ENTRIES,
     P_SIZE,
     P_SPARSE,
     SINGULAR,
 )
 
-SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of its end is no reason to make them
+SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of its end is no reason
 MAKE, SOLVE_REAL, SOLVE_COMPLEX = 0, 1, 2  # what a sparse solver is asked for
 
 
@@ -37,7 +37,7 @@ def check_matrices(memory, lu, pattern):
 
 
 def make_matrices(step, shift, re, im, memory, work, lu, pattern):
-    """Have the factors of ``shift / step I - J`` and, with ``im != 0``, ``(re + i im) / step I - J``.
+    """Have the factors of ``shift / step I - J`` and, if the method has it, ``(re + i im) / step I - J``.
 
     What decides is the memory in the State: a resumed run makes the same matrices again, also where
     they belong to a step that was a little different. Returns OK or SINGULAR.
@@ -62,7 +62,7 @@ def make_matrices(step, shift, re, im, memory, work, lu, pattern):
         real = lu[1 : 1 + n * n]
         _fill(real, 1, shift / wanted, 0.0, jacobian, pattern, n)
         status = factor(real, lu[1 + n * n : 1 + n * n + n], n)
-        if status == 0 and im != 0.0:
+        if status == 0 and pattern[P_COMPLEX] != 0:
             at = 1 + n * n + n
             matrix = lu[at : at + 2 * n * n]
             _fill(matrix, 2, re / wanted, im / wanted, jacobian, pattern, n)

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 
 from cosim import walk
+from cosim.integration.error_norm import larger
+from cosim.integration.layout import EVALUATIONS, FAILED_TIME, SETTINGS_HEADER, WORST
 from cosim_integrators.implicit.layout import (
+    BAD_NUMBER,
     CONVERGENCE,
     EPSILON,
-    EVALUATIONS,
     FACTOR,
-    FAILED_TIME,
     ITERATIONS,
     NEWTON,
-    NOT_CONVERGED,
-    NOT_FINITE,
     OK,
     RATE,
+    ROUNDING,
+    SLOW,
     TOLERANCE,
     V_BASE,
     V_RIGHT,
     V_WEIGHT,
-    WORST,
-    larger,
     power,
     vector,
 )
@@ -30,17 +29,34 @@ from cosim_integrators.implicit.matrices import solve_real
 
 MOST_ITERATIONS = 10
 DIVERGING = 0.99
-ROUNDING = 1e-10  # a correction, relative to the state, that may be all rounding when it no longer shrinks
 
 
-def set_weights(y, settings, scale, weight):
+def set_weights(y, method, settings, weight):
     """``weight`` = 1 / tolerance of each state, from the size that it has now."""
-    for m in range(y.shape[0]):
-        weight[m] = 1.0 / (settings[TOLERANCE] * max(scale[m], abs(y[m])))
+    n = y.shape[0]
+    relative = settings[SETTINGS_HEADER : SETTINGS_HEADER + n]
+    absolute = settings[SETTINGS_HEADER + n : SETTINGS_HEADER + 2 * n]
+    for m in range(n):
+        weight[m] = 1.0 / (method[TOLERANCE] * max(absolute[m], relative[m] * abs(y[m])))
 
 
-def judge(iteration, most, size, previous, previous_rate, settings, memory, work):
-    """Whether an iteration goes on: 1 it has converged, 0 it goes on, else NOT_CONVERGED.
+def size_of_error(error, start, end, method, settings, work):
+    """Largest component of the error of a step, in tolerances."""
+    n = error.shape[0]
+    relative = settings[SETTINGS_HEADER : SETTINGS_HEADER + n]
+    absolute = settings[SETTINGS_HEADER + n : SETTINGS_HEADER + 2 * n]
+    worst = 0.0
+    for m in range(n):
+        tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(end[m])))
+        one = abs(error[m]) / (method[TOLERANCE] * tolerance)
+        if one > worst or one != one:
+            worst = larger(worst, one)
+            work[WORST] = float(m)
+    return worst
+
+
+def judge(iteration, most, size, previous, previous_rate, method, memory, work):
+    """Whether an iteration goes on: 1 it has converged, 0 it goes on, else SLOW.
 
     `size` is that of the correction, in tolerances. Leaves the rate of convergence in ``work[RATE]``
     (the mean of the last two) and, where it is too slow, by how much the step should be shortened.
@@ -49,7 +65,7 @@ def judge(iteration, most, size, previous, previous_rate, settings, memory, work
     ----------
     E. Hairer, G. Wanner, RADAU5 (radau5.f), loop of the simplified Newton iteration.
     """
-    wanted = settings[NEWTON]
+    wanted = method[NEWTON]
     if size == 0.0:
         return 1
     expected = memory[CONVERGENCE]
@@ -68,12 +84,12 @@ def judge(iteration, most, size, previous, previous_rate, settings, memory, work
                 work[FACTOR] = 0.8 * math.pow(excess, -1.0 / (4.0 + most - 1 - iteration))
             memory[CONVERGENCE] = max(expected, EPSILON)
         if slow:
-            return 1 if size * settings[TOLERANCE] <= ROUNDING else NOT_CONVERGED
+            return 1 if size <= method[ROUNDING] else SLOW
     if expected * size <= wanted:
         return 1
     if iteration >= most:
         work[FACTOR] = 0.5
-        return NOT_CONVERGED
+        return SLOW
     return 0
 
 
@@ -82,12 +98,10 @@ def begin_iteration(memory):
     memory[CONVERGENCE] = math.pow(max(memory[CONVERGENCE], EPSILON), 0.8)
 
 
-def solve_stage(
-    table, ints, first, last, t, y, p, d, k, h, c, weighted, settings, memory, work, lu, pattern
-):
+def solve_stage(table, ints, first, last, t, y, p, d, k, h, c, weighted, method, memory, work, lu, pattern):
     """Solve ``y = base + weighted f(t, y)`` from the guess in `y`; the factors are those of `weighted`.
 
-    Returns OK, NOT_FINITE, NOT_CONVERGED or 1 + the index of a block that failed.
+    Returns OK, BAD_NUMBER, SLOW or 1 + the index of a block that failed.
     """
     n = y.shape[0]
     base = vector(work, V_BASE, n)
@@ -116,8 +130,8 @@ def solve_stage(
                 work[WORST] = float(m)
         if size - size != 0.0:
             work[FAILED_TIME] = t
-            return NOT_FINITE
-        verdict = judge(iteration, MOST_ITERATIONS, size, previous, rate, settings, memory, work)
+            return BAD_NUMBER
+        verdict = judge(iteration, MOST_ITERATIONS, size, previous, rate, method, memory, work)
         if verdict < 0:
             return verdict
         for m in range(n):
@@ -127,4 +141,4 @@ def solve_stage(
             return OK
         rate = size / previous if iteration > 1 else 0.0
         previous = size
-    return NOT_CONVERGED
+    return SLOW

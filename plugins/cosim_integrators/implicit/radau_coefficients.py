@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
 
-Matrix = NDArray[np.float64]
+Matrix = NDArray[Any]
 TOLERANCE = 1e-13
 
 
@@ -68,9 +69,7 @@ def collocation_coefficients(
 def collocation_matrix(c: Matrix) -> Matrix:
     """A of the collocation method with these nodes: ``sum_j a_ij c_j^(q-1) = c_i^q / q``."""
     powers = np.arange(1, c.size + 1)
-    result: Matrix = np.linalg.solve(
-        (c[:, None] ** (powers - 1)).T, ((c[:, None] ** powers) / powers).T
-    ).T
+    result: Matrix = np.linalg.solve((c[:, None] ** (powers - 1)).T, ((c[:, None] ** powers) / powers).T).T
     return result
 
 
