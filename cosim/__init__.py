@@ -53,6 +53,7 @@ from cosim.contracts.exporter import Exporter as Exporter
 from cosim.contracts.force_element import ForceElement as ForceElement
 from cosim.contracts.integrator import Integrator as Integrator
 from cosim.contracts.joint import Joint as Joint
+from cosim.contracts.master_algorithm import Course as Course
 from cosim.contracts.master_algorithm import Exchange as Exchange
 from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
 from cosim.contracts.measure import Measure as Measure

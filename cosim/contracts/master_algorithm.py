@@ -4,30 +4,75 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+class Course(NamedTuple):
+    """How the interface runs over a step: a line for each value.
+
+    Participants that take derivatives of their inputs follow the line; the others hold its middle value,
+    which has the same integral.
+
+    Attributes
+    ----------
+    middle : ndarray, shape (n,)
+        Values of `Exchange.interface` in the middle of the step.
+    slope : ndarray, shape (n,)
+        Per second.
+    size : float
+        Length of the step, s.
+    """
+
+    middle: Vector
+    slope: Vector
+    size: float
 
 
 class Exchange(Protocol):
-    """What the master offers to its algorithm: the three things that can be done with a participant.
+    """What the master offers to its algorithm.
 
-    Between the participants lies a board with the last values read of every output.
+    Between the participants lies a board with the last values read of every output. The *interface*
+    are the real outputs on it that feed somebody, each once.
 
     Attributes
     ----------
     order : sequence of str
         Names of the participants, in the order in which they are stepped.
+    interface_names : sequence of str
+        ``participant.output`` of each value of the interface.
     """
 
     order: Sequence[str]
+    interface_names: Sequence[str]
 
-    def set_inputs(self, name: str) -> None:
-        """Write the connected inputs of a participant from the board, converted to their units."""
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
+        """Write the connected inputs of a participant, converted to their units.
+
+        From the board; with a course, real inputs from it.
+        """
 
     def advance(self, name: str, time: float, size: float) -> None:
         """Step a participant from `time` by `size` (s); an early return is recorded and continued."""
 
     def read_outputs(self, name: str) -> None:
         """Read the outputs of a participant onto the board."""
+
+    def interface(self) -> Vector:
+        """A copy of the values of the interface on the board, shape (n,)."""
+
+    def put(self, values: Vector) -> None:
+        """Write values of the interface onto the board."""
+
+    def save(self) -> Any:
+        """A token for the state of all participants and the board."""
+
+    def restore(self, token: Any) -> None:
+        """Go back to a saved state; a token may be used many times."""
 
 
 class MasterAlgorithm(ABC):
@@ -43,6 +88,8 @@ class MasterAlgorithm(ABC):
         Whether a participant sees results that others reached in the same step. The participants then
         go in the order of their dependencies, and a closed loop of declared direct feedthrough is
         refused, since no order resolves it; otherwise they go in the order in which they were given.
+    restores : bool
+        Whether it goes back to saved states; participants that cannot are refused.
     fixed_sequence : bool
         Whether `step` does the same calls in the same order in every step, whatever the values. The master
         then notes them once and repeats them in compiled code.
@@ -51,16 +98,30 @@ class MasterAlgorithm(ABC):
     --------
     >>> class Parallel(MasterAlgorithm):
     ...     '''All step from the same values.'''
-    ...     exchanges_within_step = False
     ...     def step(self, exchange, time, size):
     ...         for name in exchange.order: exchange.set_inputs(name)
     ...         for name in exchange.order: exchange.advance(name, time, size)
     ...         for name in exchange.order: exchange.read_outputs(name)
     """
 
-    exchanges_within_step: ClassVar[bool] = False
-    fixed_sequence: ClassVar[bool] = False
+    exchanges_within_step: bool = False
+    restores: ClassVar[bool] = False
+    fixed_sequence: bool = False
+
+    def initialize(self, exchange: Exchange, time: float) -> None:  # noqa: B027 - most have nothing to forget
+        """Forget earlier runs; called at the start `time` (s), before the first step."""
 
     @abstractmethod
     def step(self, exchange: Exchange, time: float, size: float) -> None:
-        """Take all participants from the communication point `time` to ``time + size`` (s)."""
+        """Take all participants from the communication point `time` to ``time + size`` (s).
+
+        Raises
+        ------
+        SimulationError
+            When it cannot go on: names the values that it could not settle.
+        """
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What the algorithm counted in this run: iterations, rejected steps."""
+        return {}

@@ -53,6 +53,8 @@ class ParticipantDescription:
         Whether `save` and `restore` work.
     can_serialize : bool
         Whether `serialize` works.
+    follows_slopes : bool
+        Whether `set_slopes` works.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class ParticipantDescription:
     feedthrough: Mapping[str, frozenset[str]] | None = None
     can_restore: bool = False
     can_serialize: bool = False
+    follows_slopes: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -86,6 +89,13 @@ class Participant(ABC):
     @abstractmethod
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write inputs; they are held until they are written again."""
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Derivatives of real inputs (per s) over the next step, in which they are no longer held.
+
+        Called after `set`, which ends the slopes of an earlier step; only when `follows_slopes`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} holds its inputs")
 
     @abstractmethod
     def step(self, time: float, size: float) -> float:

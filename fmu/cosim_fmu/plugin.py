@@ -2,11 +2,15 @@
 
 import cosim
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
+from cosim_fmu.master.adaptive_forward import AdaptiveForward
+from cosim_fmu.master.adaptive_step import AdaptiveStep
 from cosim_fmu.master.cosimulate_command import CosimulateCommand
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.gauss_seidel import GaussSeidel
+from cosim_fmu.master.interface_newton import InterfaceNewton
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.waveform_iteration import WaveformIteration
 
 cosim_contract = "1.0"
 
@@ -22,6 +26,10 @@ def cosim_register_master_algorithms(register: cosim.Register) -> None:
     """How participants exchange values."""
     register("fmu.jacobi", Jacobi)
     register("fmu.gauss_seidel", GaussSeidel)
+    register("fmu.waveform_iteration", WaveformIteration)
+    register("fmu.interface_newton", InterfaceNewton)
+    register("fmu.adaptive_step", AdaptiveStep)
+    register("fmu.adaptive_forward", AdaptiveForward)
 
 
 @cosim.hookimpl

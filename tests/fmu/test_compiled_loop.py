@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,11 +22,15 @@ CROSSED = [("a.x", "b.x_other"), ("b.x", "a.x_other"), ("a.v", "b.v_other"), ("b
 class PythonJacobi(Jacobi):
     """The same, in the loop in Python."""
 
-    fixed_sequence: ClassVar[bool] = False
+    def __init__(self) -> None:
+        super().__init__()
+        self.fixed_sequence = False
 
 
 class PythonGaussSeidel(GaussSeidel):
-    fixed_sequence: ClassVar[bool] = False
+    def __init__(self) -> None:
+        super().__init__()
+        self.fixed_sequence = False
 
 
 def masses(fmu: Path, algorithm: Any, until: float = 0.7, **more: Any) -> cosim.Result:

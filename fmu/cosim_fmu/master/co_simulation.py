@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from inspect import signature
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
@@ -21,7 +21,13 @@ from cosim_fmu.master.initialization_mode import InitializationMode
 from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant
-from cosim_fmu.master.wiring import check_connections, check_copies, check_loops, check_starts
+from cosim_fmu.master.wiring import (
+    check_abilities,
+    check_connections,
+    check_copies,
+    check_loops,
+    check_starts,
+)
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
@@ -45,6 +51,8 @@ class CoSimulation:
         variable without a unit goes with any.
     algorithm : str, class or MasterAlgorithm
         Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
+    options : mapping of str to object, optional
+        For the algorithm, when it is given by id or class: ``{"extrapolation": 1}``.
     step : float or str
         Communication step, s; text with a unit: "0.1 ms".
     starts : mapping of str to object, optional
@@ -82,6 +90,7 @@ class CoSimulation:
         algorithm: str | type[cosim.MasterAlgorithm] | cosim.MasterAlgorithm = "gauss_seidel",
         step: float | str = 1e-3,
         *,
+        options: Mapping[str, Any] | None = None,
         starts: Mapping[str, Any] | None = None,
         start: float = 0.0,
         tolerance: float | None = None,
@@ -95,7 +104,8 @@ class CoSimulation:
         self.links, faults = check_connections(self.descriptions, unknown, connections)
         self._values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions)]
-        self.algorithm = _algorithm(algorithm, problems)
+        self.algorithm = _algorithm(algorithm, options or {}, problems)
+        problems += check_abilities(self.descriptions, self.algorithm)
         self.order = list(self.descriptions)
         if self.algorithm is not None and self.algorithm.exchanges_within_step:
             problems += check_loops(self.descriptions, self.links)
@@ -155,11 +165,13 @@ class CoSimulation:
                 message = self._run(coupled, points, recorder, progress, check)
                 statistics.wall_time = perf_counter() - begun
                 statistics.stepping_time = perf_counter() - initialized
-        except (CoSimulationError, KeyboardInterrupt) as error:
+        except (cosim.SimulationError, KeyboardInterrupt) as error:
             message, failure = str(error) or message, error
             raise
         finally:
             statistics.wall_time = statistics.wall_time or perf_counter() - begun
+            if self.algorithm is not None:
+                statistics.algorithm.update(self.algorithm.figures)
             self.result = recorder.result(events=coupled.events, statistics=vars(statistics), message=message)
             if failure is not None:
                 failure.result = self.result  # type: ignore[attr-defined]
@@ -197,6 +209,7 @@ class CoSimulation:
         assert self.algorithm is not None
         if coupled.stop_reason:
             return coupled.stop_reason
+        self.algorithm.initialize(coupled, self.start)
         take = self._loop(coupled, points, recorder)
         shown, done = perf_counter(), 0
         while done < points.count:
@@ -295,7 +308,9 @@ def _describe(
     return found
 
 
-def _algorithm(given: Any, problems: list[WiringProblem]) -> cosim.MasterAlgorithm | None:
+def _algorithm(
+    given: Any, options: Mapping[str, Any], problems: list[WiringProblem]
+) -> cosim.MasterAlgorithm | None:
     if isinstance(given, str):
         try:
             given = cosim.registry().get("master_algorithm", given if "." in given else f"fmu.{given}")
@@ -303,9 +318,28 @@ def _algorithm(given: Any, problems: list[WiringProblem]) -> cosim.MasterAlgorit
             problems.append(problem(("master", "algorithm"), str(error)))
             return None
     if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
-        given = given()
+        given = _made(given, options, problems)
+        if given is None:
+            return None
     if not isinstance(given, cosim.MasterAlgorithm):
         text = f'is {given!r}, needs the id of a master algorithm ("jacobi"), a class or an instance'
         problems.append(problem(("master", "algorithm"), text))
         return None
     return given
+
+
+def _made(
+    kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any], problems: list[WiringProblem]
+) -> cosim.MasterAlgorithm | None:
+    known = [name for name in signature(kind).parameters if name != "self"]
+    unknown = [name for name in options if name not in known]
+    for name in unknown:
+        text = str(cosim.LookUpError(f"option of {kind.__name__}", name, known))
+        problems.append(problem(("master", "options", name), text))
+    if unknown:
+        return None
+    try:
+        return kind(**options)
+    except cosim.ModelError as error:
+        problems += [problem(("master", "options", fault.where), fault.text) for fault in error.problems]
+        return None

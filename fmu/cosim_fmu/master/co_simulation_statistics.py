@@ -23,6 +23,8 @@ class CoSimulationStatistics:
         s, of it in the loop over the communication steps, recording included.
     participant_time : dict of str to float
         s, spent in the `step` of each participant; 0 for steps taken in the compiled loop.
+    algorithm : dict of str to float
+        What the master algorithm counted: iterations, rejected steps.
     loop : str
         "compiled", or "Python" and why.
     """
@@ -33,4 +35,5 @@ class CoSimulationStatistics:
     wall_time: float = 0.0
     stepping_time: float = 0.0
     participant_time: dict[str, float] = field(default_factory=dict)
+    algorithm: dict[str, float] = field(default_factory=dict)
     loop: str = ""

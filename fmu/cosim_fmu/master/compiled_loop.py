@@ -206,9 +206,10 @@ class _Notes:
 def _operations(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> list[tuple[int, str]]:
     if not algorithm.fixed_sequence:
         raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
-    notes = _Notes(order)
+    notes: Any = _Notes(order)
     algorithm.step(notes, 0.0, 1.0)
-    return notes.operations
+    operations: list[tuple[int, str]] = notes.operations
+    return operations
 
 
 def _native_calls(coupled: CoupledParticipants, name: str) -> NativeCalls:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim_fmu.master.co_simulation_error import CoSimulationError
@@ -14,6 +17,17 @@ from cosim_fmu.master.link import Link
 from cosim_fmu.master.stop_requested import StopRequested
 
 MOST_EARLY_RETURNS = 10_000
+
+Vector = NDArray[np.float64]
+
+
+class _Saved(NamedTuple):
+    """A state of the whole co-simulation."""
+
+    participants: dict[str, Any]
+    board: dict[str, list[Any]]
+    events: int
+    stop_reason: str
 
 
 class CoupledParticipants:
@@ -41,6 +55,8 @@ class CoupledParticipants:
         participant.
     stop_reason : str
         Set when a participant asked to stop.
+    interface_names : list of str
+        ``participant.output`` of each connected real output.
     """
 
     def __init__(
@@ -69,14 +85,24 @@ class CoupledParticipants:
             name: [(link.source, places[link.start], link) for link in into]
             for name, into in feeding.items()
         }
+        real = [
+            link.start for link in links if descriptions[link.source].variables[link.output].type == "real"
+        ]
+        self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
+        self._ports = [(name, places[name, output]) for name, output in self._interface]
+        self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
+        self._followers = {name: descriptions[name].follows_slopes for name in participants}
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
-    def set_inputs(self, name: str) -> None:
-        """Write the connected inputs from the board; nothing that is not finite is passed on."""
+    def set_inputs(self, name: str, course: cosim.Course | None = None) -> None:
+        """Write the connected inputs from the board, or from a course; only finite values are passed on."""
         feeds = self._feeds[name]
         if feeds:
             board = self.board
-            values = [link.convert(board[source][place]) for source, place, link in feeds]
+            if course is None:
+                values = [link.convert(board[source][place]) for source, place, link in feeds]
+            else:
+                values = self._on_course(name, course)
             for value, feed in zip(values, feeds, strict=True):
                 if isinstance(value, float) and not math.isfinite(value):
                     link = feed[2]
@@ -87,6 +113,54 @@ class CoupledParticipants:
                     )
             self.held[name] = values
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
+            if course is not None and self._followers[name]:
+                self._set_slopes(name, course)
+
+    def interface(self) -> Vector:
+        """Values of the interface on the board."""
+        return np.array([self.board[name][place] for name, place in self._ports], dtype=np.float64)
+
+    def put(self, values: Vector) -> None:
+        """Write values of the interface onto the board."""
+        for (name, place), value in zip(self._ports, values.tolist(), strict=True):
+            self.board[name][place] = value
+
+    def save(self) -> _Saved:
+        """The state of all participants, the board, and what has happened."""
+        tokens = {n: self.guarded(n, participant.save) for n, participant in self.participants.items()}
+        board = {name: list(values) for name, values in self.board.items()}
+        return _Saved(tokens, board, len(self.events), self.stop_reason)
+
+    def restore(self, token: _Saved) -> None:
+        """Go back; events since then have not happened."""
+        for name, state in token.participants.items():
+            self.guarded(name, self.participants[name].restore, state)
+        self.board = {name: list(values) for name, values in token.board.items()}
+        del self.events[token.events :]
+        self.statistics.events, self.stop_reason = token.events, token.stop_reason
+
+    def _on_course(self, name: str, course: cosim.Course) -> list[Any]:
+        """Values of the inputs over a step: the middle, or the start for who follows the slope."""
+        values = []
+        follows = self._followers[name]
+        for source, place, link in self._feeds[name]:
+            at = self._interface.get(link.start)
+            if at is None:
+                values.append(link.convert(self.board[source][place]))
+                continue
+            middle, slope = float(course.middle[at]), float(course.slope[at])
+            values.append(link.convert(middle - 0.5 * course.size * slope if follows else middle))
+        return values
+
+    def _set_slopes(self, name: str, course: cosim.Course) -> None:
+        names, slopes = [], []
+        for _, _, link in self._feeds[name]:
+            at = self._interface.get(link.start)
+            if at is not None:
+                names.append(link.input)
+                slopes.append(link.factor * float(course.slope[at]))
+        if names:
+            self.guarded(name, self.participants[name].set_slopes, names, slopes)
 
     def advance(self, name: str, time: float, size: float) -> None:
         """Step a participant; after an early return it goes on to the same communication point.

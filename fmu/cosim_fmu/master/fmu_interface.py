@@ -77,6 +77,7 @@ def _interface(read: Any) -> FmuInterface:
         variables=variables,
         feedthrough=feedthrough,
         can_restore=ability.canGetAndSetFMUstate,
+        follows_slopes=ability.canInterpolateInputs,
         can_serialize=ability.canGetAndSetFMUstate and ability.canSerializeFMUstate,
         extra={
             "settable": frozenset(v.name for v in read.modelVariables if _takes_start(v)),

@@ -122,6 +122,17 @@ class FmuParticipant(cosim.Participant):
         except Exception as error:
             raise self._failure(error) from error
 
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Derivatives of real inputs over the next step, per s."""
+        self._need_ability("follows_slopes", "follow slopes of its inputs", "canInterpolateInputs")
+        assert self._interface is not None
+        references = [self._interface.references[name] for name in names]
+        orders, values = [1] * len(references), list(slopes)
+        self._call(
+            "fmi2SetRealInputDerivatives",
+            lambda: self._slave.setRealInputDerivatives(references, orders, values),
+        )
+
     def step(self, time: float, size: float) -> float:
         """Call fmi2DoStep; a discarded step gives the time that the FMU says it has reached.
 

@@ -13,7 +13,7 @@ from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 TABLES = ("participants", "connections", "master", "output")
-MASTER = ("algorithm", "step", "until", "start", "tolerance")
+MASTER = ("algorithm", "options", "step", "until", "start", "tolerance")
 OUTPUT = ("signals", "file")
 
 
@@ -32,6 +32,8 @@ class Scenario:
     connections : list of (str, str)
     starts : dict of str to object
     algorithm : str
+    options : dict of str to object
+        For the algorithm.
     step, until, start : float
         s.
     tolerance : float or None
@@ -45,6 +47,7 @@ class Scenario:
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
     algorithm: str = "gauss_seidel"
+    options: dict[str, Any] = field(default_factory=dict)
     step: float = 1.0
     until: float = 0.0
     start: float = 0.0
@@ -82,6 +85,7 @@ class Scenario:
                 self.connections,
                 self.algorithm,
                 self.step,
+                options=self.options,
                 starts=self.starts,
                 start=self.start,
                 tolerance=self.tolerance,
@@ -148,6 +152,11 @@ class Scenario:
             self.algorithm = algorithm
         else:
             self._say(("master", "algorithm"), f'is {algorithm!r}, needs a name: "jacobi" or "gauss_seidel"')
+        options = master.get("options", {})
+        if isinstance(options, Mapping):
+            self.options = dict(options)
+        else:
+            self._say(("master", "options"), f"is {options!r}, needs a table: {{ extrapolation = 1 }}")
         for name in ("step", "until", "start"):
             if name in master:
                 setattr(self, name, self._seconds(name, master[name], getattr(self, name)))

@@ -126,6 +126,23 @@ def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
     return problems
 
 
+def check_abilities(
+    descriptions: Descriptions, algorithm: cosim.MasterAlgorithm | None
+) -> list[WiringProblem]:
+    """A problem for each participant that cannot go back where the algorithm wants to."""
+    if algorithm is None or not algorithm.restores:
+        return []
+    return [
+        problem(
+            ("participants", name),
+            f"cannot save and restore its state, which {type(algorithm).__name__} needs: take an algorithm "
+            "that only goes forward (jacobi, gauss_seidel)",
+        )
+        for name, description in descriptions.items()
+        if not description.can_restore
+    ]
+
+
 def _is_pair(connection: Any) -> bool:
     pair = isinstance(connection, (tuple, list)) and len(connection) == 2
     return pair and all(isinstance(end, str) for end in connection)

@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     double r[REALS + 1];
+    double slope[REALS + 1]; /* of inputs over the next step; a new value ends it */
     int i[INTEGERS + 1];
     int b[BOOLEANS + 1];
     char s[STRINGS + 1][TEXT];
@@ -119,6 +120,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component c, double time, double size, fmi2Bool
         for (j = 0; j < n; j++) {                                                                           \
             if (vr[j] >= count) return fmi2Error;                                                           \
             data->field[vr[j]] = value[j];                                                                  \
+            if (#type[4] == 'R') data->slope[vr[j]] = 0.0;                                                  \
         }                                                                                                   \
         return fmi2OK;                                                                                      \
     }
@@ -131,6 +133,16 @@ CHANGE(Integer, fmi2Integer, i, INTEGERS)
 ACCESS(Boolean, fmi2Boolean, b, BOOLEANS)
 CHANGE(Boolean, fmi2Boolean, b, BOOLEANS)
 #endif
+EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference *vr, size_t n,
+                                              const fmi2Integer *order, const fmi2Real *value) {
+    Data *data = &((Slave *)c)->data;
+    size_t j;
+    for (j = 0; j < n; j++) {
+        if (vr[j] >= REALS || order[j] != 1) return fmi2Error;
+        data->slope[vr[j]] = value[j];
+    }
+    return fmi2OK;
+}
 EXPORT fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference *vr, size_t n, const fmi2String *value) {
     size_t j;
     for (j = 0; j < n; j++) {

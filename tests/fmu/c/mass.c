@@ -1,7 +1,7 @@
 /* A mass on a spring and a damper to ground, and a second spring and damper to something that is not here.
 
 m v' = f - k x - c v - force,  force = kc (x - x_other) + cc (v - v_other): direct feedthrough.
-Runge-Kutta 4 with internal steps of at most 1e-4 s, inputs held. */
+Runge-Kutta 4 with internal steps of at most 1e-4 s, inputs held or along their slopes. */
 #define REALS 12
 #define INTEGERS 0
 #define BOOLEANS 0
@@ -20,8 +20,12 @@ static double coupling(const double *r, double x, double v) {
     return r[KC] * (x - r[X_OTHER]) + r[CC] * (v - r[V_OTHER]);
 }
 
-static double acceleration(const double *r, double x, double v) {
-    return (r[F] - r[K] * x - r[C] * v - coupling(r, x, v)) / r[M];
+static double at(const Data *d, int input, double since) { return d->r[input] + since * d->slope[input]; }
+
+static double acceleration(const Data *d, double x, double v, double since) {
+    const double *r = d->r;
+    double other = r[KC] * (x - at(d, X_OTHER, since)) + r[CC] * (v - at(d, V_OTHER, since));
+    return (at(d, F, since) - r[K] * x - r[C] * v - other) / r[M];
 }
 
 static void model_outputs(Data *d) { d->r[FORCE] = coupling(d->r, d->r[X], d->r[V]); }
@@ -31,13 +35,17 @@ static fmi2Status model_step(Slave *slave, double time, double size) {
     int n = (int)(size / 1e-4) + 1, j;
     double h = size / n;
     for (j = 0; j < n; j++) {
-        double x = r[X], v = r[V];
-        double a1 = acceleration(r, x, v);
-        double v2 = v + 0.5 * h * a1, a2 = acceleration(r, x + 0.5 * h * v, v2);
-        double v3 = v + 0.5 * h * a2, a3 = acceleration(r, x + 0.5 * h * v2, v3);
-        double v4 = v + h * a3, a4 = acceleration(r, x + h * v3, v4);
+        double x = r[X], v = r[V], since = j * h, middle = since + 0.5 * h;
+        double a1 = acceleration(&slave->data, x, v, since);
+        double v2 = v + 0.5 * h * a1, a2 = acceleration(&slave->data, x + 0.5 * h * v, v2, middle);
+        double v3 = v + 0.5 * h * a2, a3 = acceleration(&slave->data, x + 0.5 * h * v2, v3, middle);
+        double v4 = v + h * a3, a4 = acceleration(&slave->data, x + h * v3, v4, since + h);
         r[X] = x + h * (v + 2 * v2 + 2 * v3 + v4) / 6;
         r[V] = v + h * (a1 + 2 * a2 + 2 * a3 + a4) / 6;
+    }
+    for (j = F; j <= V_OTHER; j++) {
+        r[j] = at(&slave->data, j, size);
+        slave->data.slope[j] = 0.0;
     }
     slave->data.time = time + size;
     return fmi2OK;

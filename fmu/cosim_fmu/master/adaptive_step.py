@@ -1,0 +1,79 @@
+"""Exchanges as often as the accuracy needs it, with rollback."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import cosim
+from cosim_fmu.master.gauss_seidel import GaussSeidel
+from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master.step_control import SMALLEST_PART, StepControl
+
+BASES: dict[str, type[cosim.MasterAlgorithm]] = {"jacobi": Jacobi, "gauss_seidel": GaussSeidel}
+
+
+class AdaptiveStep(cosim.MasterAlgorithm):
+    """Step doubling: each exchange is tried whole and as two halves, and their difference is its error.
+
+    The communication points of the co-simulation stay as they are; between two of them the participants
+    exchange as often as needed. Where the estimate (Richardson's, for a method of first order) is too
+    large, all participants are set back and a shorter exchange is tried. The two halves are kept.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of the error of one exchange, relative to each value of the interface, > 0.
+    absolute_tolerance : float
+        The error that is allowed however small a value is, > 0; in its unit.
+    base : str
+        What one exchange is: "jacobi" or "gauss_seidel".
+    """
+
+    restores: ClassVar[bool] = True
+
+    def __init__(
+        self, tolerance: float = 1e-4, absolute_tolerance: float = 1e-6, base: str = "jacobi"
+    ) -> None:
+        if base not in BASES:
+            raise cosim.ModelError.of("base", str(cosim.LookUpError("base", str(base), BASES)))
+        self.control = StepControl(tolerance, absolute_tolerance, order=2)
+        self.base = BASES[base]()
+        self.exchanges_within_step = self.base.exchanges_within_step
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """``exchanges`` that were kept (each of two halves) and ``rejected`` ones."""
+        return {"exchanges": self.control.taken, "rejected": self.control.rejected}
+
+    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+        """Forget an earlier run."""
+        self.control.begin()
+
+    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+        """As many exchanges as are needed."""
+        end = time + size
+        while time < end:
+            length = self.control.length(time, end)
+            stop = end if length == end - time else time + length
+            token = exchange.save()
+            self._exchange_and_step(exchange, time, length)
+            whole = exchange.interface()
+            exchange.restore(token)
+            middle = time + 0.5 * length
+            self._exchange_and_step(exchange, time, middle - time)
+            self._exchange_and_step(exchange, middle, stop - middle)
+            error = self.control.judge(whole, exchange.interface())
+            self.control.adapt(length, error, at_end=stop == end)
+            if error <= 1.0:
+                time = stop
+                continue
+            exchange.restore(token)
+            if self.control.next < SMALLEST_PART * size:
+                raise cosim.SimulationError(time, self.control.complaint(exchange.interface_names))
+
+    def _exchange_and_step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+        """One step of the base; what passes directly through a participant is brought up to date after it."""
+        self.base.step(exchange, time, size)
+        for name in exchange.order:
+            exchange.set_inputs(name)
+            exchange.read_outputs(name)
