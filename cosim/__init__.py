@@ -37,6 +37,7 @@ from cosim.component.declarations import position as position
 from cosim.component.declarations import signal as signal
 from cosim.component.declarations import source as source
 from cosim.component.declarations import speed as speed
+from cosim.component.declarations import timer as timer
 from cosim.component.kernel_function import at as at
 from cosim.component.kernel_function import every as every
 from cosim.component.kernel_function import kernel as kernel

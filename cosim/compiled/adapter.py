@@ -95,13 +95,15 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         size = argument.size if argument.role != "ring" else 5
         call.append(f"{array}[{at}]" if argument.is_number else f"{array}[{at}:{at} + {size}]")
     result = f"c[ints[r + {len(place)}]] = " if has_result(kernel) else ""
+    condition = " else -1.0" if kernel.is_condition else ""
+    result += "1.0 if " if condition else ""
     width = row_width(kernel, arguments)
     return (
         "def block(t, y, p, d, k, h, c, ints, first, count):\n"
         "    for i in range(count):\n"
         f"        r = first + {width} * i\n"
         f"{_switched_off(arguments, place)}"
-        f"        {result}_kernel({', '.join(call)})\n"
+        f"        {result}_kernel({', '.join(call)}){condition}\n"
     )
 
 

@@ -96,9 +96,9 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         check_rules(function)
     effects = effects_of(function)
     known = known_names(declarations)
-    if kernel.role == "witness" and (kernel.is_python or not returns_value(function)):
+    if kernel.role in ("witness", "rate") and (kernel.is_python or not returns_value(function)):
         raise ContractError(
-            f"{where(function, function.__code__.co_firstlineno)}: a witness is a kernel function that "
+            f"{where(function, function.__code__.co_firstlineno)}: a {kernel.role} is a kernel function that "
             "returns a number: def floor(height): return height"
         )
     if kernel.role == "update":

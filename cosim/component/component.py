@@ -104,6 +104,8 @@ class Component:
                     cls.handlers[name] = value
                     if value.signal is not None and isinstance(value.signal, Declaration):
                         value.signal = originals.get(id(value.signal), value.signal)
+                    if value.timer is not None and isinstance(value.timer, Declaration):
+                        value.timer = originals.get(id(value.timer), value.timer)
                 elif name in cls.plain_methods and isinstance(value, types.FunctionType):
                     cls.kernels[name] = KernelFunction(value, name=name)
                 else:

@@ -138,6 +138,25 @@ def discrete(
     )
 
 
+def timer(start: float = math.inf, description: str = "") -> Any:
+    """A discrete variable that holds the time, s, at which its handlers run next (`cosim.on`); infinite: never.
+
+    A handler names the next time by writing to ``<name>_next``; until somebody does, the timer rests.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Echo(cosim.Component):
+    ...     '''Waits longer and longer.'''
+    ...     again = cosim.timer(start=1.0)
+    ...     @cosim.on(again, does="discrete")
+    ...     def repeat(t, again_next):
+    ...         again_next[0] = 2.0 * t
+    """
+    options = {"timer": True}
+    return Declaration("discrete", "", (), ("s",), start, description=description, options=options)
+
+
 def cache_slot(
     unit: str | Sequence[str] = "1", shape: Shape = (), accumulates: bool = False, description: str = ""
 ) -> Any:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosim.cause import EventCause
+from cosim.component.kernel_rules import returns_condition
 from cosim.errors import ContractError
 from cosim.stage import Stage
 
@@ -26,13 +27,15 @@ class KernelFunction:
     function : function
         As the author wrote it; call it with plain arrays to test it.
     role : str
-        "kernel", "witness", "update" or "handler".
+        "kernel", "witness", "rate" (of a witness), "update" or "handler".
     stage : Stage or None
         Asked for by the author; otherwise it follows from the names.
     when, unless : str
         Name of an option that has to be true (false) for the function to be used.
     direction : str
         Of a witness: "rising", "falling" or "both".
+    rate_of : KernelFunction or None
+        The witness whose rate it returns.
     """
 
     function: types.FunctionType
@@ -42,6 +45,7 @@ class KernelFunction:
     unless: str = ""
     direction: str = "both"
     name: str = ""
+    rate_of: KernelFunction | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
@@ -55,6 +59,21 @@ class KernelFunction:
     def is_python(self) -> bool:
         """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
         return next(iter(inspect.signature(self.function).parameters), "") == "self"
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is a witness that returns true or false."""
+        return self.role == "witness" and returns_condition(self.function)
+
+    def rate(self, function: Callable[..., Any]) -> KernelFunction:
+        """Decorator: a kernel function that returns how fast this witness changes, per second.
+
+        With it, crossings that come in pairs inside of a step are found with certainty where the rate is smooth, and
+        no differences are taken.
+        """
+        if self.role != "witness":
+            raise ContractError(f"{self.function.__qualname__}: only a witness has a rate")
+        return KernelFunction(_plain(function), role="rate", rate_of=self)
 
     def applies_to(self, options: dict[str, Any]) -> bool:
         """Whether the options of an instance switch this function on."""
@@ -79,6 +98,8 @@ class Handler:
         For SCHEDULED: numbers, or names of parameters. Times are ``offset + i * period``.
     times : tuple of float
         For SCHEDULED: a list instead of a period.
+    timer : Declaration or str
+        For SCHEDULED: a variable that holds the next time.
     """
 
     function: KernelFunction
@@ -89,6 +110,7 @@ class Handler:
     period: float | str = 0.0
     offset: float | str = 0.0
     times: tuple[float, ...] = ()
+    timer: Any = None
     name: str = field(default="")
 
 
@@ -125,7 +147,10 @@ def update(function: Callable[..., Any]) -> Any:
 
 
 def witness(function: Callable[..., Any] | None = None, *, direction: str = "both") -> Any:
-    """Mark a kernel function that returns a number whose change of sign is an event.
+    """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
+
+    A function that returns true or false is a condition: becoming true is "rising", becoming false "falling". NaN
+    means that there is no value now.
 
     Parameters
     ----------
@@ -140,11 +165,11 @@ def witness(function: Callable[..., Any] | None = None, *, direction: str = "bot
 
 
 def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
-    """Declare an event handler: for a cause, a witness of this class, or a signal of this class.
+    """Declare an event handler: for a cause, or a witness, a signal or a timer of this class.
 
     Parameters
     ----------
-    trigger : EventCause, witness or signal
+    trigger : EventCause, witness, signal or timer
     does : str
         "unrestricted" (may change anything but time), "discrete" (discrete variables only) or
         "publish" (changes nothing).
@@ -169,9 +194,11 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
             return Handler(wrapped, EventCause.TRIGGERED, does, witness=trigger)
         if getattr(trigger, "kind", "") == "signal":
             return Handler(wrapped, EventCause.SIGNALED, does, signal=trigger)
+        if getattr(trigger, "options", {}).get("timer"):
+            return Handler(wrapped, EventCause.SCHEDULED, does, timer=trigger)
         raise ContractError(
-            f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness or a signal of the "
-            f"same class, not {trigger!r}"
+            f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, a signal or a timer "
+            f"of the same class, not {trigger!r}"
         )
 
     return decorate

@@ -142,6 +142,35 @@ def returns_value(function: types.FunctionType) -> bool:
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in returned)
 
 
+@functools.cache
+def returns_condition(function: types.FunctionType) -> bool:
+    """Whether everything that the function returns is true or false."""
+    tree, _ = _parse(function)
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    assigned.setdefault(target.id, []).append(node.value)
+
+    def is_condition(value: ast.expr | None, depth: int = 0) -> bool:
+        if isinstance(value, ast.BoolOp):
+            return all(is_condition(v, depth) for v in value.values)
+        if isinstance(value, ast.IfExp):
+            return is_condition(value.body, depth) and is_condition(value.orelse, depth)
+        if isinstance(value, ast.Name) and depth < 10:
+            sources = assigned.get(value.id, [])
+            return bool(sources) and all(is_condition(v, depth + 1) for v in sources)
+        if isinstance(value, ast.Call):
+            return isinstance(value.func, ast.Name) and value.func.id == "bool"
+        is_not = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+        is_constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
+        return is_not or is_constant or isinstance(value, ast.Compare)
+
+    returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return)]
+    return bool(returned) and all(is_condition(value) for value in returned)
+
+
 def where(function: types.FunctionType, line: int) -> str:
     """File, line and name for a message."""
     return f"{function.__code__.co_filename}:{line}: {function.__qualname__}"

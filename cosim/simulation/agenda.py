@@ -1,22 +1,25 @@
-"""The simulator's own section of a State: which events are pending and when periodic ones come next."""
+"""The simulator's own section of a State: which events are pending and when scheduled ones come next."""
 
 from __future__ import annotations
 
 import math
-import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.cause import EventCause
-from cosim.component.kernel_function import DIRECTIONS, Handler
+from cosim.component.kernel_function import Handler
 from cosim.errors import SimulationError
+from cosim.simulation.witness import Witness, list_witnesses
 from cosim.system.state import State
 from cosim.system.system import System
 
-INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, TIME_BITS, FIRST = 0, 1, 2, 3, 4, 5
+INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, STAMP, FIRST = 0, 1, 2, 3, 4, 5
 UNRESTRICTED, DISCRETE, BOTH = 1, 2, 3  # kinds of updates that TIME_ADVANCED has in store
+VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, COLUMNS = 0, 1, 2, 3, 4, 5, 6  # of the memory of a witness
 
 
 @dataclass(frozen=True)
@@ -26,37 +29,25 @@ class Entry:
     Attributes
     ----------
     index : int
-        Its integer in the agenda: index of the next time, or whether it is pending.
+        Its place in the agenda: index of the next time, time that a timer was served last, or
+        whether it is pending.
     part : str
     handler : Handler
     block : int
         Of a kernel function: its place in the table, else -1.
+    flag : int
+        Where in k its signal, where in d its timer lies; index of its witness; else -1.
     """
 
     index: int
     part: str
     handler: Handler
     block: int
+    flag: int
 
     @property
     def path(self) -> str:
         return f"{self.part}.{self.handler.name}"
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A witness of one part: where its value is, and which way it has to cross zero."""
-
-    path: str
-    offset: int
-    falling: bool
-    rising: bool
-
-    def triggers(self, before: float, after: float) -> bool:
-        """Whether going from one value to another is an event; leaving zero never is, NaN is no value."""
-        return (self.falling and before > 0.0 and after <= 0.0) or (
-            self.rising and before < 0.0 and after >= 0.0
-        )
 
 
 class Agenda:
@@ -77,37 +68,53 @@ class Agenda:
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self.entries: list[Entry] = []
-        self.witnesses: list[Witness] = []
+        self.witnesses = list_witnesses(system)
+        self.entries = self._list_entries()
         slots = system._assembly.layout.slots
-        self.signals = []
-        for name, part in system.parts.items():
-            for handler in part.handlers.values():
-                block = system.handler_blocks.get((name, handler.name), -1)
-                self.entries.append(Entry(FIRST + len(self.entries), name, handler, block))
-            for kernel in part.kernels.values():
-                if kernel.role == "witness" and (name, kernel.name) in slots:
-                    falling, rising = DIRECTIONS[kernel.direction]
-                    self.witnesses.append(
-                        Witness(f"{name}.{kernel.name}", slots[name, kernel.name].offset, falling, rising)
-                    )
-            self.signals += [
-                slots[name, d.name].offset for d in part.declarations.values() if d.kind == "signal"
-            ]
+        self.signals = [
+            slots[name, d.name].offset
+            for name, part in system.parts.items()
+            for d in part.declarations.values()
+            if d.kind == "signal"
+        ]
         self._grids: dict[int, tuple[float, float]] = {}
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
+        self._witnesses_at = FIRST + len(self.entries)
+        self._size = self._witnesses_at + COLUMNS * len(self.witnesses)
+
+    def _list_entries(self) -> list[Entry]:
+        slots = self.system._assembly.layout.slots
+        places = {witness.path: i for i, witness in enumerate(self.witnesses)}
+        entries: list[Entry] = []
+        for name, part in self.system.parts.items():
+            for handler in part.handlers.values():
+                flag = -1
+                if handler.witness is not None:
+                    flag = places.get(f"{name}.{handler.witness.name}", -1)
+                elif handler.signal or handler.timer:
+                    flag = slots[name, handler.signal or handler.timer].offset
+                block = self.system.handler_blocks.get((name, handler.name), -1)
+                entries.append(Entry(FIRST + len(entries), name, handler, block, flag))
+        return entries
+
+    # the section in a State
 
     def start(self, state: State) -> None:
         """A fresh agenda for a State at its present time; what was pending when it was stopped stays so."""
         old = state.agenda
-        state.agenda = np.zeros(FIRST + len(self.entries), dtype=np.int64)
-        if old.size == state.agenda.size and not old[INITIALIZED] and self._time(old) == state.time:
+        state.agenda = np.zeros(self._size, dtype=np.int64)
+        if old.size >= self._size and not old[INITIALIZED] and old[STAMP : STAMP + 1].view(float) == state.time:
             for entry in self.entries:
                 if entry.handler.cause is EventCause.TRIGGERED:
                     state.agenda[entry.index] = old[entry.index]
+        self.memory(state)[:, FIRED] = -math.inf
         self._grids.clear()
         for entry in self.scheduled:
-            state.agenda[entry.index] = self._first_index(state, entry, state.time)
+            if entry.handler.timer:
+                missed = self._timer(state, entry) < state.time
+                self._set_served(state, entry, self._timer(state, entry) if missed else -math.inf)
+            else:
+                state.agenda[entry.index] = self._first_index(state, entry, state.time)
         self.stamp(state)
 
     def stop(self, state: State) -> None:
@@ -115,57 +122,85 @@ class Agenda:
         if state.agenda.size:
             state.agenda[INITIALIZED] = 0
 
+    def is_started(self, state: State) -> bool:
+        """Whether the State was initialized (possibly in another process)."""
+        return state.agenda.size >= self._size and bool(state.agenda[INITIALIZED])
+
+    def stamp(self, state: State) -> None:
+        """Note the time, to see whether somebody changes it."""
+        state.agenda[STAMP : STAMP + 1].view(np.float64)[0] = state.time
+
+    def stamped_time(self, state: State) -> float:
+        """The time at the last `stamp`."""
+        return float(state.agenda[STAMP : STAMP + 1].view(np.float64)[0])
+
+    def memory(self, state: State) -> NDArray[np.float64]:
+        """What is kept of each witness from one step to the next, shape (witnesses, COLUMNS)."""
+        section: Any = state.agenda[self._witnesses_at : self._size].view(np.float64)
+        return section.reshape(-1, COLUMNS)
+
+    # scheduled events
+
+    def next_event_time(self, state: State) -> float:
+        """When the next scheduled event comes, s."""
+        return min((self.next_time(state, entry) for entry in self.scheduled), default=math.inf)
+
+    def next_time(self, state: State, entry: Entry) -> float:
+        """When a scheduled event comes next, s; infinite when it does not."""
+        if entry.handler.timer:
+            time = self._timer(state, entry)
+            return math.inf if time == self._served(state, entry) else time
+        return self.time_of(state, entry, int(state.agenda[entry.index]))
+
+    def timers(self, state: State, due: Mapping[EventCause, list[Entry]]) -> dict[int, float]:
+        """The times that stand on the timers of the handlers that are due, by their place in the agenda."""
+        entries = due.get(EventCause.SCHEDULED, ())
+        return {e.index: self._timer(state, e) for e in entries if e.handler.timer}
+
+    def serve(self, state: State, entry: Entry, timers: Mapping[int, float]) -> None:
+        """A scheduled event was handled: on to the next one."""
+        if entry.handler.timer:
+            self._set_served(state, entry, timers[entry.index])
+            return
+        while self.next_time(state, entry) <= state.time:
+            state.agenda[entry.index] += 1
+
+    def check_timers(self, state: State) -> None:
+        """Refuse timers that were set to the past, which nobody can reach any more."""
+        for entry in self.scheduled:
+            if entry.handler.timer:
+                time = self._timer(state, entry)
+                if math.isnan(time) or time < state.time and time != self._served(state, entry):
+                    raise SimulationError(
+                        state.time,
+                        f"{entry.part}.{entry.handler.timer}: the next time is {time:.9g} s, needs one that "
+                        "is not past, or math.inf for never",
+                    )
+
     def follow_parameters(self, state: State) -> None:
         """Where a parameter that is a period or an offset has changed, go on on the new grid."""
         for entry in self.scheduled:
             handler = entry.handler
             if not isinstance(handler.period, str) and not isinstance(handler.offset, str):
                 continue
-            grid = (
-                self._number(state, entry, handler.period),
-                self._number(state, entry, handler.offset),
-            )
+            grid = (self._number(state, entry, handler.period), self._number(state, entry, handler.offset))
             if self._grids.setdefault(entry.index, grid) != grid:
                 self._grids[entry.index] = grid
                 index = self._first_index(state, entry, state.time)
                 state.agenda[entry.index] = index + (self.time_of(state, entry, index) <= state.time)
-
-    def is_started(self, state: State) -> bool:
-        """Whether the State was initialized (possibly in another process)."""
-        return state.agenda.size == FIRST + len(self.entries) and bool(state.agenda[INITIALIZED])
-
-    def stamp(self, state: State) -> None:
-        """Note the time, to see whether somebody changes it."""
-        state.agenda[TIME_BITS] = struct.unpack("<q", struct.pack("<d", state.time))[0]
-
-    def stamped_time(self, state: State) -> float:
-        """The time at the last `stamp`."""
-        return self._time(state.agenda)
-
-    @staticmethod
-    def _time(agenda: np.ndarray[Any, Any]) -> float:
-        time: float = struct.unpack("<d", struct.pack("<q", int(agenda[TIME_BITS])))[0]
-        return time
 
     def time_of(self, state: State, entry: Entry, index: int) -> float:
         """Time of the `index`-th occurrence; never an accumulated sum."""
         handler = entry.handler
         if handler.times:
             return handler.times[index] if index < len(handler.times) else math.inf
-        period, offset = (
-            self._number(state, entry, handler.period),
-            self._number(state, entry, handler.offset),
-        )
+        period = self._number(state, entry, handler.period)
         if not period > 0.0:
             raise SimulationError(
                 state.time,
                 f"{entry.path}: its period is {period} s, needs more than 0; for every step: TIME_ADVANCED",
             )
-        return offset + index * period
-
-    def next_time(self, state: State, entry: Entry) -> float:
-        """When a scheduled event comes next."""
-        return self.time_of(state, entry, int(state.agenda[entry.index]))
+        return self._number(state, entry, handler.offset) + index * period
 
     def _first_index(self, state: State, entry: Entry, time: float) -> int:
         index = 0
@@ -175,6 +210,18 @@ class Agenda:
         while self.time_of(state, entry, index) < time:
             index += 1
         return index
+
+    @staticmethod
+    def _timer(state: State, entry: Entry) -> float:
+        return float(state._arrays["d"][entry.flag])
+
+    @staticmethod
+    def _served(state: State, entry: Entry) -> float:
+        return float(state.agenda[entry.index : entry.index + 1].view(np.float64)[0])
+
+    @staticmethod
+    def _set_served(state: State, entry: Entry, time: float) -> None:
+        state.agenda[entry.index : entry.index + 1].view(np.float64)[0] = time
 
     @staticmethod
     def _number(state: State, entry: Entry, value: float | str) -> float:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
-from cosim.contracts.integrator import Integrator
-from cosim.contracts.step_code import StepCode
+import numpy as np
+
+from cosim.contracts.integrator import Integrator, StepCode
 from cosim.errors import SimulationError
-from cosim.simulation.agenda import Agenda
-from cosim.simulation.isolation import Probe, first_crossing
+from cosim.simulation.witness import Located
+from cosim.simulation.witness_watch import WitnessWatch
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
-
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
-
-Window = tuple[float, float]
+CORRECTIONS = 8  # of the time of an event, where dense output and a step of its own differ
 
 
 class ContinuousPhase:
@@ -27,18 +29,17 @@ class ContinuousPhase:
     Parameters
     ----------
     system : System
-    agenda : Agenda
+    watch : WitnessWatch or None
+        Where there are witnesses.
     """
 
-    def __init__(self, system: System, agenda: Agenda) -> None:
-        self.system = system
-        self.agenda = agenda
-        self._probe = Probe(system, agenda) if agenda.witnesses else None
+    def __init__(self, system: System, watch: WitnessWatch | None) -> None:
+        self.system, self.watch = system, watch
 
     def advance(
         self, state: State, integrator: Integrator, event_time: float, boundary: float
-    ) -> Window | None:
-        """One step toward an event or a boundary; the window of the triggered events that ended it, if any.
+    ) -> Located | None:
+        """One step toward an event or a boundary; the triggered events that ended it, if any.
 
         Parameters
         ----------
@@ -52,8 +53,8 @@ class ContinuousPhase:
         SimulationError
             The integrator cannot go on; the State is that of the last good step.
         """
-        before = self._probe.now(state).copy() if self._probe else None
         start, fixed = state.time, integrator.fixed_step
+        before = None if self.watch is None else self.watch.begin(state)
         stop = min(event_time, boundary)
         if fixed is not None and self.system.ny and start + fixed < boundary - SLIVER * fixed:
             stop = start + fixed if boundary < event_time else event_time
@@ -64,9 +65,7 @@ class ContinuousPhase:
         code = integrator.step(self.system, state, stop)
         if code is not StepCode.DONE:
             raise self._failure(state, integrator, code)
-        if self._probe is None:
-            return None
-        return self._trigger(state, integrator, start, before)
+        return None if before is None else self._trigger(state, integrator, start, before)
 
     def isolation_window(self, state: State, integrator: Integrator) -> float | None:
         """To which length triggered events are located, s; None when they are not.
@@ -87,55 +86,71 @@ class ContinuousPhase:
         shortest = max(1e-14, 1e-14 * abs(state.time))
         return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed is None else fixed))
 
-    def _trigger(self, state: State, integrator: Integrator, start: float, before: Any) -> Window | None:
+    def _trigger(
+        self, state: State, integrator: Integrator, start: float, before: NDArray[np.float64]
+    ) -> Located | None:
         """End the step just past the first witness that crosses, and note what it triggers."""
-        assert self._probe is not None
-        crossed = self._crossed(before, self._probe.now(state))
-        window: Window = (start, state.time)
+        assert self.watch is not None
+        isolation = self.watch.isolation
+        level, length = isolation.level[:, 0], None
+        after = isolation.values(state)
+        crossed = isolation.crossed(before - level, after - level)
         if state.accuracy is not None or (self.system.ny and crossed):
             length = self.isolation_window(state, integrator)
-            if length is not None:
-                found = first_crossing(self._probe, self.agenda.witnesses, state, integrator, before, length)
-                if found is not None:
-                    window, crossed = self._go_to(state, integrator, found, before, length)
-        for entry in self.agenda.entries:
-            witness = entry.handler.witness
-            if witness is not None and f"{entry.part}.{witness.name}" in crossed:
-                state.agenda[entry.index] = 1
-        return window if crossed else None
+        located = None
+        if length is not None:
+            found = isolation.first_crossing(state, integrator, before, length)
+            if found is not None:
+                located = self._go_to(state, integrator, found, length)
+        elif crossed:
+            located = Located((start, state.time), before, after, crossed)
+        if located is not None:
+            self.watch.fire(state, located, length or state.time - start)
+        self.watch.note(state)
+        return located
 
     def _go_to(
-        self, state: State, integrator: Integrator, found: Window, before: Any, length: float
-    ) -> tuple[Window, set[str]]:
-        """Take the step again so that it ends just past the crossing; the window and who crossed."""
-        assert self._probe is not None
-        low, high = found
-        stop = state.time
-        at_low, at_high = before, self._probe.now(state).copy()
-        if low > integrator.previous_time:
-            at_low = self._probe.at(state, integrator, low).copy()
-        if high < stop:
-            at_high = self._probe.at(state, integrator, high).copy()
-        crossed = self._crossed(at_low, at_high)
-        reach = length
-        while high < stop:
-            self._redo(state, integrator, high)
-            # dense output and a step of its own differ a little: go on until the crossing has happened
-            if crossed <= self._crossed(at_low, self._probe.now(state)):
+        self, state: State, integrator: Integrator, found: tuple[float, float], length: float
+    ) -> Located:
+        """Take the step again so that it ends just past the crossing."""
+        assert self.watch is not None
+        isolation, stop, window = self.watch.isolation, state.time, found
+        level = isolation.level[:, 0].copy()
+        low, high = isolation.at_window
+        crossed = set(isolation.crossed(low, high))
+        time, reach = found[1], length
+        for attempt in range(CORRECTIONS):
+            if state.time != time:
+                self._redo(state, integrator, time)
+            now = isolation.values(state) - level
+            missing = crossed - set(isolation.crossed(low, now))
+            if time >= stop or attempt == CORRECTIONS - 1 or (attempt and not missing):
                 break
-            high, reach = min(high + reach, stop), 2.0 * reach
-            if high >= stop:
-                self._redo(state, integrator, stop)
-        return (low, state.time), crossed | self._crossed(before, self._probe.now(state))
+            # Dense output and a step of its own differ a little: where is the zero of the latter?
+            rates = isolation.rates(state, time - integrator.previous_time)
+            with np.errstate(all="ignore"):
+                shifts = [-now[i] / rates[i] for i in crossed if np.isfinite(now[i] / rates[i])]
+            shift = max(shifts, default=0.0)
+            if not missing and shift >= -length:
+                break
+            if not missing or shift > 0.0:
+                shift += 0.25 * length
+            else:
+                shift = reach
+                reach *= 2.0
+            moved = min(max(time + shift, math.nextafter(time, math.inf) if missing else 0.0), stop)
+            if not moved > integrator.previous_time or moved == time:
+                break
+            time = moved
+            window = (max(time - length, integrator.previous_time), time)
+        after = isolation.values(state)
+        crossed |= set(isolation.crossed(low, after - level))
+        return Located((window[0], state.time), low + level, after, sorted(crossed))
 
     def _redo(self, state: State, integrator: Integrator, time: float) -> None:
         code = integrator.redo(self.system, state, time)
         if code is not StepCode.DONE:
             raise self._failure(state, integrator, code)
-
-    def _crossed(self, before: Any, after: Any) -> set[str]:
-        pairs = zip(self.agenda.witnesses, before, after, strict=True)
-        return {w.path for w, a, b in pairs if w.triggers(a, b)}
 
     def _failure(self, state: State, integrator: Integrator, code: StepCode) -> SimulationError:
         if code is StepCode.BLOCK_FAILED and integrator.failed_at is not None:

@@ -11,6 +11,7 @@ from cosim.simulation.event_log import EventRecord
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Severity, worst
 from cosim.simulation.update_phase import handler_table, run_handlers, take_over
+from cosim.simulation.witness import Located
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
@@ -41,7 +42,7 @@ class Dispatch:
         self.agenda = agenda
         self.events = events
         self.statistics = Statistics()
-        self.window: tuple[float, float] | None = None
+        self.located: Located | None = None
         self._handlers = handler_table(agenda.entries)
 
     def updates(self, state: State, causes: tuple[EventCause, ...]) -> EventStatus:
@@ -60,13 +61,13 @@ class Dispatch:
             due = {cause: self.due(state, cause, does) for cause in causes}
             if not any(due.values()):
                 continue
-            backup = state.copy()
+            backup, timers = state.copy(), self.agenda.timers(state, due)
             phase = []
             for cause in causes:
                 if due[cause]:
                     phase.append(self._run(state, due[cause], does, backup))
             for cause in causes:
-                self._done(state, due[cause])
+                self._done(state, due[cause], timers)
                 if cause is EventCause.TIME_ADVANCED:
                     state.agenda[TIME_ADVANCED] &= ~bit
             statuses += phase
@@ -107,9 +108,10 @@ class Dispatch:
         if not any(due.values()):
             return NOTHING
         self.system.realize(state, Stage.REPORT)
+        timers = self.agenda.timers(state, due)
         statuses = [self._handle(state, due[c], "publish") for c in causes if due[c]]
         for cause in causes:
-            self._done(state, due[cause])
+            self._done(state, due[cause], timers)
         status = worst(statuses)
         if status.severity in COUNTED:
             self.statistics.publishes += 1
@@ -144,13 +146,12 @@ class Dispatch:
             return entries if state.agenda[TIME_ADVANCED] & BITS[does] else []
         return entries
 
-    def _done(self, state: State, entries: list[Entry]) -> None:
+    def _done(self, state: State, entries: list[Entry], timers: dict[int, float]) -> None:
         for entry in entries:
             if entry.handler.cause in (EventCause.TRIGGERED, EventCause.SIGNALED):
                 state.agenda[entry.index] = 0
             elif entry.handler.cause is EventCause.SCHEDULED:
-                while self.agenda.next_time(state, entry) <= state.time:
-                    state.agenda[entry.index] += 1
+                self.agenda.serve(state, entry, timers)
 
     def _run(self, state: State, entries: list[Entry], does: str, backup: State) -> EventStatus:
         try:
@@ -165,7 +166,7 @@ class Dispatch:
         return status
 
     def _handle(self, state: State, entries: list[Entry], does: str) -> EventStatus:
-        return run_handlers(self.system, state, entries, does, self._log, self.window)
+        return run_handlers(self.system, state, entries, does, self._log, self.located)
 
     def _log(self, record: EventRecord) -> None:
         self.statistics.events += 1

@@ -1,13 +1,19 @@
-"""Finding when a witness changed sign inside a step, on the integrator's dense output."""
+"""Finding when witnesses cross zero inside a step, on the integrator's dense output."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosim.compiled.native import compile_function, function_address, is_plain
+from cosim.compiled.walker import DENSE_SIGNATURE
+from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.integrator import Integrator
-from cosim.simulation.agenda import Agenda, Witness
+from cosim.errors import SimulationError
+from cosim.simulation import crossing as kernels
+from cosim.simulation.sampled_output import SAMPLES, sampled_output
+from cosim.simulation.witness import Witness
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
@@ -15,100 +21,152 @@ from cosim.system.system import System
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SAMPLES = 8  # inside a step: a witness that crosses and comes back between two samples is not seen
+DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 
 
-class Probe:
-    """Values of all witnesses at times inside the last step; touches nothing but its own arrays."""
-
-    def __init__(self, system: System, agenda: Agenda) -> None:
-        self.system = system
-        self.offsets = np.array([w.offset for w in agenda.witnesses], dtype=np.int64)
-        stages = [system.stage_of_cache(int(o)) for o in self.offsets]
-        self.range = system.block_range(Stage.TIME, max(stages, default=Stage.TIME))
-        self.scratch = system.default_state()
-
-    def at(self, state: State, integrator: Integrator, time: float) -> NDArray[np.float64]:
-        """Witness values at a time of the last step, from its dense output."""
-        mine, theirs = self.scratch._arrays, state._arrays
-        for name in "pdkh":
-            mine[name] = theirs[name]
-        mine["c"][:] = theirs["c"]
-        integrator.interpolate(time, mine["y"])
-        self.scratch._time = time
-        failed = self.system.walk(self.scratch, *self.range)
-        if failed:
-            raise self.system.failure(self.scratch, failed - 1)
-        return self.now(self.scratch)
-
-    def now(self, state: State) -> NDArray[np.float64]:
-        """Witness values of a realized State."""
-        values: NDArray[np.float64] = state._arrays["c"][self.offsets]
-        return values
-
-
-def first_crossing(
-    probe: Probe,
-    witnesses: list[Witness],
-    state: State,
-    integrator: Integrator,
-    before: NDArray[np.float64],
-    window: float,
-) -> tuple[float, float] | None:
-    """The earliest interval, no longer than `window`, in which a witness triggers; None when none does.
+class Isolation:
+    """Looks at the witnesses of a system inside the last step; changes nothing but arrays of its own.
 
     Parameters
     ----------
-    before : ndarray
-        Witness values at the start of the step.
-    window : float
-        s
+    system : System
+    witnesses : sequence of Witness
 
-    Notes
-    -----
-    The dense output is sampled inside the step, so that a witness that crosses zero twice in one step
-    is seen; the first bracket is narrowed by the Illinois variant of regula falsi, kept away from the
-    ends of the bracket so that both sides close in.
+    Attributes
+    ----------
+    level : ndarray, shape (witnesses, 2)
+        Of each witness the value that counts as zero, and whether it starts there on guard: 1 when going
+        below is a crossing, -1 when going above is.
     """
-    start, stop = integrator.previous_time, state.time
-    times = [start + (stop - start) * i / SAMPLES for i in range(1, SAMPLES)] + [stop]
-    low, low_values = start, before
-    for time in times:
-        values = probe.now(state) if time == stop else probe.at(state, integrator, time)
-        if any(w.triggers(a, b) for w, a, b in zip(witnesses, low_values, values, strict=True)):
-            return _narrow(probe, witnesses, state, integrator, (low, low_values), (time, values), window)
-        low, low_values = time, values
-    return None
 
+    def __init__(self, system: System, witnesses: list[Witness]) -> None:
+        self.system, self.witnesses = system, witnesses
+        count = len(witnesses)
+        self._offsets = np.array([w.offset for w in witnesses], dtype=np.int64)
+        self.blocks = needed_blocks(system, self._offsets.tolist() + [w.rate for w in witnesses if w.rate >= 0])
+        self._table = np.ascontiguousarray(system.table[self.blocks]).reshape(len(self.blocks), 3)
+        self._probe = np.zeros(kernels.HEADER + 3 * count, dtype=np.int64)
+        self._probe[1:3] = len(self.blocks), count
+        self._probe[3:] = np.array([(w.offset, w.rate, w.direction) for w in witnesses]).reshape(-1)
+        self.level = np.zeros((count, 2))
+        self._ends = np.zeros(2 + 2 * count)
+        self._work = np.zeros(kernels.POINTS * (1 + 2 * count))
+        self._y, self._c = np.zeros(system.ny), system.new_cache()
+        self._search = compile_function(kernels.first_crossing, kernels.SEARCH_SIGNATURE)
+        self._rates = compile_function(kernels.rates_along, kernels.RATES_SIGNATURE)
 
-def _narrow(
-    probe: Probe,
-    witnesses: list[Witness],
-    state: State,
-    integrator: Integrator,
-    low: tuple[float, NDArray[np.float64]],
-    high: tuple[float, NDArray[np.float64]],
-    window: float,
-) -> tuple[float, float]:
-    (a, at_a), (b, at_b) = low, high
-    shrink = 0
-    while b - a > window:
-        guesses = [
-            a + (b - a) * va / (va - vb)
-            for w, va, vb in zip(witnesses, at_a, at_b, strict=True)
-            if w.triggers(va, vb) and np.isfinite(va) and np.isfinite(vb) and va != vb
+    def values(self, state: State) -> NDArray[np.float64]:
+        """The witnesses of a State that is realized to Acceleration."""
+        values: NDArray[np.float64] = state._arrays["c"][self._offsets]
+        return values
+
+    def first_crossing(
+        self, state: State, integrator: Integrator, before: NDArray[np.float64], window: float
+    ) -> tuple[float, float] | None:
+        """The first interval of the last step, no longer than `window`, in which a witness crosses.
+
+        Parameters
+        ----------
+        state : State
+            At the end of the step.
+        before : ndarray
+            The witnesses at its start.
+        window : float
+            s
+
+        Raises
+        ------
+        SimulationError
+            A witness cannot be evaluated there.
+        """
+        count, dense = len(self.witnesses), integrator.dense() or self._sampled(integrator, state.time)
+        self._probe[0] = dense.address
+        self._ends[2 : 2 + count] = before - self.level[:, 0]
+        self._ends[2 + count :] = self.values(state) - self.level[:, 0]
+        arrays = state._arrays
+        self._c[:] = arrays["c"]
+        start, stop = integrator.previous_time, state.time
+        with np.errstate(all="ignore") if is_plain() else _NOTHING:
+            code = self._search(
+                *(self._table, self.system.ints, start, stop),
+                *(arrays["p"], arrays["d"], arrays["k"], arrays["h"], self._y, self._c, self._probe),
+                *(dense.coefficients, dense.work, self.level.reshape(-1), self._ends, self._work),
+                *(window, DIFFERENCE * (stop - start)),
+            )
+        if code < 0:
+            raise self._failure(state, -code - 1, float(self._work[0]))
+        return (float(self._ends[0]), float(self._ends[1])) if code == kernels.FOUND else None
+
+    @property
+    def at_window(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The witnesses at the two ends of the window that was found, above their levels."""
+        count = len(self.witnesses)
+        rows = self._work.reshape(-1, 1 + 2 * count)[:2, 1 : 1 + count]
+        return rows[0].copy(), rows[1].copy()
+
+    def rates(self, state: State, step: float) -> NDArray[np.float64]:
+        """How fast the witnesses change along the solution at a State that is realized to Acceleration.
+
+        Parameters
+        ----------
+        step : float
+            s; over a small part of it differences are taken where no rate is declared.
+        """
+        arrays, out = state._arrays, np.zeros(len(self.witnesses))
+        self._c[:] = arrays["c"]
+        with np.errstate(all="ignore") if is_plain() else _NOTHING:
+            status = self._rates(
+                *(self._table, self.system.ints, state.time, arrays["y"], arrays["p"], arrays["d"], arrays["k"]),
+                *(arrays["h"], arrays["c"], self._probe, self.level.reshape(-1), self._y, self._c),
+                *(DIFFERENCE * step, out),
+            )
+        return np.full_like(out, np.nan) if status else out
+
+    def crossed(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> list[int]:
+        """Indices of the witnesses for which going from one to the other, above their levels, is an event."""
+        return [
+            i
+            for i, (w, a, b, guard) in enumerate(zip(self.witnesses, before, after, self.level[:, 1], strict=True))
+            if kernels.crosses(a, b, w.direction, guard)
         ]
-        middle = 0.5 * (a + b)
-        # every third point bisects, so that the bracket shrinks however the witness is shaped
-        guess = min(guesses, default=middle) if shrink % 3 < 2 else middle
-        margin = 0.5 * window if shrink % 3 < 2 else 0.1 * (b - a)
-        guess = min(max(guess + (0.25 * window if shrink % 2 else -0.25 * window), a + margin), b - margin)
-        if not a < guess < b:
-            break
-        values = probe.at(state, integrator, guess)
-        if any(w.triggers(x, v) for w, x, v in zip(witnesses, at_a, values, strict=True)):
-            b, at_b = guess, values
-        else:
-            a, at_a = guess, values
-        shrink += 1
-    return a, b
+
+    def _sampled(self, integrator: Integrator, stop: float) -> DenseOutput:
+        """A polynomial through points of a dense output that only Python can call."""
+        start, ny = integrator.previous_time, self.system.ny
+        work = np.zeros(2 + SAMPLES * ny)
+        work[0], work[1] = start, stop
+        for i in range(SAMPLES):
+            at = 2 + i * ny
+            time = start + (stop - start) * i / (SAMPLES - 1)
+            integrator.interpolate(min(time, stop), work[at : at + ny])
+        address = function_address(sampled_output, DENSE_SIGNATURE)
+        return DenseOutput(address, sampled_output, np.zeros(1), work)
+
+    def _failure(self, state: State, block: int, time: float) -> SimulationError:
+        twin = state.copy()
+        twin._time, twin._arrays["y"], twin._arrays["c"] = time, self._y, self._c
+        return self.system.failure(twin, self.blocks[block])
+
+
+def needed_blocks(system: System, offsets: list[int]) -> list[int]:
+    """Indices of the blocks that compute these offsets of the cache inside a step, in order."""
+    region_of = system._assembly.layout.region_of
+    needed = {region_of(o) for o in offsets}
+    found = []
+    first, last = system.block_range(Stage.TIME, Stage.REPORT)
+    for i in range(last - 1, first - 1, -1):
+        block = system.blocks[i]
+        made = {region_of(s.offset) for s in (*block.writes, *block.adds) if s.array == "c" and s.size}
+        if made & needed:
+            found.append(i)
+            needed |= {region_of(s.offset) for s in (*block.reads, *block.adds) if s.array == "c" and s.size}
+    return found[::-1]
+
+
+class _Nothing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: Any) -> None: ...
+
+
+_NOTHING = _Nothing()

@@ -7,26 +7,17 @@ import time as wall
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from cosim.cause import EventCause
-from cosim.contracts.compiled_integrator import SMOOTH_UNTIL
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
-from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
-from cosim.simulation.continuous_phase import ContinuousPhase
-from cosim.simulation.dispatch import NOTHING, Dispatch, handler_failure
-from cosim.simulation.event_log import EventRecord
+from cosim.simulation.agenda import FINISHED
+from cosim.simulation.dispatch import handler_failure
+from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.statistics import Statistics
-from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
-from cosim.stage import Stage
+from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus
+from cosim.simulation.stepping import Monitor, Stepping
+from cosim.simulation.witness_watch import POLICIES
 from cosim.system.state import State
 from cosim.system.system import System
-
-UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
-PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
-BEFORE, AFTER = 0.0, 1.0  # sides of an instant
-Monitor = Callable[[State], EventStatus | None]
 
 
 class Simulator:
@@ -46,6 +37,9 @@ class Simulator:
         Of the integration; the isolation window of events follows it.
     final_time : float
         When it is reached the simulation is finished, s.
+    endless_events : str
+        What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding mode, only
+        "report" it, or "stop" with an error. All are told in `findings`.
     **options
         For the integrator: ``fixed_step``, ``maximum_step`` …
 
@@ -66,26 +60,26 @@ class Simulator:
         integrator: str | type[Integrator] | Integrator = "integrators.runge_kutta_merson",
         accuracy: float | None = None,
         final_time: float = math.inf,
+        endless_events: str = "hold",
         **options: Any,
     ) -> None:
+        if endless_events not in POLICIES:
+            raise ModelError.of(
+                "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"
+            )
         self._system = system
         self._state: State | None = system.default_state() if state is None else self._of_this_system(state)
         self.final_time = final_time
         self.events: list[EventRecord] = []
-        self.on_step: Callable[[State], None] | None = None
-        self.on_jump: Callable[[State], None] | None = None
-        self._monitor: Monitor | None = None
+        self.findings: list[Finding] = []
         self._target_rate = 0.0
-        self._agenda = Agenda(system)
-        self._dispatch = Dispatch(system, self._agenda, self.events)
-        self._continuous = ContinuousPhase(system, self._agenda)
-        kinks = [v.slot.offset for v in system.variables.values() if v.path.endswith(f".{SMOOTH_UNTIL}")]
-        self._kinks = np.array(kinks, dtype=np.int64)
+        self._stepping = Stepping(system, endless_events, self.events, self.findings)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
         self.reset_statistics()
-        if self._agenda.is_started(self.state) and self._agenda.stamped_time(self.state) == self.state.time:
-            self._refresh()
+        agenda = self._stepping.agenda
+        if agenda.is_started(self.state) and agenda.stamped_time(self.state) == self.state.time:
+            self._stepping.refresh(self.state)
 
     # what it holds
 
@@ -163,7 +157,7 @@ class Simulator:
         if self._state is not None:
             if replaced:
                 self._state.integrator_memory = self._state.integrator_memory[:0].copy()
-                self._agenda.stop(self._state)
+                self._stepping.agenda.stop(self._state)
             if accuracy is not None:
                 self._state.accuracy = accuracy
         return integrator
@@ -176,7 +170,7 @@ class Simulator:
     @property
     def statistics(self) -> Statistics:
         """Counts since `initialize` or `reset_statistics`."""
-        now, counts = self._integrator.statistics, self._dispatch.statistics
+        now, counts = self._integrator.statistics, self._stepping.dispatch.statistics
         counts.rejections = now.rejections - self._origin[0]
         counts.evaluations = now.evaluations - self._origin[1]
         return counts
@@ -185,7 +179,7 @@ class Simulator:
         """Forget the counts, and where the actual real-time rate is measured from."""
         now = self._integrator.statistics
         self._origin = (now.rejections, now.evaluations)
-        self._dispatch.statistics = Statistics()
+        self._stepping.dispatch.statistics = Statistics()
         self._wall_origin = (wall.perf_counter(), self.state.time)
 
     # monitor and real time
@@ -193,15 +187,15 @@ class Simulator:
     @property
     def monitor(self) -> Monitor | None:
         """Called at the end of every step with the State; may answer an `EventStatus`."""
-        return self._monitor
+        return self._stepping.monitor
 
     def set_monitor(self, monitor: Monitor) -> None:
         """Have a function called at the end of every step, after all publishes."""
-        self._monitor = monitor
+        self._stepping.monitor = monitor
 
     def clear_monitor(self) -> None:
         """Remove the monitor."""
-        self._monitor = None
+        self._stepping.monitor = None
 
     @property
     def target_realtime_rate(self) -> float:
@@ -229,40 +223,20 @@ class Simulator:
         SimulationError
             Under error control without an accuracy in the State.
         """
-        return self._continuous.isolation_window(self.state, self._integrator)
+        return self._stepping.continuous.isolation_window(self.state, self._integrator)
 
     # advancing
 
     def initialize(self, *, suppress_initialization_events: bool = False) -> SimulatorStatus:
         """The 0th step: initialization events, then the publishes of this time, then the monitor."""
         state = self.state
-        self._agenda.start(state)
         state.integrator_memory = state.integrator_memory[:0].copy()
         self.reset_statistics()
         self.events.clear()
-        self._refresh()
-        statuses = []
-        if not suppress_initialization_events:
-            statuses = [self._dispatch.updates(state, (EventCause.INITIALIZATION,))]
-        statuses.append(self._dispatch.take_signals(state))
-        # Twice: a derivative that depends on a delayed value is known once there is a past.
-        self._auto_update(BEFORE)
-        self._auto_update(BEFORE)
-        self._integrator.initialize(self._system, state)
-        state.jumped = False
-        state.agenda[INITIALIZED] = 1
-        self._agenda.stamp(state)
-        if worst(statuses).severity < Severity.REACHED_TERMINATION:
-            causes: tuple[EventCause, ...] = (
-                EventCause.SCHEDULED,
-                EventCause.TIME_ADVANCED,
-                EventCause.SIGNALED,
-            )
-            if not suppress_initialization_events:
-                causes = (EventCause.INITIALIZATION, *causes)
-            statuses.append(self._end_of_step(causes))
-        state.agenda[TIME_ADVANCED] = BOTH
-        return self._finish_call(worst(statuses), state.time)
+        self.findings.clear()
+        suppressed = suppress_initialization_events
+        status = self._run(self._stepping.initialize, state, self._integrator, suppressed)
+        return self._finish_call(status, state.time)
 
     def advance_to(self, boundary_time: float) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
@@ -327,113 +301,41 @@ class Simulator:
         state = self.state
         if state.agenda[FINISHED]:
             return self._status
-        state.agenda[FINISHED] = 1
-        statuses = [self._dispatch.updates(state, (EventCause.TERMINATION,))]
-        self._refresh()
-        statuses.append(self._dispatch.publishes(state, (EventCause.TERMINATION,)))
-        return self._finish_call(worst(statuses), self.state.time)
-
-    # one step
+        return self._finish_call(self._run(self._stepping.finish, state), state.time)
 
     def _step(self, boundary: float) -> EventStatus:
-        state, agenda = self.state, self._agenda
         if self._target_rate > 0.0:
             self._pace()
-        self._refresh()
-        status = NOTHING
-        if not state.agenda[UPDATES_DONE]:
-            self._note_outside_writes()
-            if agenda.entries:
-                status = self._start_of_step()
-                if status.severity >= Severity.REACHED_TERMINATION:
-                    state.agenda[UPDATES_DONE] = 1
-                    return status
-        state.agenda[UPDATES_DONE] = 0
-        start = state.time
-        agenda.follow_parameters(state)
-        event_time = min((agenda.next_time(state, e) for e in agenda.scheduled), default=math.inf)
-        self._dispatch.window = None
-        kink = state._arrays["c"][self._kinks].min(initial=math.inf)
+        return self._run(self._stepping.step, self.state, self._integrator, boundary)
+
+    def _run(self, part: Callable[..., EventStatus], *arguments: Any) -> EventStatus:
+        """Do a part of a simulation; when it fails, the status says so."""
         try:
-            if start < min(event_time, boundary):
-                self._dispatch.window = self._continuous.advance(
-                    state, self._integrator, event_time, boundary
-                )
-        finally:
-            agenda.stamp(state)
-        if state.time > start:
-            state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
-            self._auto_update(BEFORE)
-            if state.time >= kink - 1e-14 * max(1.0, abs(state.time)):
-                # a delayed signal has jumped just now: whoever remembers it keeps both sides
-                self._auto_update(AFTER)
-        self._dispatch.statistics.steps += 1
-        if self.on_step is not None:
-            self.on_step(state)
-        if not agenda.entries and self._monitor is None:
-            return status
-        return worst([status, self._end_of_step(PUBLISH_CAUSES)])
-
-    def _start_of_step(self) -> EventStatus:
-        """The updates that are due, and those that their signals cause."""
-        state = self.state
-        before = list(state.versions)
-        statuses = [self._dispatch.updates(state, UPDATE_CAUSES), self._dispatch.take_signals(state)]
-        self._refresh()
-        if state.versions != before:
-            self._auto_update(AFTER)
-            self._integrator.restart(self._system, state)
-            if self.on_jump is not None:
-                self.on_jump(state)
-        return worst(statuses)
-
-    def _end_of_step(self, causes: tuple[EventCause, ...]) -> EventStatus:
-        """Publishes, then the monitor."""
-        status = self._dispatch.publishes(self.state, causes)
-        if self._monitor is not None:
-            status = worst([status, self._dispatch.monitor(self.state, self._monitor)])
-        if status.severity is Severity.FAILED:
-            raise self._failed(status)
-        return status
+            return part(*arguments)
+        except SimulationError as error:
+            why = error.status
+            reason = Reason.INTEGRATION_FAILED if why is None else Reason.EVENT_HANDLER_FAILED
+            source, message = ("", error.reason) if why is None else (why.source, why.message)
+            self._status = SimulatorStatus(reason, math.nan, self.state.time, source, message)
+            raise
 
     @property
     def is_initialized(self) -> bool:
         """Whether `initialize` was called for this State, possibly in another process."""
-        return self._agenda.is_started(self.state)
+        return self._stepping.agenda.is_started(self.state)
 
     @property
     def has_pending_updates(self) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
-        causes, kinds = (EventCause.TRIGGERED, EventCause.SCHEDULED), ("unrestricted", "discrete")
-        return any(self._dispatch.due(self.state, cause, does) for cause in causes for does in kinds)
+        return self._stepping.has_pending_updates(self.state)
 
     # the rest
 
-    def _refresh(self) -> None:
-        """Realize to Acceleration, where a step begins and ends."""
-        state = self.state
-        if state.stage < Stage.ACCELERATION:
-            self._system.realize(state, Stage.ACCELERATION)
-
-    def _auto_update(self, side: float) -> None:
-        """Run the auto-updates: histories and other memories get the present values."""
-        self._refresh()
-        first, last = self._system.update_range
-        if first != last:
-            self._system.run_auto_updates(self.state, side)
-            self._refresh()
-
-    def _note_outside_writes(self) -> None:
-        """What was written to the State since the last step is a jump at this instant."""
-        if self.state.jumped:
-            self._auto_update(AFTER)
-            self.state.jumped = False
-
     def _start_if_needed(self) -> SimulatorStatus | None:
         state = self.state
-        if not self._agenda.is_started(state):
+        if not self._stepping.agenda.is_started(state):
             return self.initialize()
-        if self._agenda.stamped_time(state) != state.time:
+        if self._stepping.agenda.stamped_time(state) != state.time:
             raise SimulationError(
                 state.time, "the time of the State has changed since the last step: call initialize() first"
             )
@@ -445,18 +347,11 @@ class Simulator:
         if wait > 0.0:
             wall.sleep(wait)
 
-    def _failed(self, status: EventStatus) -> SimulationError:
-        self._status = SimulatorStatus(
-            Reason.EVENT_HANDLER_FAILED, math.nan, self.state.time, status.source, status.message
-        )
-        return handler_failure(self.state, status)
-
     def _finish_call(self, status: EventStatus, boundary: float) -> SimulatorStatus:
-        reason = Reason.REACHED_BOUNDARY_TIME
-        source = message = ""
+        reason, source, message = Reason.REACHED_BOUNDARY_TIME, "", ""
         if status.severity is Severity.REACHED_TERMINATION:
             reason, source, message = Reason.REACHED_TERMINATION, status.source, status.message
         elif status.severity is Severity.FAILED:
-            raise self._failed(status)
+            raise handler_failure(self.state, status)
         self._status = SimulatorStatus(reason, boundary, self.state.time, source, message)
         return self._status

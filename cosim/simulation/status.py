@@ -77,6 +77,7 @@ class Reason(Enum):
     REACHED_BOUNDARY_TIME = "reached the boundary time"
     REACHED_TERMINATION = "a handler asked to stop"
     EVENT_HANDLER_FAILED = "an event handler failed"
+    INTEGRATION_FAILED = "the simulation cannot go on"
     INTERRUPTED = "interrupted by the user"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import time as wall
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +16,7 @@ from cosim.errors import SimulationError
 from cosim.simulation.agenda import Entry
 from cosim.simulation.event_log import EventRecord
 from cosim.simulation.status import EventStatus, Severity, worst
+from cosim.simulation.witness import Located
 from cosim.stage import Stage
 from cosim.system.schedule import Slot
 from cosim.system.state import State
@@ -27,13 +30,18 @@ MAY = {
 CHANGES = {"unrestricted": "ypdk", "discrete": "dk", "publish": ""}
 
 
+@functools.cache
+def _takes_next(function: Callable[..., Any]) -> bool:
+    return "next_state" in inspect.signature(function).parameters
+
+
 def run_handlers(
     system: System,
     state: State,
     entries: Sequence[Entry],
     does: str,
     log: Log,
-    window: tuple[float, float] | None = None,
+    located: Located | None = None,
 ) -> EventStatus:
     """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
 
@@ -43,6 +51,10 @@ def run_handlers(
         In order.
     does : str
         For updates a failure stops the rest, and what was written is dropped; for publishes all run.
+    log : callable
+        Gets the record of each.
+    located : Located, optional
+        Of the triggered events.
 
     Returns
     -------
@@ -51,39 +63,33 @@ def run_handlers(
     """
     statuses: list[EventStatus] = []
     working: State | None = None
+    y = state._arrays["y"].copy()
     for entry in entries:
         before = working or state
         written: State | None = None
+        began = wall.perf_counter()
+        failure: SimulationError | None = None
         try:
-            if entry.block >= 0:
-                status, written = _run_kernel(system, state, before, entry)
-            else:
-                status, written = _run_python(system, state, before, entry, does)
+            run = _run_kernel if entry.block >= 0 else _run_python
+            status, written = run(system, state, before, entry, does)
         except Exception as error:
             text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
-            if does != "publish":
-                raise SimulationError(state.time, _located(entry, text)) from error
             status = EventStatus(Severity.FAILED, text, exception=error)
-        changed: tuple[str, ...] = ()
+            if does != "publish":
+                failure = SimulationError(state.time, _located(entry, text))
+                failure.__cause__ = error
+        duration = wall.perf_counter() - began
+        changed: dict[str, tuple[Any, Any]] = {}
+        y_before = y_after = y
         if written is not None and status.severity in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
             changed = _changed(system, before, written, entry, does)
+            if not np.array_equal(before._arrays["y"], written._arrays["y"], equal_nan=True):
+                y_before, y_after = before._arrays["y"].copy(), written._arrays["y"].copy()
             working = written
         statuses.append(replace(status, source=entry.path))
-        log(
-            EventRecord(
-                state.time,
-                entry.handler.cause,
-                does,
-                entry.path,
-                window
-                if window and entry.handler.cause is EventCause.TRIGGERED
-                else (state.time, state.time),
-                f"{entry.part}.{entry.handler.witness.name}" if entry.handler.witness else "",
-                status.severity,
-                status.message,
-                changed,
-            )
-        )
+        log(_record(state, entry, does, status, changed, located, duration, (y_before, y_after)))
+        if failure is not None:
+            raise failure
         if status.severity is Severity.FAILED and does != "publish":
             return worst(statuses)
     if working is not None:
@@ -91,15 +97,48 @@ def run_handlers(
     return worst(statuses)
 
 
+def _record(
+    state: State,
+    entry: Entry,
+    does: str,
+    status: EventStatus,
+    changed: dict[str, tuple[Any, Any]],
+    located: Located | None,
+    duration: float,
+    y: tuple[Any, Any],
+) -> EventRecord:
+    handler, nan = entry.handler, float("nan")
+    window, values, witness = (state.time, state.time), (nan, nan), ""
+    if handler.witness is not None:
+        witness = f"{entry.part}.{handler.witness.name}"
+        if located is not None:
+            window = located.window
+            values = (float(located.before[entry.flag]), float(located.after[entry.flag]))
+    source = handler.witness.name if handler.witness else handler.signal or handler.timer or handler.name
+    return EventRecord(
+        state.time,
+        handler.cause,
+        does,
+        entry.path,
+        window,
+        witness,
+        status.severity,
+        status.message,
+        tuple(changed),
+        source,
+        values,
+        {path: pair[0] for path, pair in changed.items()},
+        {path: pair[1] for path, pair in changed.items()},
+        *y,
+        duration,
+    )
+
+
 def take_over(system: System, state: State, working: State) -> None:
     """Move the variables of a working copy into the State, invalidating only what changed."""
     for name in "ypdk":
         mine, new = state._arrays[name], working._arrays[name]
-        different = (
-            np.nonzero(mine != new)[0]
-            if name == "k"
-            else np.nonzero(~((mine == new) | (np.isnan(mine) & np.isnan(new))))[0]
-        )
+        different = _different(name, mine, new)
         if different.size == 0:
             continue
         mine[:] = new
@@ -109,7 +148,15 @@ def take_over(system: System, state: State, working: State) -> None:
         state.invalidate(stage, "an event handler")
 
 
-def _run_kernel(system: System, state: State, before: State, entry: Entry) -> tuple[EventStatus, State]:
+def _different(array: str, old: Any, new: Any) -> Any:
+    """Where two arrays differ; NaN is equal to NaN."""
+    same = old == new if array == "k" else (old == new) | ((old != old) & (new != new))
+    return np.flatnonzero(~same)
+
+
+def _run_kernel(
+    system: System, state: State, before: State, entry: Entry, does: str
+) -> tuple[EventStatus, State | None]:
     slots, part = system._assembly.layout.slots, system.parts[entry.part]
     arguments = part.arguments[entry.handler.name]
     system.realize(state, system.handler_stage[entry.part, entry.handler.name])
@@ -124,11 +171,12 @@ def _run_kernel(system: System, state: State, before: State, entry: Entry) -> tu
     failed = system.walk(state, entry.block, entry.block + 1)
     if failed:
         raise system.failure(state, failed - 1)
-    written = before.copy()
+    written = before.copy() if results else None
     for target, source in results:
         values = cache[target.offset : target.offset + target.size]
         if source.array == "k" and (np.any(values != np.floor(values)) or np.any(np.abs(values) >= 2.0**53)):
             raise SimulationError(state.time, f"{entry.path}: an integer became {values.tolist()}")
+        assert written is not None
         written._arrays[source.array][source.offset : source.offset + source.size] = values
     status = slots.get((entry.part, entry.handler.name))
     number = 1.0 if status is None else float(cache[status.offset])
@@ -142,7 +190,7 @@ def _run_python(
 ) -> tuple[EventStatus, State | None]:
     function = entry.handler.function.function
     part = system.parts[entry.part]
-    takes_next = "next_state" in inspect.signature(function).parameters
+    takes_next = _takes_next(function)
     scratch = before.copy() if takes_next else None
     kept = {name: state._arrays[name].copy() for name in "ypdk"}
     time = state.time
@@ -174,30 +222,34 @@ def _run_python(
     return status, scratch
 
 
-def _changed(system: System, before: State, written: State, entry: Entry, does: str) -> tuple[str, ...]:
-    names: list[str] = []
+def _changed(
+    system: System, before: State, written: State, entry: Entry, does: str
+) -> dict[str, tuple[Any, Any]]:
+    """By path, the values before and after."""
+    found: dict[str, tuple[Any, Any]] = {}
     for array in "ypdk":
-        old, new = before._arrays[array], written._arrays[array]
-        different = ~((old == new) | ((old != old) & (new != new)))
-        if not different.any():
+        different = _different(array, before._arrays[array], written._arrays[array])
+        if not different.size:
             continue
-        paths = system.paths_at(array, np.nonzero(different)[0].tolist())
+        paths = system.paths_at(array, different.tolist())
         if array not in CHANGES[does]:
             raise SimulationError(
                 before.time,
                 f"{entry.path}: a {does} handler changed {', '.join(paths)}; {MAY[does]}",
             )
-        names += paths
-    return tuple(names)
+        for path in paths:
+            readable = path in system.variables
+            found[path] = (system.read(before, path), system.read(written, path)) if readable else (None, None)
+    return found
 
 
 def _located(entry: Entry, text: str) -> str:
     return text if text.startswith(entry.path) else f"{entry.path}: {text}"
 
 
-def handler_table(entries: Sequence[Entry]) -> dict[tuple[Any, str], list[Entry]]:
+def handler_table(entries: Sequence[Entry]) -> dict[tuple[EventCause, str], list[Entry]]:
     """Entries by cause and kind, in order."""
-    table: dict[tuple[Any, str], list[Entry]] = {}
+    table: dict[tuple[EventCause, str], list[Entry]] = {}
     for entry in entries:
         table.setdefault((entry.handler.cause, entry.handler.does), []).append(entry)
     return table

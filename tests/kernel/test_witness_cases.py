@@ -6,7 +6,8 @@ import pytest
 from kernel_parts import BouncingBall, Clock, system_of
 
 import cosim
-from cosim.simulation.agenda import Witness
+from cosim.simulation.crossing import crosses
+from cosim.simulation.witness import BOTH, FALLING, RISING, Witness
 
 MERSON = "integrators.runge_kutta_merson"
 
@@ -53,9 +54,10 @@ def clocks(*whens, does="publish", direction="both", start=0.0, **options):
 @pytest.mark.parametrize("after", [-1.0, 0.0, 1.0, math.nan])
 def test_case_40_trigger_table(before, after):
     falls, rises = before > 0 and after <= 0, before < 0 and after >= 0
-    assert Witness("w", 0, True, False).triggers(before, after) is falls
-    assert Witness("w", 0, False, True).triggers(before, after) is rises
-    assert Witness("w", 0, True, True).triggers(before, after) is (falls or rises)
+    expected = {FALLING: falls, RISING: rises, BOTH: falls or rises}
+    for direction, fires in expected.items():
+        assert Witness("w", 0, direction).triggers(before, after) is fires
+        assert crosses(before, after, direction, 0.0) is fires
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,406 @@
+"""Kernel functions that find the first time inside a step at which a witness crosses zero.
+
+They look at the solution through the integrator's dense output and walk only the blocks that the
+witnesses need, so no derivative is evaluated. All witnesses are looked at together.
+
+=============== ===========================================================================
+``probe``       0 address of the dense output, 1 blocks to walk, 2 witnesses; then three
+                integers for each witness: where its value lies in the cache, where its rate lies (-1: found by differences),
+                which way it has to cross (1 falling, 2 rising, 3 both)
+``level``       for each witness the value that counts as zero, and whether it starts there on guard
+                (1: leaving downward is a crossing, -1: leaving upward)
+``work``        `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level, their rates
+=============== ===========================================================================
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.compiled.walker import call_dense, walk
+
+PARTS = 4  # of a step, looked at whatever the witnesses do
+DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
+EXTREMUM_STEPS = 30
+LEFT, RIGHT, MIDDLE, FIRST_STACKED = 0, 1, 2, 3
+POINTS = FIRST_STACKED + DEPTH + 4
+HEADER = 3
+NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
+
+SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFff>i"
+RATES_SIGNATURE = "TIfFFFIFFIFFFfF>i"
+
+
+def crosses(before, after, direction, guard):
+    """Whether going from one value to another is an event; leaving zero is one only on guard, NaN is no value."""
+    if before == 0.0:
+        return (guard > 0.0 and after < 0.0) or (guard < 0.0 and after > 0.0)
+    falls = direction % 2 == 1 and before > 0.0 and after <= 0.0
+    rises = direction >= 2 and before < 0.0 and after >= 0.0
+    return falls or rises
+
+
+def evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level, row):
+    """The witnesses at a time of the last step: into `row`, a time and the values; 0 or 1 + a failed block."""
+    call_dense(probe[0], (t, coefficients, dense, y, y))
+    status = walk(table, ints, 0, probe[1], t, y, p, d, k, h, c)
+    row[0] = t
+    for i in range(probe[2]):
+        row[1 + i] = c[probe[HEADER + 3 * i]] - level[2 * i]
+    return status
+
+
+def point(table, ints, t, step, p, d, k, h, y, c, probe, coefficients, dense, level, work, at):
+    """Values and rates of the witnesses at `t`; a rate that nobody declares is a difference over `step`."""
+    count = probe[2]
+    width = 1 + 2 * count
+    row = work[at * width : at * width + width]
+    missing = 0
+    for i in range(count):
+        if probe[HEADER + 3 * i + 1] < 0:
+            missing += 1
+    if missing > 0:
+        status = evaluate(
+            table, ints, t + step, p, d, k, h, y, c, probe, coefficients, dense, level, row
+        )
+        if status != 0:
+            return status
+        for i in range(count):
+            row[1 + count + i] = row[1 + i]
+    status = evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level, row)
+    moved = (t + step) - t
+    for i in range(count):
+        rate = probe[HEADER + 3 * i + 1]
+        if rate >= 0:
+            row[1 + count + i] = c[rate]
+        elif moved == 0.0:
+            row[1 + count + i] = 0.0
+        else:
+            row[1 + count + i] = (row[1 + count + i] - row[1 + i]) / moved
+    return status
+
+
+def copy_row(work, width, source, target):
+    """One point of `work` over another."""
+    for i in range(width):
+        work[target * width + i] = work[source * width + i]
+
+
+def turns(left, right, left_rate, right_rate):
+    """1 when a witness may dip to zero and come back between two points: which way it has to turn.
+
+    1: positive at both ends, going down and coming up again; -1: the mirror image; 0: neither.
+    """
+    if right > 0.0 and left >= 0.0 and right_rate > 0.0 > left_rate:
+        return 1
+    if right < 0.0 and left <= 0.0 and right_rate < 0.0 < left_rate:
+        return -1
+    return 0
+
+
+def search_extremum(
+    table, ints, i, turn, p, d, k, h, y, c, probe, coefficients, dense, level, work, difference, shortest
+):
+    """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
+
+    The zero of the rate is bracketed (Illinois), until the tangents show that zero is out of reach.
+    """
+    count = probe[2]
+    width = 1 + 2 * count
+    a = work[LEFT * width]
+    va = work[LEFT * width + 1 + i]
+    ra = work[LEFT * width + 1 + count + i]
+    b = work[RIGHT * width]
+    vb = work[RIGHT * width + 1 + i]
+    rb = work[RIGHT * width + 1 + count + i]
+    weight_a = 1.0
+    weight_b = 1.0
+    for n in range(EXTREMUM_STEPS):
+        if not b - a > shortest or ra == rb:
+            return 0
+        if va * vb > 0.0:
+            # where the tangents at the two ends meet a convex function cannot reach below
+            meet = (vb - va + ra * a - rb * b) / (ra - rb)
+            if turn * (va + ra * (meet - a)) > 0.0:
+                return 0
+        middle = a + (b - a) * (weight_a * ra) / (weight_a * ra - weight_b * rb)
+        if n % 4 == 3 or not a < middle < b:
+            middle = 0.5 * (a + b)
+        if not a < middle < b:
+            return 0
+        status = point(
+            table, ints, middle, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, MIDDLE
+        )
+        if status != 0:
+            return -status
+        v = work[MIDDLE * width + 1 + i]
+        r = work[MIDDLE * width + 1 + count + i]
+        if v != v or r != r:
+            return 0
+        if turn * v <= 0.0:
+            return 1
+        if turn * r < 0.0:
+            a = middle
+            va = v
+            ra = r
+            weight_a = 1.0
+            weight_b = 0.5 * weight_b
+        else:
+            b = middle
+            vb = v
+            rb = r
+            weight_b = 1.0
+            weight_a = 0.5 * weight_a
+    return 0
+
+
+def is_smooth(work, count, i):
+    """Whether witness `i` between LEFT and RIGHT is as the cubic through its values and rates foretells."""
+    width = 1 + 2 * count
+    step = work[RIGHT * width] - work[LEFT * width]
+    a = work[LEFT * width + 1 + i]
+    b = work[RIGHT * width + 1 + i]
+    m = work[MIDDLE * width + 1 + i]
+    if a != a or b != b or m != m:
+        return True
+    rates = work[LEFT * width + 1 + count + i] - work[RIGHT * width + 1 + count + i]
+    foretold = 0.5 * (a + b) + 0.125 * step * rates
+    nearest = min(abs(a), min(abs(b), abs(m)))
+    largest = max(abs(a), max(abs(b), abs(m)))
+    return abs(m - foretold) <= 0.25 * nearest + 1e-4 * largest
+
+
+def first_guess(work, count, probe, level):
+    """Where the first crossing between LEFT and RIGHT lies if witnesses are straight lines; NaN when none crosses."""
+    width = 1 + 2 * count
+    a = work[LEFT * width]
+    b = work[RIGHT * width]
+    first = math.nan
+    for i in range(count):
+        va = work[LEFT * width + 1 + i]
+        vb = work[RIGHT * width + 1 + i]
+        if crosses(va, vb, probe[HEADER + 3 * i + 2], level[2 * i + 1]):
+            guess = (vb * a - va * b) / (vb - va)
+            if not a <= guess <= b:
+                guess = 0.5 * (a + b)
+            if not guess >= first:
+                first = guess
+    return first
+
+
+def narrow(table, ints, p, d, k, h, y, c, probe, coefficients, dense, level, work, window):
+    """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
+
+    At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
+    """
+    count = probe[2]
+    width = 1 + 2 * count
+    a = work[LEFT * width]
+    b = work[RIGHT * width]
+    if not b - a > window:
+        return 0
+    scale = 0.2 / (b - a)
+    # twice the interval that is left when nothing but halving was done
+    reach = window * math.pow(2.0, math.ceil(math.log((b - a) / window) / math.log(2.0)) + 1.0)
+    row = work[MIDDLE * width : MIDDLE * width + width]
+    while b - a > window:
+        half = 0.5 * (a + b)
+        guess = first_guess(work, count, probe, level)
+        side = 1.0 if half >= guess else -1.0
+        shift = max(scale * (b - a) * (b - a), 0.25 * window)
+        x = guess + side * shift if shift <= abs(half - guess) else half
+        radius = max(0.5 * (reach - (b - a)), 0.0)
+        if abs(x - half) > radius:
+            x = half - side * radius
+        reach = 0.5 * reach
+        if not a < x < b:
+            return 0
+        status = evaluate(table, ints, x, p, d, k, h, y, c, probe, coefficients, dense, level, row)
+        if status != 0:
+            return status
+        crossed = False
+        for i in range(count):
+            before = work[LEFT * width + 1 + i]
+            if row[1 + i] != row[1 + i]:
+                row[1 + i] = before
+            if crosses(before, row[1 + i], probe[HEADER + 3 * i + 2], level[2 * i + 1]):
+                crossed = True
+        if crossed:
+            copy_row(work, width, MIDDLE, RIGHT)
+            b = x
+        else:
+            copy_row(work, width, MIDDLE, LEFT)
+            a = x
+    return 0
+
+
+def first_crossing(
+    table,
+    ints,
+    start,
+    stop,
+    p,
+    d,
+    k,
+    h,
+    y,
+    c,
+    probe,
+    coefficients,
+    dense,
+    level,
+    ends,
+    work,
+    window,
+    difference,
+):
+    """The first crossing between `start` and `stop`; FOUND leaves its window in ``ends[0:2]``.
+
+    `ends` holds, from 2 on, the values of the witnesses at the start and at the end of the step, above their levels;
+    ``work`` then has the points LEFT and RIGHT of the window.
+    """
+    count = probe[2]
+    width = 1 + 2 * count
+    status = point(
+        table, ints, start, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, LEFT
+    )
+    if status != 0:
+        return -status
+    for i in range(count):
+        work[LEFT * width + 1 + i] = ends[2 + i]
+    for part in range(1, PARTS + 1):
+        b = stop
+        if part < PARTS:
+            b = start + (stop - start) * (part / PARTS)
+        status = point(
+            table,
+            ints,
+            b,
+            -difference,
+            p,
+            d,
+            k,
+            h,
+            y,
+            c,
+            probe,
+            coefficients,
+            dense,
+            level,
+            work,
+            FIRST_STACKED,
+        )
+        if status != 0:
+            return -status
+        if part == PARTS:
+            for i in range(count):
+                work[FIRST_STACKED * width + 1 + i] = ends[2 + count + i]
+        depth = 0
+        dips = 0
+        while depth >= 0:
+            copy_row(work, width, FIRST_STACKED + depth, RIGHT)
+            again = False
+            # a dip through zero makes a point of its own
+            for i in range(count):
+                turn = turns(
+                    work[LEFT * width + 1 + i],
+                    work[RIGHT * width + 1 + i],
+                    work[LEFT * width + 1 + count + i],
+                    work[RIGHT * width + 1 + count + i],
+                )
+                if turn != 0 and dips < 3 and depth < DEPTH + 1:
+                    code = search_extremum(
+                        table,
+                        ints,
+                        i,
+                        turn,
+                        p,
+                        d,
+                        k,
+                        h,
+                        y,
+                        c,
+                        probe,
+                        coefficients,
+                        dense,
+                        level,
+                        work,
+                        difference,
+                        window,
+                    )
+                    if code < 0:
+                        return code
+                    if code > 0:
+                        depth += 1
+                        dips += 1
+                        copy_row(work, width, MIDDLE, FIRST_STACKED + depth)
+                        again = True
+                        break
+            if again:
+                continue
+            guess = first_guess(work, count, probe, level)
+            crossed = guess == guess
+            if depth < DEPTH and work[RIGHT * width] - work[LEFT * width] > 4.0 * window:
+                middle = 0.5 * (work[LEFT * width] + work[RIGHT * width])
+                status = point(
+                    table,
+                    ints,
+                    middle,
+                    difference,
+                    p,
+                    d,
+                    k,
+                    h,
+                    y,
+                    c,
+                    probe,
+                    coefficients,
+                    dense,
+                    level,
+                    work,
+                    MIDDLE,
+                )
+                if status != 0:
+                    return -status
+                smooth = True
+                for i in range(count):
+                    smooth = smooth and is_smooth(work, count, i)
+                if not smooth:
+                    depth += 1
+                    copy_row(work, width, MIDDLE, FIRST_STACKED + depth)
+                    continue
+            if crossed:
+                status = narrow(
+                    table, ints, p, d, k, h, y, c, probe, coefficients, dense, level, work, window
+                )
+                if status != 0:
+                    return -status
+                ends[0] = work[LEFT * width]
+                ends[1] = work[RIGHT * width]
+                return FOUND
+            copy_row(work, width, RIGHT, LEFT)
+            depth -= 1
+    return NOTHING_FOUND
+
+
+def rates_along(table, ints, t, y, p, d, k, h, c, probe, level, scratch_y, scratch_c, step, out):
+    """How fast the witnesses change along the solution; ``c[0:n]`` is the derivative of `y` at `t`.
+
+    Returns 0 or 1 + the index of a failed block.
+    """
+    count = probe[2]
+    for m in range(y.shape[0]):
+        scratch_y[m] = y[m] + step * c[m]
+    status = walk(table, ints, 0, probe[1], t + step, scratch_y, p, d, k, h, scratch_c)
+    moved = (t + step) - t
+    for i in range(count):
+        rate = probe[HEADER + 3 * i + 1]
+        at = probe[HEADER + 3 * i]
+        if rate >= 0:
+            out[i] = c[rate]
+        elif moved == 0.0:
+            out[i] = 0.0
+        else:
+            out[i] = (scratch_c[at] - c[at]) / moved
+    return status
+

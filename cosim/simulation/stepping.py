@@ -1,0 +1,193 @@
+"""One step of a simulation: updates, integration, publishes, monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cosim.cause import EventCause
+from cosim.contracts.compiled_integrator import SMOOTH_UNTIL
+from cosim.contracts.integrator import Integrator
+from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
+from cosim.simulation.continuous_phase import ContinuousPhase
+from cosim.simulation.dispatch import NOTHING, Dispatch, handler_failure
+from cosim.simulation.event_log import EventRecord, Finding
+from cosim.simulation.status import EventStatus, Severity, worst
+from cosim.simulation.witness_watch import WitnessWatch
+from cosim.stage import Stage
+from cosim.system.state import State
+from cosim.system.system import System
+
+UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
+PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
+FIRST_PUBLISH_CAUSES = (EventCause.SCHEDULED, EventCause.TIME_ADVANCED, EventCause.SIGNALED)
+BEFORE, AFTER = 0.0, 1.0  # sides of an instant
+Monitor = Callable[[State], EventStatus | None]
+
+
+class Stepping:
+    """What a step consists of; whatever it remembers lies in the State.
+
+    Parameters
+    ----------
+    system : System
+    policy : str
+        About witnesses whose events do not end: "hold", "report" or "stop".
+    events, findings : list
+        Records are appended.
+
+    Attributes
+    ----------
+    monitor : callable or None
+        Called with the State at the end of every step.
+    on_step, on_jump : callable or None
+        Called with the State when time has advanced (before publishes), and when updates have changed it.
+    """
+
+    def __init__(
+        self, system: System, policy: str, events: list[EventRecord], findings: list[Finding]
+    ) -> None:
+        self.system = system
+        self.agenda = Agenda(system)
+        self.dispatch = Dispatch(system, self.agenda, events)
+        self.watch = None
+        if self.agenda.witnesses:
+            self.watch = WitnessWatch(system, self.agenda, policy, findings.append)
+        self.continuous = ContinuousPhase(system, self.watch)
+        self.monitor: Monitor | None = None
+        self.on_step: Callable[[State], None] | None = None
+        self.on_jump: Callable[[State], None] | None = None
+        kinks = [v.slot.offset for v in system.variables.values() if v.path.endswith(f".{SMOOTH_UNTIL}")]
+        self._kinks = np.array(kinks, dtype=np.int64)
+
+    def initialize(self, state: State, integrator: Integrator, suppressed: bool = False) -> EventStatus:
+        """The 0th step; with `suppressed` events of cause Initialization are left out."""
+        self.agenda.start(state)
+        self.refresh(state)
+        statuses = [] if suppressed else [self.dispatch.updates(state, (EventCause.INITIALIZATION,))]
+        statuses.append(self.dispatch.take_signals(state))
+        self.agenda.check_timers(state)
+        # Twice: a derivative that depends on a delayed value is known once there is a past.
+        self._auto_update(state, BEFORE)
+        self._auto_update(state, BEFORE)
+        integrator.initialize(self.system, state)
+        state.jumped = False
+        if self.watch is not None:
+            self.watch.start(state)
+        state.agenda[INITIALIZED] = 1
+        self.agenda.stamp(state)
+        if worst(statuses).severity < Severity.REACHED_TERMINATION:
+            first = () if suppressed else (EventCause.INITIALIZATION,)
+            statuses.append(self._end_of_step(state, (*first, *FIRST_PUBLISH_CAUSES)))
+        state.agenda[TIME_ADVANCED] = BOTH
+        return worst(statuses)
+
+    def step(self, state: State, integrator: Integrator, boundary: float) -> EventStatus:
+        """Updates at the start, integration no further than `boundary` (s), publishes at the end."""
+        agenda, dispatch = self.agenda, self.dispatch
+        self.refresh(state)
+        status = NOTHING
+        if not state.agenda[UPDATES_DONE]:
+            if state.jumped:
+                status = self._note_jump(state)
+            if agenda.entries:
+                status = worst([status, self._start_of_step(state, integrator)])
+                if status.severity >= Severity.REACHED_TERMINATION:
+                    state.agenda[UPDATES_DONE] = 1
+                    return status
+        state.agenda[UPDATES_DONE] = 0
+        start, event_time = state.time, boundary
+        if agenda.scheduled:
+            agenda.follow_parameters(state)
+            agenda.check_timers(state)
+            event_time = agenda.next_event_time(state)
+        dispatch.located = None
+        kink = state._arrays["c"][self._kinks].min() if self._kinks.size else np.inf
+        if start < min(event_time, boundary):
+            try:
+                dispatch.located = self.continuous.advance(state, integrator, event_time, boundary)
+            finally:
+                agenda.stamp(state)
+        if state.time > start:
+            state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
+            self._auto_update(state, BEFORE)
+            if state.time >= kink - 1e-14 * max(1.0, abs(state.time)):
+                # a delayed signal has jumped just now: whoever remembers it keeps both sides
+                self._auto_update(state, AFTER)
+        return self._close(state, status)
+
+    def finish(self, state: State) -> EventStatus:
+        """Termination; signals that its handlers raise stay set."""
+        state.agenda[FINISHED] = 1
+        statuses = [self.dispatch.updates(state, (EventCause.TERMINATION,))]
+        self.refresh(state)
+        statuses.append(self.dispatch.publishes(state, (EventCause.TERMINATION,)))
+        return worst(statuses)
+
+    def refresh(self, state: State) -> None:
+        """Realize to Acceleration, where a step begins and ends."""
+        if state.stage < Stage.ACCELERATION:
+            self.system.realize(state, Stage.ACCELERATION)
+
+    def has_pending_updates(self, state: State) -> bool:
+        """Whether the next step begins with an update that is not one of every step."""
+        causes, kinds = (EventCause.TRIGGERED, EventCause.SCHEDULED), ("unrestricted", "discrete")
+        return any(self.dispatch.due(state, cause, does) for cause in causes for does in kinds)
+
+    # parts of a step
+
+    def _start_of_step(self, state: State, integrator: Integrator) -> EventStatus:
+        """The updates that are due, and those that their signals cause."""
+        before = list(state.versions)
+        fired = self.watch.pending(state) if self.watch is not None else {}
+        y = state._arrays["y"].copy() if fired else state._arrays["y"]
+        statuses = [self.dispatch.updates(state, UPDATE_CAUSES), self.dispatch.take_signals(state)]
+        self.refresh(state)
+        if state.versions != before:
+            self._auto_update(state, AFTER)
+            integrator.restart(self.system, state)
+            if self.on_jump is not None:
+                self.on_jump(state)
+        if fired and self.watch is not None:
+            self.watch.turned(state, y, fired)
+        return worst(statuses)
+
+    def _close(self, state: State, status: EventStatus) -> EventStatus:
+        self.dispatch.statistics.steps += 1
+        if self.on_step is not None:
+            self.on_step(state)
+        if not self.agenda.entries and self.monitor is None:
+            return status
+        return worst([status, self._end_of_step(state, PUBLISH_CAUSES)])
+
+    def _end_of_step(self, state: State, causes: tuple[EventCause, ...]) -> EventStatus:
+        """Publishes, then the monitor."""
+        status = self.dispatch.publishes(state, causes)
+        if self.monitor is not None:
+            status = worst([status, self.dispatch.monitor(state, self.monitor)])
+        if status.severity is Severity.FAILED:
+            raise handler_failure(state, status)
+        return status
+
+    def _auto_update(self, state: State, side: float) -> None:
+        """Run the auto-updates: histories and other memories get the present values."""
+        self.refresh(state)
+        first, last = self.system.update_range
+        if first != last:
+            self.system.run_auto_updates(state, side)
+            self.refresh(state)
+
+    def _note_jump(self, state: State) -> EventStatus:
+        """What was written since the last step is a jump at this instant; it may make witnesses cross."""
+        self._auto_update(state, AFTER)
+        state.jumped = False
+        located = None if self.watch is None else self.watch.jumps(state)
+        if self.watch is None or located is None:
+            return NOTHING
+        self.dispatch.located = located
+        self.watch.fire(state, located, 0.0)
+        status = self.dispatch.publishes(state, (EventCause.TRIGGERED,))
+        if status.severity is Severity.FAILED:
+            raise handler_failure(state, status)
+        return status
