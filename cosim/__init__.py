@@ -94,6 +94,7 @@ from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import registry as registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.event_log import EventRecord as EventRecord
+from cosim.simulation.event_log import Finding as Finding
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result import Result as Result

@@ -139,7 +139,7 @@ def discrete(
 
 
 def timer(start: float = math.inf, description: str = "") -> Any:
-    """A discrete variable that holds the time, s, at which its handlers run next (`cosim.on`); infinite: never.
+    """A discrete variable that holds the time, s, at which its handlers (`cosim.on`) run next; inf: never.
 
     A handler names the next time by writing to ``<name>_next``; until somebody does, the timer rests.
 

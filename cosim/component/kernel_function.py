@@ -68,8 +68,7 @@ class KernelFunction:
     def rate(self, function: Callable[..., Any]) -> KernelFunction:
         """Decorator: a kernel function that returns how fast this witness changes, per second.
 
-        With it, crossings that come in pairs inside of a step are found with certainty where the rate is smooth, and
-        no differences are taken.
+        With it no differences are taken to find crossings that come in pairs inside of a step.
         """
         if self.role != "witness":
             raise ContractError(f"{self.function.__qualname__}: only a witness has a rate")
@@ -149,8 +148,8 @@ def update(function: Callable[..., Any]) -> Any:
 def witness(function: Callable[..., Any] | None = None, *, direction: str = "both") -> Any:
     """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
 
-    A function that returns true or false is a condition: becoming true is "rising", becoming false "falling". NaN
-    means that there is no value now.
+    A function that returns true or false is a condition: becoming true is "rising", becoming false
+    "falling". NaN means that there is no value now.
 
     Parameters
     ----------
@@ -197,7 +196,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
         if getattr(trigger, "options", {}).get("timer"):
             return Handler(wrapped, EventCause.SCHEDULED, does, timer=trigger)
         raise ContractError(
-            f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, a signal or a timer "
+            f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, signal or timer "
             f"of the same class, not {trigger!r}"
         )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cosim.cause import EventCause
 from cosim.component.kernel_function import Handler
 from cosim.errors import SimulationError
-from cosim.simulation.witness import Witness, list_witnesses
+from cosim.simulation.witness import list_witnesses
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -103,7 +103,11 @@ class Agenda:
         """A fresh agenda for a State at its present time; what was pending when it was stopped stays so."""
         old = state.agenda
         state.agenda = np.zeros(self._size, dtype=np.int64)
-        if old.size >= self._size and not old[INITIALIZED] and old[STAMP : STAMP + 1].view(float) == state.time:
+        if (
+            old.size >= self._size
+            and not old[INITIALIZED]
+            and old[STAMP : STAMP + 1].view(float) == state.time
+        ):
             for entry in self.entries:
                 if entry.handler.cause is EventCause.TRIGGERED:
                     state.agenda[entry.index] = old[entry.index]
@@ -139,6 +143,15 @@ class Agenda:
         section: Any = state.agenda[self._witnesses_at : self._size].view(np.float64)
         return section.reshape(-1, COLUMNS)
 
+    def holds(self, state: State) -> NDArray[np.float64]:
+        """The numbers that say which witnesses are held."""
+        section: NDArray[np.float64] = state.agenda[self._size :].view(np.float64)
+        return section
+
+    def set_holds(self, state: State, numbers: NDArray[np.float64]) -> None:
+        """Write down which witnesses are held."""
+        state.agenda = np.concatenate([state.agenda[: self._size], numbers.view(np.int64)])
+
     # scheduled events
 
     def next_event_time(self, state: State) -> float:
@@ -170,7 +183,7 @@ class Agenda:
         for entry in self.scheduled:
             if entry.handler.timer:
                 time = self._timer(state, entry)
-                if math.isnan(time) or time < state.time and time != self._served(state, entry):
+                if math.isnan(time) or (time < state.time and time != self._served(state, entry)):
                     raise SimulationError(
                         state.time,
                         f"{entry.part}.{entry.handler.timer}: the next time is {time:.9g} s, needs one that "

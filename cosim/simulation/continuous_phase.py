@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.contracts.integrator import Integrator, StepCode
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
 from cosim.simulation.witness import Located
 from cosim.simulation.witness_watch import WitnessWatch
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
-CORRECTIONS = 8  # of the time of an event, where dense output and a step of its own differ
+CORRECTIONS = 12  # of the time of an event, where dense output and a step of its own differ
 
 
 class ContinuousPhase:
@@ -62,7 +63,10 @@ class ContinuousPhase:
             raise SimulationError(
                 start, "nothing here takes time: no states and no scheduled event; give a finite time"
             )
-        code = integrator.step(self.system, state, stop)
+        system = self._flow(state)
+        if system is not self.system:
+            system.realize(state)
+        code = integrator.step(system, state, stop)
         if code is not StepCode.DONE:
             raise self._failure(state, integrator, code)
         return None if before is None else self._trigger(state, integrator, start, before)
@@ -119,36 +123,42 @@ class ContinuousPhase:
         low, high = isolation.at_window
         crossed = set(isolation.crossed(low, high))
         time, reach = found[1], length
-        for attempt in range(CORRECTIONS):
+        earlier: tuple[float, NDArray[np.float64]] | None = None
+        for _ in range(CORRECTIONS):
             if state.time != time:
                 self._redo(state, integrator, time)
             now = isolation.values(state) - level
             missing = crossed - set(isolation.crossed(low, now))
-            if time >= stop or attempt == CORRECTIONS - 1 or (attempt and not missing):
+            if time >= stop:
                 break
             # Dense output and a step of its own differ a little: where is the zero of the latter?
-            rates = isolation.rates(state, time - integrator.previous_time)
+            if earlier is None:
+                rates = isolation.rates(state, min(1e-6, 1e-3 * (time - integrator.previous_time)))
+            else:
+                rates = (now - earlier[1]) / (time - earlier[0])
             with np.errstate(all="ignore"):
                 shifts = [-now[i] / rates[i] for i in crossed if np.isfinite(now[i] / rates[i])]
             shift = max(shifts, default=0.0)
             if not missing and shift >= -length:
                 break
-            if not missing or shift > 0.0:
-                shift += 0.25 * length
-            else:
+            if missing and not 0.0 < shift < 1e3 * reach:
                 shift = reach
-                reach *= 2.0
-            moved = min(max(time + shift, math.nextafter(time, math.inf) if missing else 0.0), stop)
+                reach *= 4.0
+            moved = min(time + shift + 0.25 * length, stop)
             if not moved > integrator.previous_time or moved == time:
                 break
-            time = moved
+            earlier, time = (time, now), moved
             window = (max(time - length, integrator.previous_time), time)
         after = isolation.values(state)
         crossed |= set(isolation.crossed(low, after - level))
         return Located((window[0], state.time), low + level, after, sorted(crossed))
 
+    def _flow(self, state: State) -> Any:
+        """What the integrator integrates: the system, or the one with what holds witnesses."""
+        return self.system if self.watch is None else self.watch.sliding(state) or self.system
+
     def _redo(self, state: State, integrator: Integrator, time: float) -> None:
-        code = integrator.redo(self.system, state, time)
+        code = integrator.redo(self._flow(state), state, time)
         if code is not StepCode.DONE:
             raise self._failure(state, integrator, code)
 

@@ -5,11 +5,12 @@ witnesses need, so no derivative is evaluated. All witnesses are looked at toget
 
 =============== ===========================================================================
 ``probe``       0 address of the dense output, 1 blocks to walk, 2 witnesses; then three
-                integers for each witness: where its value lies in the cache, where its rate lies (-1: found by differences),
-                which way it has to cross (1 falling, 2 rising, 3 both)
-``level``       for each witness the value that counts as zero, and whether it starts there on guard
-                (1: leaving downward is a crossing, -1: leaving upward)
-``work``        `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level, their rates
+                integers for each witness: where its value lies in the cache, where its rate
+                lies (-1: found by differences), which way it has to cross (1 falling, 2 rising, 3 both)
+``level``       for each witness the value that counts as zero, and whether it starts there on
+                guard (1: leaving downward is a crossing, -1: leaving upward)
+``work``        `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level,
+                their rates
 =============== ===========================================================================
 """
 
@@ -28,11 +29,11 @@ HEADER = 3
 NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
 
 SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFff>i"
-RATES_SIGNATURE = "TIfFFFIFFIFFFfF>i"
+RATES_SIGNATURE = "TIfFFFIFFIFFfF>i"
 
 
 def crosses(before, after, direction, guard):
-    """Whether going from one value to another is an event; leaving zero is one only on guard, NaN is no value."""
+    """Whether going from one value to another is an event; leaving zero only on guard, NaN is no value."""
     if before == 0.0:
         return (guard > 0.0 and after < 0.0) or (guard < 0.0 and after > 0.0)
     falls = direction % 2 == 1 and before > 0.0 and after <= 0.0
@@ -41,7 +42,7 @@ def crosses(before, after, direction, guard):
 
 
 def evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level, row):
-    """The witnesses at a time of the last step: into `row`, a time and the values; 0 or 1 + a failed block."""
+    """The witnesses at a time of the last step, into `row`; 0 or 1 + the index of a failed block."""
     call_dense(probe[0], (t, coefficients, dense, y, y))
     status = walk(table, ints, 0, probe[1], t, y, p, d, k, h, c)
     row[0] = t
@@ -60,9 +61,7 @@ def point(table, ints, t, step, p, d, k, h, y, c, probe, coefficients, dense, le
         if probe[HEADER + 3 * i + 1] < 0:
             missing += 1
     if missing > 0:
-        status = evaluate(
-            table, ints, t + step, p, d, k, h, y, c, probe, coefficients, dense, level, row
-        )
+        status = evaluate(table, ints, t + step, p, d, k, h, y, c, probe, coefficients, dense, level, row)
         if status != 0:
             return status
         for i in range(count):
@@ -171,7 +170,7 @@ def is_smooth(work, count, i):
 
 
 def first_guess(work, count, probe, level):
-    """Where the first crossing between LEFT and RIGHT lies if witnesses are straight lines; NaN when none crosses."""
+    """Where the first crossing between LEFT and RIGHT is if witnesses are straight; NaN when none crosses."""
     width = 1 + 2 * count
     a = work[LEFT * width]
     b = work[RIGHT * width]
@@ -256,8 +255,8 @@ def first_crossing(
 ):
     """The first crossing between `start` and `stop`; FOUND leaves its window in ``ends[0:2]``.
 
-    `ends` holds, from 2 on, the values of the witnesses at the start and at the end of the step, above their levels;
-    ``work`` then has the points LEFT and RIGHT of the window.
+    `ends` holds, from 2 on, the values of the witnesses at the start and at the end of the step, above
+    their levels; `work` then has the points LEFT and RIGHT of the window.
     """
     count = probe[2]
     width = 1 + 2 * count
@@ -383,24 +382,30 @@ def first_crossing(
     return NOTHING_FOUND
 
 
-def rates_along(table, ints, t, y, p, d, k, h, c, probe, level, scratch_y, scratch_c, step, out):
+def rates_along(table, ints, t, y, p, d, k, h, c, probe, scratch_y, scratch_c, spacing, out):
     """How fast the witnesses change along the solution; ``c[0:n]`` is the derivative of `y` at `t`.
 
-    Returns 0 or 1 + the index of a failed block.
+    Central differences: the curvature of the solution drops out. Returns 0 or 1 + a failed block.
     """
     count = probe[2]
+    later = t + spacing
+    earlier = t - spacing
     for m in range(y.shape[0]):
-        scratch_y[m] = y[m] + step * c[m]
-    status = walk(table, ints, 0, probe[1], t + step, scratch_y, p, d, k, h, scratch_c)
-    moved = (t + step) - t
+        scratch_y[m] = y[m] + (later - t) * c[m]
+    status = walk(table, ints, 0, probe[1], later, scratch_y, p, d, k, h, scratch_c)
+    if status != 0:
+        return status
+    for i in range(count):
+        out[i] = scratch_c[probe[HEADER + 3 * i]]
+    for m in range(y.shape[0]):
+        scratch_y[m] = y[m] + (earlier - t) * c[m]
+    status = walk(table, ints, 0, probe[1], earlier, scratch_y, p, d, k, h, scratch_c)
     for i in range(count):
         rate = probe[HEADER + 3 * i + 1]
-        at = probe[HEADER + 3 * i]
         if rate >= 0:
             out[i] = c[rate]
-        elif moved == 0.0:
+        elif later == earlier:
             out[i] = 0.0
         else:
-            out[i] = (scratch_c[at] - c[at]) / moved
+            out[i] = (out[i] - scratch_c[probe[HEADER + 3 * i]]) / (later - earlier)
     return status
-

@@ -85,7 +85,8 @@ class EventRecord:
             "status": self.severity.name.lower(),
             "message": self.message,
             "changed": ", ".join(
-                f"{path}: {_shown(self.before.get(path))} → {_shown(self.after.get(path))}" for path in self.changed
+                f"{path}: {_shown(self.before.get(path))} → {_shown(self.after.get(path))}"
+                for path in self.changed
             ),
             "duration": self.duration,
         }

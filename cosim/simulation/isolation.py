@@ -21,6 +21,7 @@ from cosim.system.system import System
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+RATE_SPACING = 1e-6  # s
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 
 
@@ -35,25 +36,35 @@ class Isolation:
     Attributes
     ----------
     level : ndarray, shape (witnesses, 2)
-        Of each witness the value that counts as zero, and whether it starts there on guard: 1 when going
-        below is a crossing, -1 when going above is.
+        Of each witness the value that counts as zero, and whether it starts there on guard: 1 when
+        going below is a crossing, -1 when going above is.
+    directions : list of int
+        Which way each has to cross; 0: it is left out.
     """
 
     def __init__(self, system: System, witnesses: list[Witness]) -> None:
         self.system, self.witnesses = system, witnesses
         count = len(witnesses)
         self._offsets = np.array([w.offset for w in witnesses], dtype=np.int64)
-        self.blocks = needed_blocks(system, self._offsets.tolist() + [w.rate for w in witnesses if w.rate >= 0])
+        self.blocks = needed_blocks(
+            system, self._offsets.tolist() + [w.rate for w in witnesses if w.rate >= 0]
+        )
         self._table = np.ascontiguousarray(system.table[self.blocks]).reshape(len(self.blocks), 3)
         self._probe = np.zeros(kernels.HEADER + 3 * count, dtype=np.int64)
         self._probe[1:3] = len(self.blocks), count
         self._probe[3:] = np.array([(w.offset, w.rate, w.direction) for w in witnesses]).reshape(-1)
+        self.directions = [w.direction for w in witnesses]
         self.level = np.zeros((count, 2))
         self._ends = np.zeros(2 + 2 * count)
         self._work = np.zeros(kernels.POINTS * (1 + 2 * count))
         self._y, self._c = np.zeros(system.ny), system.new_cache()
         self._search = compile_function(kernels.first_crossing, kernels.SEARCH_SIGNATURE)
         self._rates = compile_function(kernels.rates_along, kernels.RATES_SIGNATURE)
+
+    def leave_out(self, held: list[int]) -> None:
+        """Look at all witnesses but these."""
+        self.directions = [0 if i in held else w.direction for i, w in enumerate(self.witnesses)]
+        self._probe[kernels.HEADER + 2 :: 3] = self.directions
 
     def values(self, state: State) -> NDArray[np.float64]:
         """The witnesses of a State that is realized to Acceleration."""
@@ -104,31 +115,28 @@ class Isolation:
         rows = self._work.reshape(-1, 1 + 2 * count)[:2, 1 : 1 + count]
         return rows[0].copy(), rows[1].copy()
 
-    def rates(self, state: State, step: float) -> NDArray[np.float64]:
+    def rates(self, state: State, spacing: float = RATE_SPACING) -> NDArray[np.float64]:
         """How fast the witnesses change along the solution at a State that is realized to Acceleration.
 
         Parameters
         ----------
-        step : float
-            s; over a small part of it differences are taken where no rate is declared.
+        spacing : float
+            s; over which differences are taken where no rate is declared.
         """
         arrays, out = state._arrays, np.zeros(len(self.witnesses))
         self._c[:] = arrays["c"]
         with np.errstate(all="ignore") if is_plain() else _NOTHING:
             status = self._rates(
-                *(self._table, self.system.ints, state.time, arrays["y"], arrays["p"], arrays["d"], arrays["k"]),
-                *(arrays["h"], arrays["c"], self._probe, self.level.reshape(-1), self._y, self._c),
-                *(DIFFERENCE * step, out),
+                *(self._table, self.system.ints, state.time, arrays["y"], arrays["p"]),
+                *(arrays["d"], arrays["k"], arrays["h"], arrays["c"], self._probe, self._y, self._c),
+                *(spacing, out),
             )
         return np.full_like(out, np.nan) if status else out
 
     def crossed(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> list[int]:
         """Indices of the witnesses for which going from one to the other, above their levels, is an event."""
-        return [
-            i
-            for i, (w, a, b, guard) in enumerate(zip(self.witnesses, before, after, self.level[:, 1], strict=True))
-            if kernels.crosses(a, b, w.direction, guard)
-        ]
+        pairs = enumerate(zip(before, after, self.directions, self.level[:, 1], strict=True))
+        return [i for i, pair in pairs if kernels.crosses(*pair)]
 
     def _sampled(self, integrator: Integrator, stop: float) -> DenseOutput:
         """A polynomial through points of a dense output that only Python can call."""

@@ -6,9 +6,10 @@ SAMPLES = 8
 
 
 def sampled_output(t, coefficients, work, y, out):
-    """``out`` = the polynomial through equidistant points of the last step, at `t` (Neville, in Lagrange's form).
+    """``out`` = the polynomial through equidistant points of the last step, at `t` (Lagrange's form).
 
-    `work` holds start and end of the step, then the state at each of the `SAMPLES` points; `y` only lends its length.
+    `work` holds start and end of the step, then the state at each of the `SAMPLES` points; `y` only lends
+    its length.
     """
     n = y.shape[0]
     s = (t - work[0]) / (work[1] - work[0]) * (SAMPLES - 1)

@@ -195,14 +195,14 @@ def simulate(
         with interrupt_between_steps() as check:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
             recorder.record(simulator.state)
-            simulator.on_step, simulator.on_jump = after_step, recorder.record
+            simulator.watch_steps(after_step, recorder.record)
             while status.succeeded and simulator.state.time < until:
                 status = simulator.step(until)
                 check()
                 if progress is not None and progress(simulator.state.time) is False:
                     message = f"stopped at t = {simulator.state.time:.9g} s"
                     break
-            simulator.on_step = None
+            simulator.watch_steps(None, None)
             if status.succeeded and not message:
                 status = simulator.advance_pending_events()
             if status.reason is Reason.REACHED_TERMINATION:

@@ -38,8 +38,8 @@ class Simulator:
     final_time : float
         When it is reached the simulation is finished, s.
     endless_events : str
-        What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding mode, only
-        "report" it, or "stop" with an error. All are told in `findings`.
+        What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding
+        mode, only "report" it, or "stop" with an error. All are told in `findings`.
     **options
         For the integrator: ``fixed_step``, ``maximum_step`` …
 
@@ -196,6 +196,15 @@ class Simulator:
     def clear_monitor(self) -> None:
         """Remove the monitor."""
         self._stepping.monitor = None
+
+    def watch_steps(
+        self, on_step: Callable[[State], None] | None, on_jump: Callable[[State], None] | None
+    ) -> None:
+        """Have functions called with the State: when a step has ended, and when updates have changed it.
+
+        For recorders: unlike a monitor they answer nothing and see both sides of an event.
+        """
+        self._stepping.on_step, self._stepping.on_jump = on_step, on_jump
 
     @property
     def target_realtime_rate(self) -> float:

@@ -140,8 +140,13 @@ class Stepping:
     def _start_of_step(self, state: State, integrator: Integrator) -> EventStatus:
         """The updates that are due, and those that their signals cause."""
         before = list(state.versions)
-        fired = self.watch.pending(state) if self.watch is not None else {}
-        y = state._arrays["y"].copy() if fired else state._arrays["y"]
+        watch, known = self.watch, len(self.dispatch.events)
+        fired: set[int] = set()
+        arrays = state._arrays
+        if watch is not None:
+            watch.release(state)
+            fired = watch.pending(state)
+            arrays = {name: state._arrays[name].copy() for name in "ypdk"}
         statuses = [self.dispatch.updates(state, UPDATE_CAUSES), self.dispatch.take_signals(state)]
         self.refresh(state)
         if state.versions != before:
@@ -149,8 +154,9 @@ class Stepping:
             integrator.restart(self.system, state)
             if self.on_jump is not None:
                 self.on_jump(state)
-        if fired and self.watch is not None:
-            self.watch.turned(state, y, fired)
+        if watch is not None and state.versions != before:
+            watch.drop(state, arrays)
+            watch.turned(state, arrays["y"], fired, self.dispatch.events[known:])
         return worst(statuses)
 
     def _close(self, state: State, status: EventStatus) -> EventStatus:

@@ -239,7 +239,9 @@ def _changed(
             )
         for path in paths:
             readable = path in system.variables
-            found[path] = (system.read(before, path), system.read(written, path)) if readable else (None, None)
+            found[path] = (
+                (system.read(before, path), system.read(written, path)) if readable else (None, None)
+            )
     return found
 
 

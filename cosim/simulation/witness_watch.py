@@ -9,8 +9,11 @@ import numpy as np
 
 from cosim.errors import SimulationError
 from cosim.simulation.agenda import FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
-from cosim.simulation.event_log import Finding
+from cosim.simulation.event_log import EventRecord, Finding
+from cosim.simulation.hold import hold_of, is_switched_over, pack_holds, unpack_holds
 from cosim.simulation.isolation import Isolation
+from cosim.simulation.sliding_field import PUSHED, SWITCHED
+from cosim.simulation.sliding_system import SlidingSystem
 from cosim.simulation.witness import BOTH, FALLING, RISING, Located
 from cosim.system.state import State
 from cosim.system.system import System
@@ -20,15 +23,17 @@ if TYPE_CHECKING:
 
 NEAR = 10.0  # windows: events of one witness closer than that repeat each other
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
+LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 POLICIES = ("hold", "report", "stop")
 
 
 class WitnessWatch:
     """Keeps the memory of all witnesses, which lies in the State.
 
-    A triggered event ends its step just past the zero. When its handler turns the witness round there, the value at
-    which that happened counts as zero until the witness has come out on the other side: so a ball whose flight is too
-    short to leave the floor hits it again, and nothing is taken for a crossing that is none.
+    A triggered event ends its step just past the zero. When its handler turns the witness round there, the
+    value at which that happened counts as zero until the witness has come out on the other side: so a ball
+    whose flight is too short to leave the floor hits it again, and nothing is taken for a crossing that is
+    none.
 
     Parameters
     ----------
@@ -45,18 +50,21 @@ class WitnessWatch:
     ) -> None:
         self.system, self.agenda, self.policy, self.report = system, agenda, policy, report
         self.isolation = Isolation(system, agenda.witnesses)
+        self._held_bytes = b""
+        self._sliding: SlidingSystem | None = None
 
     def start(self, state: State) -> None:
         """At the beginning of a run: what stands on the wrong side already is reported."""
         self.note(state)
-        for witness, value in zip(self.agenda.witnesses, self.isolation.values(state), strict=True):
+        pairs = zip(self.agenda.witnesses, self.isolation.values(state), strict=True)
+        for i, (witness, value) in enumerate(pairs):
             wrong = (witness.direction == FALLING and value < 0.0) or (
                 witness.direction == RISING and value > 0.0
             )
             if wrong and not witness.is_condition:
                 word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")
                 text = f"is {value:.6g} at the start: it cannot {word} through zero before it has {back}"
-                self._found(state, Finding(state.time, "wrong side", witness.path, text))
+                self._tell(state, "wrong side", i, text)
 
     def note(self, state: State) -> None:
         """At the end of a step: what is written to the State from here on is a jump from these values."""
@@ -68,6 +76,61 @@ class WitnessWatch:
         pairs = enumerate(zip(self.agenda.witnesses, before, after, strict=True))
         crossed = [i for i, (w, a, b) in pairs if w.triggers(a, b)]
         return Located((state.time, state.time), before, after, crossed) if crossed else None
+
+    # holding
+
+    def sliding(self, state: State) -> SlidingSystem | None:
+        """The system with the field of the witnesses that are held; None when none is."""
+        numbers = self.agenda.holds(state)
+        if numbers.tobytes() != self._held_bytes:
+            self._held_bytes, holds = numbers.tobytes(), unpack_holds(numbers)
+            self._sliding = SlidingSystem(self.system, self.agenda.witnesses, holds) if holds else None
+            self.isolation.leave_out([hold.witness for hold in holds])
+        return self._sliding
+
+    def release(self, state: State) -> None:
+        """Let go of witnesses that nothing presses any more.
+
+        One that leaves on the side for which its variables are not switched fires once more.
+        """
+        sliding = self.sliding(state)
+        if sliding is None:
+            return
+        sliding.realize(state)
+        values, memory = self.isolation.values(state), self.agenda.memory(state)
+        kept, leaving = [], []
+        for hold, strength in zip(sliding.holds, sliding.multipliers, strict=True):
+            if strength > 0.0 and (hold.kind == PUSHED or strength < 1.0):
+                kept.append(hold)
+                continue
+            i = hold.witness
+            guard = hold.side if hold.kind == PUSHED and values[i] * hold.side <= 0.0 else 0.0
+            memory[i, LEVEL : REPEATS + 1] = values[i], guard, -np.inf, 0.0
+            if strength >= 1.0:
+                memory[i, REPEATS] = LEAVING
+                leaving.append(i)
+            self._tell(state, "released", i, "is let go")
+        if len(kept) < len(sliding.holds):
+            self.agenda.set_holds(state, pack_holds(kept))
+            self._set_pending(state, leaving)
+
+    def drop(self, state: State, before: dict[str, NDArray[np.float64]]) -> None:
+        """Let go of witnesses where handlers have changed what holds them; `before`: the arrays before."""
+        sliding = self.sliding(state)
+        if sliding is None:
+            return
+        moved = not np.array_equal(before["y"], state._arrays["y"])
+        kept = [h for h in sliding.holds if not moved and not is_switched_over(h, state._arrays)]
+        values, memory = self.isolation.values(state), self.agenda.memory(state)
+        for hold in sliding.holds:
+            if hold not in kept:
+                i = hold.witness
+                guard = hold.side if values[i] * hold.side <= 0.0 else 0.0
+                memory[i, LEVEL : REPEATS + 1] = values[i] * abs(guard), guard, -np.inf, 0.0
+                self._tell(state, "released", i, "is let go: a handler has changed what held it")
+        self.agenda.set_holds(state, pack_holds(kept))
+
+    # steps
 
     def begin(self, state: State) -> NDArray[np.float64]:
         """At the start of a step: the witnesses, and the levels that they are compared with."""
@@ -88,11 +151,14 @@ class WitnessWatch:
             s, of the window to which events are located, or of the step where they are not.
         """
         memory = self.agenda.memory(state)
-        memory[:, RATE] = self.isolation.rates(state, max(length, 1e-3))
+        memory[:, RATE] = self.isolation.rates(state)
         crossed = located.crossed
         near = state.time - memory[crossed, FIRED] <= NEAR * length
         memory[crossed, REPEATS] = np.where(near, memory[crossed, REPEATS] + 1.0, 0.0)
         memory[crossed, FIRED] = state.time
+        self._set_pending(state, crossed)
+
+    def _set_pending(self, state: State, crossed: list[int]) -> None:
         for entry in self.agenda.entries:
             if entry.handler.witness is not None and entry.flag in crossed:
                 state.agenda[entry.index] = 1
@@ -105,30 +171,55 @@ class WitnessWatch:
             if e.handler.witness is not None and e.handler.does != "publish" and state.agenda[e.index]
         }
 
-    def turned(self, state: State, before: NDArray[np.float64], witnesses: set[int]) -> None:
+    def turned(
+        self, state: State, before: NDArray[np.float64], witnesses: set[int], records: list[EventRecord]
+    ) -> None:
         """Handlers of these witnesses have run; `before` is the continuous state before they did."""
         memory, values = self.agenda.memory(state), self.isolation.values(state)
-        self.isolation.level[:] = 0.0
-        rates = self.isolation.rates(state, 1e-3)
+        rates = self.isolation.rates(state)
         moved = not np.array_equal(before, state._arrays["y"])
-        for i in witnesses:
+        for i in sorted(witnesses):
             witness, rate = self.agenda.witnesses[i], memory[i, RATE]
+            if memory[i, REPEATS] == LEAVING:
+                memory[i, LEVEL : REPEATS + 1] = values[i], 0.0, -np.inf, 0.0
+                continue
             side = 1.0 if rate < 0.0 else -1.0  # where it came from
             turned = rate * rates[i] <= 0.0 and rate != 0.0 and values[i] * side <= 0.0
             near = abs(values[i]) <= 2.0 * abs(memory[i, VALUE])
-            guard = side if turned and near and (moved or witness.direction != BOTH) else 0.0
+            one_way = moved or witness.direction != BOTH
+            guard = side if turned and near and one_way and not witness.is_condition else 0.0
             memory[i, LEVEL], memory[i, GUARD] = (values[i], guard) if guard else (0.0, 0.0)
             if memory[i, REPEATS] == MOST_REPEATS:
-                self._endless(state, i, moved)
+                self._endless(state, i, side, [r for r in records if r.witness == witness.path])
 
-    def _endless(self, state: State, i: int, moved: bool) -> None:
-        path, kind = self.agenda.witnesses[i].path, "zeno" if moved else "chattering"
-        text = f"its events pile up at this instant: {MOST_REPEATS + 1} of them in a row"
-        if not moved:
-            text = f"chatters: {MOST_REPEATS + 1} events in a row, each undoing the one before"
-        self._found(state, Finding(state.time, kind, path, text))
+    def _endless(self, state: State, i: int, side: float, records: list[EventRecord]) -> None:
+        """One witness fires again and again: tell it, and hold it where that is wanted."""
+        hold = hold_of(self.system, i, side, records)
+        times = f"{MOST_REPEATS + 1} events in a row"
+        if hold is None or hold.kind == SWITCHED:
+            self._tell(state, "chattering", i, f"chatters: {times}, each undoing the one before")
+        else:
+            self._tell(state, "zeno", i, f"fires ever faster: {times}, which pile up at this instant (Zeno)")
+        if self.policy != "hold":
+            return
+        held = unpack_holds(self.agenda.holds(state))
+        path = self.agenda.witnesses[i].path
+        if hold is None:
+            raise SimulationError(
+                state.time, f"{path} chatters, and its handlers change nothing to hold it by"
+            )
+        if any(other.kind != hold.kind for other in held):
+            text = (
+                "others are held whose handlers do something else: one resets states, one switches variables"
+            )
+            raise SimulationError(state.time, f"{path} cannot be held: {text}")
+        self.agenda.set_holds(state, pack_holds([*held, hold]))
+        memory = self.agenda.memory(state)
+        memory[i, LEVEL : REPEATS + 1] = 0.0, 0.0, -np.inf, 0.0
+        self._tell(state, "held", i, "is held at zero")
 
-    def _found(self, state: State, finding: Finding) -> None:
+    def _tell(self, state: State, kind: str, i: int, message: str) -> None:
+        finding = Finding(state.time, kind, self.agenda.witnesses[i].path, message)
         self.report(finding)
         if self.policy == "stop":
             raise SimulationError(state.time, f"{finding.witness} {finding.message}")

@@ -1,0 +1,208 @@
+"""Kernel functions: the derivatives of a system while witnesses are held at their zero.
+
+A witness is held in one of two ways. Where its handlers have *pushed* the state (a reset in the direction
+r_i), the limit of infinitely many small resets is a continuous push: y' = f + sum lambda_i r_i, with
+lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. Where its handlers have
+*switched* discrete variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such
+that W' = -k W; f_i has the variables of witness i switched over.
+
+The block comes after all others of an evaluation. Its row holds what `SlidingSystem` writes there; the
+numbers that it works with follow the cache of the State.
+"""
+
+from __future__ import annotations
+
+from cosim.compiled.walker import call_block
+
+PUSHED, SWITCHED = 0, 1
+SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
+RETURN_RATE = 20.0  # 1/s, of a held witness to zero, where rounding has carried it away
+
+# The row: states, held witnesses, how they are held, blocks of an evaluation, then where these tables start.
+STATES, HELD, KIND, BLOCKS, WITNESS_AT, SWITCH_AT, NUMBERS_AT, CACHE_SIZE, TABLE_AT = range(9)
+
+
+def evaluate(t, y, p, d, k, h, c, ints, first):
+    """Walk all blocks of an evaluation of the derivatives."""
+    for i in range(ints[first + BLOCKS]):
+        at = first + TABLE_AT + 3 * i
+        call_block(ints[at], t, y, p, d, k, h, c, ints, ints[at + 1], ints[at + 2])
+
+
+def shifted(y, amount, direction, out):
+    """``out`` = `y` moved along a direction."""
+    for m in range(out.shape[0]):
+        out[m] = y[m] + amount * direction[m]
+
+
+def values_along(t, y, direction, flows, p, d, k, h, ints, first, scratch_y, scratch_c, out):
+    """Rates of the held witnesses along a direction of the state; with `flows` = 1 time moves, too.
+
+    Where a component declares the rate itself, and the direction is the solution's, it is read.
+    """
+    held = ints[first + HELD]
+    for sign in range(2):
+        amount = SPACING if sign == 0 else -SPACING
+        shifted(y, amount, direction, scratch_y)
+        evaluate(t + amount * flows, scratch_y, p, d, k, h, scratch_c, ints, first)
+        for i in range(held):
+            value = scratch_c[ints[ints[first + WITNESS_AT] + 2 * i]]
+            if sign == 0:
+                out[i] = value
+            else:
+                out[i] = (out[i] - value) / (2.0 * SPACING)
+
+
+def rates_at(t, y, p, d, k, h, ints, first, flow, spare_y, scratch_c, out):
+    """Rates of the held witnesses along the solution through `y` (without pushes)."""
+    n = ints[first + STATES]
+    held = ints[first + HELD]
+    evaluate(t, y, p, d, k, h, scratch_c, ints, first)
+    declared = True
+    for i in range(held):
+        rate = ints[ints[first + WITNESS_AT] + 2 * i + 1]
+        if rate < 0:
+            declared = False
+        else:
+            out[i] = scratch_c[rate]
+    if declared:
+        return
+    for m in range(n):
+        flow[m] = scratch_c[m]
+    values_along(t, y, flow, 1.0, p, d, k, h, ints, first, spare_y, scratch_c, out)
+
+
+def solve(matrix, right, n):
+    """Gauss's elimination with pivoting, in place: `right` becomes the solution, 0 where there is none."""
+    for i in range(n):
+        pivot = i
+        for r in range(i + 1, n):
+            if abs(matrix[r * n + i]) > abs(matrix[pivot * n + i]):
+                pivot = r
+        if matrix[pivot * n + i] == 0.0:
+            right[i] = 0.0
+            continue
+        if pivot != i:
+            for m in range(n):
+                kept = matrix[i * n + m]
+                matrix[i * n + m] = matrix[pivot * n + m]
+                matrix[pivot * n + m] = kept
+            kept = right[i]
+            right[i] = right[pivot]
+            right[pivot] = kept
+        for r in range(i + 1, n):
+            factor = matrix[r * n + i] / matrix[i * n + i]
+            for m in range(i, n):
+                matrix[r * n + m] -= factor * matrix[i * n + m]
+            right[r] -= factor * right[i]
+    for i in range(n - 1, -1, -1):
+        if matrix[i * n + i] != 0.0:
+            for m in range(i + 1, n):
+                right[i] -= matrix[i * n + m] * right[m]
+            right[i] /= matrix[i * n + i]
+
+
+def switch(d, k, p, ints, at, numbers, side):
+    """Give the variables that a witness switches their values of one side (0 or 1)."""
+    count = ints[at]
+    for j in range(count):
+        kind = ints[at + 1 + 3 * j]
+        offset = ints[at + 2 + 3 * j]
+        value = numbers[ints[at + 3 + 3 * j] + side]
+        if kind == 0:
+            d[offset] = value
+        elif kind == 1:
+            k[offset] = int(value)
+        else:
+            p[offset] = value
+
+
+def sliding_field(t, y, p, d, k, h, c, ints, first, count):
+    """The block: adds to ``c[0:n]`` what keeps the held witnesses where they are."""
+    n = ints[first + STATES]
+    held = ints[first + HELD]
+    cache_size = ints[first + CACHE_SIZE]
+    numbers = c[ints[first + NUMBERS_AT] :]
+    multipliers = numbers[:held]
+    at = held
+    directions = numbers[at : at + held * n]
+    at += held * n
+    matrix = numbers[at : at + held * held]
+    at += held * held
+    first_rates = numbers[at : at + held]
+    at += held
+    second_rates = numbers[at : at + held]
+    at += held
+    flow = numbers[at : at + n]
+    at += n
+    spare = numbers[at : at + n]
+    at += n
+    spare2 = numbers[at : at + n]
+    at += n
+    shifted_y = numbers[at : at + n]
+    at += n
+    scratch_c = numbers[at : at + cache_size]
+    for m in range(cache_size):
+        scratch_c[m] = c[m]
+    for m in range(n):
+        flow[m] = c[m]
+    witness_at = ints[first + WITNESS_AT]
+    if ints[first + KIND] == SWITCHED:
+        at = ints[first + SWITCH_AT]
+        for j in range(held):
+            switch(d, k, p, ints, at, numbers, 1)
+            evaluate(t, y, p, d, k, h, scratch_c, ints, first)
+            switch(d, k, p, ints, at, numbers, 0)
+            for m in range(n):
+                directions[j * n + m] = scratch_c[m] - flow[m]
+            at += 1 + 3 * ints[at]
+        for j in range(held):
+            direction = directions[j * n : j * n + n]
+            values_along(t, y, direction, 0.0, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
+            for i in range(held):
+                matrix[i * held + j] = first_rates[i]
+        values_along(t, y, flow, 1.0, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
+        for i in range(held):
+            multipliers[i] = -first_rates[i] - RETURN_RATE * c[ints[witness_at + 2 * i]]
+        solve(matrix, multipliers, held)
+        for i in range(held):
+            multipliers[i] = min(max(multipliers[i], 0.0), 1.0)
+    else:
+        for j in range(-1, held):
+            direction = flow if j < 0 else directions[j * n : j * n + n]
+            moving = 1.0 if j < 0 else 0.0
+            for sign in range(2):
+                amount = SPACING if sign == 0 else -SPACING
+                shifted(y, amount, direction, shifted_y)
+                rates_at(
+                    t + amount * moving,
+                    shifted_y,
+                    p,
+                    d,
+                    k,
+                    h,
+                    ints,
+                    first,
+                    spare,
+                    spare2,
+                    scratch_c,
+                    first_rates,
+                )
+                for i in range(held):
+                    if sign == 0:
+                        second_rates[i] = first_rates[i]
+                        continue
+                    slope = (second_rates[i] - first_rates[i]) / (2.0 * SPACING)
+                    if j < 0:
+                        multipliers[i] = -slope
+                    else:
+                        matrix[i * held + j] = slope
+        rates_at(t, y, p, d, k, h, ints, first, spare, spare2, scratch_c, first_rates)
+        for i in range(held):
+            multipliers[i] -= RETURN_RATE * (2.0 * first_rates[i] + RETURN_RATE * c[ints[witness_at + 2 * i]])
+        solve(matrix, multipliers, held)
+        for i in range(held):
+            multipliers[i] = max(multipliers[i], 0.0)
+    for i in range(held):
+        for m in range(n):
+            c[m] += multipliers[i] * directions[i * n + m]
