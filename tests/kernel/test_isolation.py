@@ -120,7 +120,7 @@ class Condition(Clock):
 
     @cosim.witness(direction="rising")
     def inside(t):
-        return 0.2 <= t and not t >= 0.7
+        return t >= 0.2 and not t >= 0.7
 
     @cosim.witness(direction="falling")
     def inside_too(t):
