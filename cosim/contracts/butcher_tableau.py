@@ -128,12 +128,6 @@ class ButcherTableau:
         """Coefficients of the extra stages, shape (extra, stages + 1 + extra)."""
         return self._all_a[self.stages + 1 :]
 
-    @property
-    def stage_at_end(self) -> int | None:
-        """A stage at the end of the step that is not its solution: with both, stiffness shows."""
-        last = self.stages - 1 - self.first_same_as_last
-        return last if last > 0 and self.c[last] == 1.0 else None
-
     def _order_problems(self) -> Iterator[Problem]:
         for i, node in enumerate(self._all_c):
             row = self._all_a[i]

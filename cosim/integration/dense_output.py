@@ -17,6 +17,22 @@ def hermite(s, step, start, end, first, last, out):
         out[m] = a * start[m] + b * end[m] + e * first[m] + f * last[m]
 
 
+def hermite_dense_output(t, coefficients, work, y, out):
+    """``out`` = the cubic through both ends of the last step, whose derivatives follow the common vectors."""
+    n = y.shape[0]
+    if t == work[START] or t == work[END]:
+        at = WORK_HEADER if t == work[START] else WORK_HEADER + n
+        for m in range(n):
+            out[m] = work[at + m]
+        return
+    step = work[END] - work[START]
+    start = work[WORK_HEADER : WORK_HEADER + n]
+    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+    first = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
+    last = work[WORK_HEADER + 4 * n : WORK_HEADER + 5 * n]
+    hermite((t - work[START]) / step, step, start, end, first, last, out)
+
+
 def explicit_dense_output(t, tableau, work, y, out):
     """``out`` = the solution at `t` inside the last step; `y` only lends its length."""
     n = y.shape[0]

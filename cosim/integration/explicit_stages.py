@@ -3,11 +3,12 @@
 =============== ===========================================================================
 ``tableau``     0 stages, 1 first same as last, 2 has an error estimate, 3 has a second one, 4 degree of the
                 dense output (0: a cubic Hermite polynomial), 5 where its coefficients start, 6 where the
-                table of rows starts, 7 extra stages of the dense output, 8 order, 9 a stage at the end of the
-                step that is not the solution (0: none), 10 where the stability region ends on the negative
+                table of rows starts, 7 extra stages of the dense output, 8 order, 9 whether stiffness can be
+                noticed, 10 where the stability region ends on the negative
                 real axis; then the nodes of
                 stages and extra stages; then the table of rows (stages, solution, error, second error,
-                stiffness, extra stages), each row being its count and then pairs *(stage, coefficient)*
+                way and slope for stiffness, extra stages), each row being its count and then pairs *(stage,
+                coefficient)*
 ``work``        after the vectors that all methods have: a derivative for each stage, for the end of the
                 step, and for each extra stage
 =============== ===========================================================================
@@ -20,7 +21,7 @@ from cosim.integration.layout import END, EVALUATIONS, FAILED_TIME, WORK_HEADER
 
 EXTRA_SIGNATURE = "TIiifFFFIFFFF>i"
 TABLEAU_HEADER = 12
-STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, AT_END, BOUNDARY = range(11)
+STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
 
 
 def combine(tableau, row, k, n, out):
@@ -128,7 +129,7 @@ def take_extra_stages(table, ints, first, last, t, y, p, d, k, h, c, tableau, wo
     derivatives = work[WORK_HEADER + 3 * n :]
     step = work[END] - t
     for i in range(int(tableau[EXTRA])):
-        add_combination(tableau, stages + 4 + i, derivatives, start, step, y)
+        add_combination(tableau, stages + 5 + i, derivatives, start, step, y)
         at = t + tableau[TABLEAU_HEADER + stages + i] * step
         work[EVALUATIONS] += 1.0
         status = walk(table, ints, first, last, at, y, p, d, k, h, c)

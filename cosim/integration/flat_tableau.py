@@ -18,9 +18,7 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
     none = np.zeros(tableau.stages)
     error = none if tableau.error is None else tableau.error
     second = none if tableau.second_error is None else tableau.second_error
-    last = tableau.stage_at_end
-    stiffness = none if last is None else tableau.b - tableau.a[last]
-    rows = [*tableau.a, tableau.b, error, second, stiffness, *tableau.extra_rows]
+    rows = [*tableau.a, tableau.b, error, second, *stiffness_rows(tableau), *tableau.extra_rows]
     nodes = [*tableau.c, *tableau.extra_nodes]
     first_row = at.TABLEAU_HEADER + len(nodes)
     place = first_row + len(rows)
@@ -38,7 +36,7 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
     header[at.HAS_SECOND] = tableau.second_error is not None
     header[at.EXTRA] = tableau.extra
     header[at.ORDER] = tableau.order
-    header[at.AT_END] = 0 if last is None else last
+    header[at.NOTICES] = tableau.error is not None and bool(stiffness_rows(tableau)[0].any())
     header[at.BOUNDARY] = tableau.stability_limit
     header[at.ROWS_AT] = first_row
     header[at.DENSE_AT] = place
@@ -47,3 +45,31 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
         header[at.DEGREE] = tableau.dense.shape[1]
         dense = tableau.dense.ravel()
     return np.array([*header, *nodes, *starts, *body, *dense])
+
+
+def stiffness_rows(tableau: ButcherTableau) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights of a difference of states, and of the derivatives there, that is small but for stiff parts.
+
+    Of the solution and another stage at the end of the step, where there is one; otherwise the second
+    difference over the last three nodes. Over the stages, and for the derivatives over the end of the step
+    too.
+    """
+    stages = tableau.stages
+    nodes = [*tableau.c[: stages - tableau.first_same_as_last], 1.0]
+    rows = [*tableau.a[: stages - tableau.first_same_as_last], tableau.b]
+    latest = sorted(set(nodes), reverse=True)[:3]
+    chosen = [len(nodes) - 1]
+    if nodes[-2] == 1.0:
+        chosen.append(len(nodes) - 2)
+        weights = np.array([1.0, -1.0])
+    elif len(latest) == 3:
+        chosen += [nodes.index(node) for node in latest[1:]]
+        gap, whole = latest[0] - latest[1], latest[0] - latest[2]
+        weights = np.array([1.0, -whole / (whole - gap), gap / (whole - gap)])
+    else:
+        return np.zeros(stages), np.zeros(stages + 1)
+    way, slope = np.zeros(stages), np.zeros(stages + 1)
+    for weight, i in zip(weights, chosen, strict=True):
+        way += weight * rows[i]
+        slope[stages if i == len(nodes) - 1 else i] += weight
+    return way, slope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.explicit_stages import AT_END, BOUNDARY, STAGES, combine
+from cosim.integration.explicit_stages import BOUNDARY, NOTICES, STAGES, combine
 from cosim.integration.layout import (
     SETTINGS_HEADER,
     START,
@@ -18,14 +18,15 @@ from cosim.integration.layout import (
 EVERY = 10  # steps between two looks, until the first hit
 HITS = 15
 MISSES = 6
-NEAR = 0.98  # of the boundary of the stability region
+NEAR = 0.9  # of the stability region: control keeps a step that is a little shorter for long
 
 
 def look_for_stiffness(y, step, tableau, settings, work):
     """After an accepted step, note whether h |lambda| is at the border of the stability region.
 
-    The largest eigenvalue is estimated from two evaluations at the end of the step, at the solution and at a
-    stage near it. Fifteen hits, with fewer than six misses in a row between them, are stiffness; then
+    The largest eigenvalue is estimated from a difference of stages at which slow motion cancels: most
+    methods have two evaluations at the end of the step. Fifteen hits, with fewer than six misses in a row
+    between them, are stiffness; then
     ``work[STIFF_TIME]`` is when it was noticed (0 hits: not).
 
     References
@@ -33,7 +34,7 @@ def look_for_stiffness(y, step, tableau, settings, work):
     The stiffness detection in E. Hairer and G. Wanner's programs dopri5.f and dop853.f.
     """
     hits = work[STIFF_HITS]
-    if tableau[AT_END] == 0.0 or hits >= HITS or (hits == 0.0 and work[STEPS] % EVERY != 0.0):
+    if tableau[NOTICES] == 0.0 or hits >= HITS or (hits == 0.0 and work[STEPS] % EVERY != 0.0):
         return
     n = y.shape[0]
     k = work[WORK_HEADER + 3 * n :]
@@ -41,16 +42,18 @@ def look_for_stiffness(y, step, tableau, settings, work):
     relative = settings[SETTINGS_HEADER : SETTINGS_HEADER + n]
     absolute = settings[SETTINGS_HEADER + n : SETTINGS_HEADER + 2 * n]
     stages = int(tableau[STAGES])
-    stage = int(tableau[AT_END])
-    combine(tableau, stages + 3, k, n, spare)
     slopes = 0.0
     ways = 0.0
-    for m in range(n):
-        tolerance = max(absolute[m], relative[m] * abs(y[m]))
-        slope = (k[stages * n + m] - k[stage * n + m]) / tolerance
-        way = spare[m] / tolerance
-        slopes += slope * slope
-        ways += way * way
+    for row in (stages + 3, stages + 4):
+        combine(tableau, row, k, n, spare)
+        size = 0.0
+        for m in range(n):
+            part = spare[m] / max(absolute[m], relative[m] * abs(y[m]))
+            size += part * part
+        if row == stages + 3:
+            ways = size
+        else:
+            slopes = size
     if ways <= 0.0:
         return
     # the way is step * spare: the product of step and eigenvalue is the quotient as it stands

@@ -10,9 +10,18 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.testing.known_solution import exact, known_system
+from cosim.testing.known_solution import (
+    PERIOD,
+    exact,
+    known_system,
+    power_system,
+    powers,
+    swing_energy,
+    swing_system,
+)
 
 MANY = 100_000
+NUMBERS = (4, 6, 9, 13, 20, 30, 45, 68, 101, 152, 228, 342, 513)
 
 
 class IntegratorContract:
@@ -24,6 +33,10 @@ class IntegratorContract:
         Makes the integrator; takes its options: usually the class itself.
     order_tolerance : float
         How far the observed order may be from the declared one.
+    rounding : float
+        Errors below it are not looked at.
+    periods : int
+        For how many periods symplectic methods have to keep the energy.
 
     Examples
     --------
@@ -35,6 +48,8 @@ class IntegratorContract:
 
     make: ClassVar[Callable[..., Any]]
     order_tolerance: ClassVar[float] = 0.35
+    rounding: ClassVar[float] = 1e-12
+    periods: ClassVar[int] = 200
 
     def started(self, system: cosim.System, **options: Any) -> tuple[Any, cosim.State]:
         """An integrator and a State, ready for the first step."""
@@ -46,8 +61,14 @@ class IntegratorContract:
 
     def ways(self) -> list[dict[str, Any]]:
         """Options of all ways to run it: fixed steps, and error control if it has that."""
-        controlled = [{"accuracy": 1e-6}] if self.make(fixed_step=0.1).capabilities.adaptive else []
+        controlled = [{"accuracy": 1e-6}] if self.capabilities.adaptive else []
         return [{"fixed_step": 0.07}, *controlled]
+
+    @property
+    def capabilities(self) -> cosim.Capabilities:
+        """What the class declares."""
+        found: cosim.Capabilities = self.make(fixed_step=0.1).capabilities
+        return found
 
     def test_has_a_docstring(self) -> None:
         """The class says which method it is."""
@@ -55,24 +76,45 @@ class IntegratorContract:
         own = vars(type(integrator)).get("__doc__") or ""
         assert own.strip(), f"{type(integrator).__name__} has no docstring"
 
+    def test_capabilities_are_true(self) -> None:
+        """What is declared agrees with what can be asked for."""
+        declared = self.capabilities
+        assert isinstance(declared, cosim.Capabilities), f"capabilities is {declared!r}"
+        order = self.make(fixed_step=0.1).order
+        assert declared.dense_order >= order - 1, (
+            f"dense output of order {declared.dense_order} spoils a solution of order {order}"
+        )
+        if declared.adaptive:
+            self.make(accuracy=1e-6)
+        else:
+            with pytest.raises(cosim.ModelError):
+                self.make(accuracy=1e-6)
+
     def test_observed_order_is_the_declared_one(self) -> None:
         """The slope of the error over the length of the step."""
         order = self.make(fixed_step=0.1).order
-        numbers = (10, 20, 40) if order > 3 else (40, 80, 160)
-        errors = []
-        for number in numbers:
-            system = known_system()
+        system, errors = known_system(), []
+        for number in NUMBERS:
             integrator, state = self.started(system, fixed_step=2.0 / number)
             go_to(integrator, system, state, 2.0)
             errors.append(float(np.abs(state.y - exact(2.0)).max()))
-        slope = -float(np.polyfit(np.log(numbers), np.log(errors), 1)[0])
-        assert abs(slope - order) <= self.order_tolerance, (
-            f"order {order} is declared, {slope:.2f} is observed; errors {errors} with {numbers} steps"
+        slope = self._slope(errors, [2.0 / number for number in NUMBERS])
+        assert -self.order_tolerance <= slope - order <= 2.0 * self.order_tolerance, (
+            f"order {order} is declared, {slope:.2f} is observed; errors {errors} with {NUMBERS} steps"
         )
+
+    def test_polynomials_are_exact(self) -> None:
+        """Solutions that are polynomials in time, of degrees up to the order, have no error but rounding."""
+        for degree in range(1, self.make(fixed_step=0.1).order + 1):
+            system = power_system(degree)
+            integrator, state = self.started(system, fixed_step=0.3)
+            go_to(integrator, system, state, 1.0)
+            error = float(np.abs(state.y - powers(1.0, degree)).max())
+            assert error <= max(1e-12, self.rounding), f"error {error} for powers of degree {degree}"
 
     def test_error_follows_the_accuracy(self) -> None:
         """Ten thousand times the accuracy, at least a hundred times smaller an error."""
-        if not self.make(fixed_step=0.1).capabilities.adaptive:
+        if not self.capabilities.adaptive:
             pytest.skip("the method has no error estimate")
         errors = []
         for accuracy in (1e-4, 1e-8):
@@ -92,27 +134,89 @@ class IntegratorContract:
                 go_to(integrator, system, state, target)
                 assert state.time == target, f"{state.time!r} reached instead of {target!r} with {options}"
 
-    def test_dense_output_is_accurate(self) -> None:
-        """Inside a step at least of third order, and joined to both ends of it."""
-        step = 0.1
+    def test_fixed_steps_end_on_the_target(self) -> None:
+        """As many steps as fit, and none for what rounding leaves over."""
         system = known_system()
-        integrator, state = self.started(system, fixed_step=step)
-        out, inside, ends = np.zeros(system.ny), 0.0, 0.0
-        while state.time < 1.95:
+        for step, target, number in ((0.1, 1.0, 10), (0.1, 0.3, 3), (1 / 30, 1 / 3, 10), (1e-3, 1.0, 1000)):
+            integrator, state = self.started(system, fixed_step=step)
+            go_to(integrator, system, state, target)
+            assert state.time == target, f"{state.time!r} reached instead of {target!r}"
+            taken = integrator.statistics.steps
+            assert taken == number, f"{taken} steps of {step} s to {target} s, must be {number}"
+
+    def test_limits_are_kept(self) -> None:
+        """No step is longer than the limit of this step, or than the largest one."""
+        system = known_system()
+        for options in self.ways():
+            integrator, state = self.started(system, **options)
+            assert integrator.step(system, state, 1.0, 0.01) == cosim.StepCode.DONE
+            assert 0.0 < state.time <= 0.01 * (1.0 + 1e-3), f"{state.time} s with a limit of 0.01 s"
+            largest = {
+                **options,
+                "maximum_step": 0.05,
+                **({"fixed_step": 0.04} if "fixed_step" in options else {}),
+            }
+            integrator, state = self.started(system, **largest)
+            while state.time < 1.0:
+                before = state.time
+                assert integrator.step(system, state, 1.0) == cosim.StepCode.DONE
+                assert state.time - before <= 0.05 * 1.02, (
+                    f"a step of {state.time - before} s, at most 0.05 s"
+                )
+            assert integrator.reason is cosim.StepReason.TARGET, f"{integrator.reason!r} at the target"
+
+    def test_minimum_step_is_reported(self) -> None:
+        """Where the accuracy needs smaller steps than the smallest, the State stays and the code says so."""
+        if not self.capabilities.adaptive:
+            pytest.skip("the method has no error estimate")
+        system = known_system()
+        integrator, state = self.started(system, accuracy=1e-13, minimum_step=0.9, initial_step=0.9)
+        before, rates = state.to_bytes(), state.y_dot.copy()
+        code = integrator.step(system, state, 10.0)
+        assert code == cosim.StepCode.MINIMUM_STEP, f"{code!r} after a step that cannot be accurate"
+        assert state.to_bytes() == before, "a step that was rejected changed the State"
+        assert np.array_equal(state.y_dot, rates), "a step that was rejected changed the derivative"
+
+    def test_interpolation_keeps_to_the_last_step(self) -> None:
+        """Joined to both ends of the step to the last bit, and refused outside."""
+        system = known_system()
+        integrator, state = self.started(system, fixed_step=0.1)
+        out = np.zeros(system.ny)
+        for _ in range(4):
             start = state.y.copy()
             assert integrator.step(system, state, 2.0) == cosim.StepCode.DONE
-            began, length = integrator.previous_time, state.time - integrator.previous_time
             integrator.interpolate(state.time, out)
             assert out.tobytes() == state.y.tobytes(), f"at the end of the step {out}, not {state.y}"
-            integrator.interpolate(began, out)
-            assert np.allclose(out, start, rtol=1e-13, atol=1e-13), (
-                f"at the start of the step {out}, not {start}"
-            )
-            for part in (0.25, 0.5, 0.75):
-                integrator.interpolate(began + part * length, out)
-                inside = max(inside, float(np.abs(out - exact(began + part * length)).max()))
-            ends = max(ends, float(np.abs(state.y - exact(state.time)).max()))
-        assert inside <= 3.0 * ends + step**4, f"error {inside} inside the steps, {ends} at their ends"
+            integrator.interpolate(integrator.previous_time, out)
+            assert np.allclose(out, start, rtol=1e-13, atol=1e-13), f"at its start {out}, not {start}"
+        for outside in (integrator.previous_time - 1e-3, state.time + 1e-3):
+            with pytest.raises(ValueError, match=r"."):
+                integrator.interpolate(outside, out)
+
+    def test_dense_output_has_its_order(self) -> None:
+        """The slope of the error inside one step over its length."""
+        system, errors, lengths = known_system(), [], []
+        out, begin = np.zeros(system.ny), 0.3
+        wanted = min(self.make(fixed_step=0.1).order, self.capabilities.dense_order) + 1
+        for number in range(12):
+            lengths.append(0.6 * 0.75**number)
+            state = system.default_state()
+            state.set_time(begin)
+            state.set_y(exact(begin))
+            state.realize(cosim.Stage.ACCELERATION)
+            integrator = self.make(fixed_step=lengths[-1])
+            integrator.initialize(system, state)
+            assert integrator.step(system, state, 2.0) == cosim.StepCode.DONE
+            worst = 0.0
+            for part in (0.2, 0.4, 0.6, 0.8):
+                t = begin + part * (state.time - begin)
+                integrator.interpolate(t, out)
+                worst = max(worst, float(np.abs(out - exact(t)).max()))
+            errors.append(worst)
+        slope = self._slope(errors, lengths, 0.05 * self.rounding)
+        assert slope >= wanted - self.order_tolerance, (
+            f"the error inside steps is of order {slope:.2f}, must be {wanted}; {errors} for {lengths} s"
+        )
 
     def test_redo_ends_at_the_event(self) -> None:
         """The last step taken again ends exactly at the wanted time, as accurate as any step."""
@@ -142,6 +246,23 @@ class IntegratorContract:
             assert code != cosim.StepCode.DONE, f"a step over the end of the law was taken with {options}"
             assert state.to_bytes() == before, f"a step that failed ({code.name}) changed the State"
 
+    def test_restart_changes_nothing_that_matters(self) -> None:
+        """Restarted where nothing has happened, a run is as accurate as one that goes on."""
+        system = known_system()
+        for options in self.ways():
+            ends = []
+            for restarts in (False, True):
+                integrator, state = self.started(system, **options)
+                for part in range(1, 5):
+                    go_to(integrator, system, state, 0.5 * part)
+                    if restarts:
+                        integrator.restart(system, state)
+                ends.append(state.y.copy())
+            errors = [float(np.abs(end - exact(2.0)).max()) for end in ends]
+            assert errors[1] <= 10.0 * errors[0] + 1e-5, f"errors {errors} without and with restarts"
+            if "fixed_step" in options and self.capabilities.restarts_cheaply:
+                assert ends[0].tobytes() == ends[1].tobytes(), f"restarted {ends[1]}, uninterrupted {ends[0]}"
+
     def test_continues_from_saved_bytes(self) -> None:
         """Saved and restored in the middle of a run, it goes on to the same bytes."""
         for options in self.ways():
@@ -158,6 +279,46 @@ class IntegratorContract:
                 f"with {options} the restored run is at t = {restored.time!r}, y = {restored.y}, the other "
                 f"at t = {state.time!r}, y = {state.y}; what lasts belongs into state.integrator_memory"
             )
+
+    def test_symmetric_methods_go_back(self) -> None:
+        """Forward, the speeds turned round, and forward again: where it began."""
+        if not self.capabilities.symmetric:
+            pytest.skip("the method is not symmetric")
+        system = swing_system()
+        integrator, state = self.started(system, fixed_step=0.2)
+        start = state.y.copy()
+        for _ in range(2):
+            go_to(integrator, system, state, state.time + 6.0)
+            state.set_u(-state.u)
+            state.realize(cosim.Stage.ACCELERATION)
+            integrator.restart(system, state)
+        error = float(np.abs(state.y - start).max())
+        assert error <= max(1e-10, self.rounding), f"{error} away from the start after going back"
+
+    def test_symplectic_methods_keep_the_energy(self) -> None:
+        """A pendulum's energy swings within bounds that do not widen, for many periods."""
+        if not self.capabilities.symplectic:
+            pytest.skip("the method is not symplectic")
+        system = swing_system()
+        integrator, state = self.started(system, fixed_step=PERIOD / 40)
+        whole, worst = swing_energy(state), []
+        for part in range(1, 21):
+            stop = part * self.periods * PERIOD / 20
+            assert integrator.advance(system, state, stop - PERIOD) == cosim.StepCode.DONE
+            errors = []
+            while state.time < stop:
+                assert integrator.step(system, state, stop) == cosim.StepCode.DONE
+                errors.append(abs(swing_energy(state) - whole) / whole)
+            worst.append(max(errors))
+        assert max(worst) <= 0.2, f"relative errors of the energy up to {max(worst)}"
+        assert max(worst[10:]) <= 1.1 * max(worst[:10]), f"the errors of the energy grow: {worst}"
+
+    def _slope(self, errors: list[float], lengths: list[float], rounding: float | None = None) -> float:
+        """The order that the smallest errors show that are not rounding."""
+        limit = self.rounding if rounding is None else rounding
+        seen = [(h, e) for h, e in zip(lengths, errors, strict=True) if e > limit][-4:]
+        assert len(seen) > 2, f"too few errors above rounding: {errors}"
+        return float(np.polyfit(np.log([h for h, _ in seen]), np.log([e for _, e in seen]), 1)[0])
 
 
 def go_to(integrator: Any, system: cosim.System, state: cosim.State, target: float) -> None:

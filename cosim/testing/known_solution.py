@@ -41,3 +41,68 @@ def known_system(end_of_law: float = 1e9) -> cosim.System:
     model = cosim.Model("known")
     model.add(KnownSolution, "known", end_of_law=end_of_law)
     return model.build()
+
+
+class Powers(cosim.Component):
+    """Powers of time.
+
+    Law: x' = v, v' = (degree - 1) t^(degree - 2), z' = degree t^(degree - 1), so that with rest at t = 0
+    z = t^degree, v = t^(degree - 1) and x = t^degree / degree.
+    """
+
+    x = cosim.position(start=0.0)
+    v = cosim.speed(start=0.0)
+    z = cosim.auxiliary_state(start=0.0)
+    degree = cosim.parameter(default=1.0, minimum=1.0)
+
+    @cosim.kernel
+    def derivatives(t, v, degree, x_dot, v_dot, z_dot):
+        power = 1.0
+        for _ in range(int(degree) - 2):
+            power *= t
+        x_dot[0] = v
+        v_dot[0] = (degree - 1.0) * power
+        z_dot[0] = degree * power * (t if degree > 1.5 else 1.0)
+
+
+def powers(t: float, degree: int) -> NDArray[np.float64]:
+    """The solution (x, v, z) of `Powers` at a time; v is 1 throughout where the degree is 1."""
+    return np.array([t**degree / degree, t ** (degree - 1), t**degree])
+
+
+def power_system(degree: int) -> cosim.System:
+    """A system with this one part."""
+    model = cosim.Model("powers")
+    model.add(Powers, "powers", degree=degree, v=float(degree == 1))
+    return model.build()
+
+
+class Swing(cosim.Component):
+    """A pendulum without damping.
+
+    Law: angle' = speed, speed' = -sin(angle); speed^2 / 2 - cos(angle) is constant.
+    """
+
+    angle = cosim.position(start=1.0)
+    speed = cosim.speed(start=0.0)
+
+    @cosim.kernel
+    def derivatives(angle, speed, angle_dot, speed_dot):
+        angle_dot[0] = speed
+        speed_dot[0] = -math.sin(angle)
+
+
+PERIOD = 6.69998  # s, of the swing from 1 rad
+
+
+def swing_energy(state: cosim.State) -> float:
+    """Energy above the lowest point."""
+    angle, speed = state.y
+    return 0.5 * float(speed) ** 2 + 1.0 - math.cos(float(angle))
+
+
+def swing_system() -> cosim.System:
+    """A system with this one part."""
+    model = cosim.Model("swing")
+    model.add(Swing, "swing")
+    return model.build()

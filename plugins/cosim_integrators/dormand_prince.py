@@ -34,6 +34,18 @@ class DormandPrince(cosim.ExplicitRungeKutta):
     (True, 4)
     """
 
+    bibtex = """
+@article{dormand1980,
+  author = {Dormand, J. R. and Prince, P. J.},
+  title = {A family of embedded {R}unge--{K}utta formulae},
+  journal = {Journal of Computational and Applied Mathematics},
+  volume = {6},
+  number = {1},
+  pages = {19--26},
+  year = {1980}
+}
+"""
+
     tableau = cosim.ButcherTableau(
         order=5,
         c=[0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1],

@@ -24,4 +24,14 @@ class ExplicitEuler(cosim.ExplicitRungeKutta):
     1
     """
 
+    bibtex = """
+@book{euler1768,
+  author = {Euler, Leonhard},
+  title = {Institutionum calculi integralis volumen primum},
+  publisher = {Academia Imperialis Scientiarum},
+  address = {Petropoli},
+  year = {1768}
+}
+"""
+
     tableau = cosim.ButcherTableau(order=1, a=[[]], b=[1], c=[0])

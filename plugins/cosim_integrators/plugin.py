@@ -12,6 +12,9 @@ from cosim_integrators.radau5 import Radau5
 from cosim_integrators.runge_kutta_3 import RungeKutta3
 from cosim_integrators.runge_kutta_4 import RungeKutta4
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
+from cosim_integrators.second_order.semi_implicit_euler import SemiImplicitEuler
+from cosim_integrators.second_order.velocity_verlet import VelocityVerlet
+from cosim_integrators.second_order.yoshida_4 import Yoshida4
 from cosim_integrators.tsitouras import Tsitouras
 
 cosim_contract = "1.0"
@@ -20,6 +23,7 @@ cosim_contract = "1.0"
 @cosim.hookimpl
 def cosim_register_integrators(register: cosim.Register) -> None:
     """Explicit methods, then implicit ones."""
+    """Explicit Runge–Kutta methods, and methods for second-order form."""
     register("integrators.explicit_euler", ExplicitEuler)
     register("integrators.heun", Heun)
     register("integrators.runge_kutta_3", RungeKutta3)
@@ -30,3 +34,6 @@ def cosim_register_integrators(register: cosim.Register) -> None:
     register("integrators.tsitouras", Tsitouras)
     register("integrators.dormand_prince_853", DormandPrince853)
     register("integrators.radau5", Radau5)
+    register("integrators.semi_implicit_euler", SemiImplicitEuler)
+    register("integrators.velocity_verlet", VelocityVerlet)
+    register("integrators.yoshida_4", Yoshida4)

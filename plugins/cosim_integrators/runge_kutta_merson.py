@@ -36,6 +36,16 @@ class RungeKuttaMerson(cosim.ExplicitRungeKutta):
     4
     """
 
+    bibtex = """
+@inproceedings{merson1957,
+  author = {Merson, R. H.},
+  title = {An operational method for the study of integration processes},
+  booktitle = {Proceedings of the Symposium on Data Processing},
+  address = {Weapons Research Establishment, Salisbury, South Australia},
+  year = {1957}
+}
+"""
+
     tableau = cosim.ButcherTableau(
         order=4,
         c=[0, 1 / 3, 1 / 3, 1 / 2, 1],

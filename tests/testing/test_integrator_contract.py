@@ -6,13 +6,22 @@ from failing_checks import checks, failing_checks, fails_exactly
 
 WRONG = {
     "test_has_a_docstring": toys.SilentCase,
-    "test_observed_order_is_the_declared_one": toys.BoastingCase,
+    "test_capabilities_are_true": toys.CoarseCase,
+    "test_observed_order_is_the_declared_one": toys.ModestCase,
+    "test_polynomials_are_exact": toys.DisturbedCase,
     "test_error_follows_the_accuracy": toys.CarelessCase,
     "test_steps_land_exactly_on_the_target": toys.OvershootingCase,
-    "test_dense_output_is_accurate": toys.StraightCase,
+    "test_fixed_steps_end_on_the_target": toys.ShorteningCase,
+    "test_limits_are_kept": toys.UnlimitedCase,
+    "test_minimum_step_is_reported": toys.AcceptingCase,
+    "test_interpolation_keeps_to_the_last_step": toys.ExtrapolatingCase,
+    "test_dense_output_has_its_order": toys.StraightCase,
     "test_redo_ends_at_the_event": toys.LateAgainCase,
     "test_failed_step_leaves_the_state": toys.LeavingCase,
+    "test_restart_changes_nothing_that_matters": toys.RoundingCase,
     "test_continues_from_saved_bytes": toys.CountingCase,
+    "test_symmetric_methods_go_back": toys.OneWayCase,
+    "test_symplectic_methods_keep_the_energy": toys.LeakingCase,
 }
 
 
@@ -27,3 +36,11 @@ def test_wrong_toy_fails_exactly_its_check(check):
 
 def test_right_integrator_passes():
     assert failing_checks(toys.RightCase) == []
+
+
+def test_too_high_an_order_is_caught_three_times():
+    assert failing_checks(toys.BoastingCase) == [
+        "test_capabilities_are_true",
+        "test_observed_order_is_the_declared_one",
+        "test_polynomials_are_exact",
+    ]

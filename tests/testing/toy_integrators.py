@@ -1,6 +1,11 @@
 """Integrators, each wrong in one way, and their contracts."""
 
+from dataclasses import replace
+
+import numpy as np
+
 import cosim
+from cosim.integration.layout import WORK_HEADER
 from cosim.testing import IntegratorContract
 
 Merson = cosim.registry().get("integrator", "integrators.runge_kutta_merson")
@@ -14,40 +19,95 @@ class Silent(Merson):
     pass
 
 
+class Coarse(Merson):
+    """Declares a dense output that is too coarse for its order."""
+
+
+Coarse.capabilities = replace(Merson.capabilities, dense_order=2)
+
+
+class Modest(Merson):
+    """Declares less than it does."""
+
+
+Modest.order = 3
+
+
 class Boasting(Merson):
     """Declares more than it does."""
 
 
-Boasting.order = 6
+Boasting.order = 5
+
+
+class Disturbed(Merson):
+    """Adds something of the order of its error to the last state."""
+
+    def step(self, system, state, t_stop, limit=float("inf")):
+        code = super().step(system, state, t_stop, limit)
+        if code == cosim.StepCode.DONE:
+            y = state.y.copy()
+            y[-1] += 1e-3 * (state.time - self.previous_time) ** 5
+            state.set_y(y)
+            state.realize(cosim.Stage.ACCELERATION)
+            self._work[WORK_HEADER + 2 * y.size - 1] = y[-1]
+        return code
 
 
 class Careless(Merson):
     """Has an accuracy of its own."""
 
     def __init__(self, **options):
-        super().__init__(**({**options, "accuracy": 1e-5} if "accuracy" in options else options))
+        if options.get("accuracy", 1.0) > 1e-10 and "accuracy" in options:
+            options["accuracy"] = 1e-5
+        super().__init__(**options)
 
 
 class Overshooting(Merson):
-    """Goes a little too far."""
+    """Goes a little too far, late in a run."""
 
     def step(self, system, state, t_stop, limit=float("inf")):
-        return super().step(system, state, t_stop * (1.0 + 1e-12), limit)
+        return super().step(system, state, t_stop * (1.0 + 1e-12) if t_stop > 1.0 else t_stop, limit)
+
+
+class Shortening(Merson):
+    """Takes fixed steps that are a little too short."""
+
+    def step(self, system, state, t_stop, limit=float("inf")):
+        return super().step(system, state, t_stop, min(limit, 0.98 * (self.fixed_step or limit)))
+
+
+class Unlimited(Merson):
+    """Does not look at the limit."""
+
+    def step(self, system, state, t_stop, limit=float("inf")):
+        return super().step(system, state, t_stop)
+
+
+class Accepting(Merson):
+    """Has no smallest step."""
+
+    def __init__(self, **options):
+        super().__init__(**{**options, "minimum_step": 0.0})
+
+
+class Extrapolating(Merson):
+    """Answers outside the last step, too."""
+
+    def interpolate(self, t, out):
+        super().interpolate(min(max(t, self.previous_time), float(self._work[1])), out)
 
 
 class Straight(Merson):
     """Interpolates with lines."""
 
-    def step(self, system, state, t_stop, limit=float("inf")):
-        self.start = state.y.copy()
-        code = super().step(system, state, t_stop, limit)
-        self.ends = self.previous_time, state.time, state.y.copy()
-        return code
-
     def interpolate(self, t, out):
-        a, b, stop = self.ends
-        part = (t - a) / (b - a)
-        out[:] = stop if t == b else self.start + part * (stop - self.start)
+        super().interpolate(t, out)
+        start, stop = np.zeros_like(out), np.zeros_like(out)
+        super().interpolate(self.previous_time, start)
+        super().interpolate(float(self._work[1]), stop)
+        part = (t - self.previous_time) / (self._work[1] - self.previous_time)
+        out[:] = stop if part == 1.0 else start + part * (stop - start)
 
 
 class LateAgain(Merson):
@@ -58,11 +118,11 @@ class LateAgain(Merson):
 
 
 class Leaving(Merson):
-    """Does not put back what it tried."""
+    """Does not put back what it tried when a component fails."""
 
     def step(self, system, state, t_stop, limit=float("inf")):
         code = super().step(system, state, t_stop, limit)
-        if code != cosim.StepCode.DONE:
+        if code == cosim.StepCode.BLOCK_FAILED:
             state.set_time(state.time + 1e-9)
         return code
 
@@ -74,9 +134,32 @@ class Counting(Merson):
 
     def step(self, system, state, t_stop, limit=float("inf")):
         self.taken += 1
-        if self.taken == 7:
+        if self.taken == 7 and self.fixed_step in (None, 0.07):
             limit = 0.99 * (self.fixed_step or state.integrator_memory[0])
         return super().step(system, state, t_stop, limit)
+
+
+class Rounding(Merson):
+    """Restarts from a State that it has rounded."""
+
+    def restart(self, system, state):
+        state.set_y(np.float32(state.y).astype(float))
+        state.realize(cosim.Stage.ACCELERATION)
+        super().restart(system, state)
+
+
+class OneWay(Merson):
+    """Says that it is symmetric."""
+
+
+OneWay.capabilities = replace(Merson.capabilities, symmetric=True)
+
+
+class Leaking(Merson):
+    """Says that it keeps the energy."""
+
+
+Leaking.capabilities = replace(Merson.capabilities, symplectic=True)
 
 
 class RightCase(IntegratorContract):
@@ -113,3 +196,43 @@ class LeavingCase(IntegratorContract):
 
 class CountingCase(IntegratorContract):
     make = Counting
+
+
+class CoarseCase(IntegratorContract):
+    make = Coarse
+
+
+class ModestCase(IntegratorContract):
+    make = Modest
+
+
+class DisturbedCase(IntegratorContract):
+    make = Disturbed
+
+
+class ShorteningCase(IntegratorContract):
+    make = Shortening
+
+
+class UnlimitedCase(IntegratorContract):
+    make = Unlimited
+
+
+class AcceptingCase(IntegratorContract):
+    make = Accepting
+
+
+class ExtrapolatingCase(IntegratorContract):
+    make = Extrapolating
+
+
+class RoundingCase(IntegratorContract):
+    make = Rounding
+
+
+class OneWayCase(IntegratorContract):
+    make = OneWay
+
+
+class LeakingCase(IntegratorContract):
+    make = Leaking

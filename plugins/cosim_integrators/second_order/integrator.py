@@ -1,0 +1,80 @@
+"""Base of the methods for second-order form."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+import cosim
+from cosim.integration import layout
+from cosim.integration.dense_output import hermite_dense_output
+
+
+class SecondOrderIntegrator(cosim.CompiledIntegrator):
+    """Takes fixed steps of systems in which q' = N(q) u; others are refused when a run begins.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is required.
+    """
+
+    dense_function: ClassVar[Any] = hermite_dense_output
+
+    @abstractmethod
+    def method(self) -> list[float]:
+        """The numbers of the method, for its substeps."""
+
+    def coefficients(self, system: Any) -> Any:
+        """The length of q, then the numbers of the method."""
+        return np.array([float(system.nq), *self.method()])
+
+    def work_size(self, ny: int) -> int:
+        """The derivatives at both ends of the step, and two vectors."""
+        return 4 * ny
+
+    def memory_size(self, ny: int) -> int:
+        """One number more: whether q' = u has held so far."""
+        return layout.MEMORY_HEADER + 1
+
+    def initialize(self, system: Any, state: Any) -> None:
+        """Check the form of the system, then as `cosim.CompiledIntegrator.initialize`.
+
+        Raises
+        ------
+        SimulationError
+            The system is not in second-order form.
+        """
+        self._check(system, state)
+        super().initialize(system, state)
+        state.integrator_memory[layout.MEMORY_HEADER] = float(system.nq != system.nu)
+
+    def _check(self, system: Any, state: Any) -> None:
+        name = type(self).__name__
+        if not system.nq or not system.nu:
+            what = "coordinates (cosim.position)" if not system.nq else "speeds (cosim.speed)"
+            raise cosim.SimulationError(
+                state.time,
+                f"{name} is for systems in second-order form, q' = N(q) u and u' = f; this one has no "
+                f"{what}: choose a Runge–Kutta method.",
+            )
+        y, p, d, k, h, c = system.arrays(state)
+        still, cache = y.copy(), c.copy()
+        still[system.nq : system.nq + system.nu] = 0.0
+        status = self._walk_at(system, state.time, still, p, d, k, h, cache)
+        moving = np.flatnonzero(cache[: system.nq]) if status == 0 else np.zeros(0)
+        if moving.size:
+            path = system.paths_at("y", [int(moving[0])])[0]
+            raise cosim.SimulationError(
+                state.time,
+                f"{name} is for systems in second-order form, q' = N(q) u and u' = f; here {path} changes "
+                "while all speeds are 0: declare it as cosim.auxiliary_state, or take a Runge–Kutta method.",
+            )
+
+    @staticmethod
+    def _walk_at(system: Any, t: float, y: Any, *arrays: Any) -> int:
+        walk = cosim.compile_function(cosim.walk, cosim.WALK_SIGNATURE)
+        with np.errstate(all="ignore"):
+            return int(walk(system.table, system.ints, *system.derivative_range, t, y, *arrays))

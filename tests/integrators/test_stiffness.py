@@ -1,0 +1,47 @@
+"""Explicit methods notice a stiff system and say so; others raise no false alarm."""
+
+import math
+
+import pytest
+from block_system import BlockSystem, run
+
+import cosim
+
+METHODS = ["heun", "runge_kutta_3", "bogacki_shampine", "runge_kutta_merson"]
+METHODS += ["dormand_prince", "tsitouras", "dormand_prince_853"]
+
+
+def relaxing(t, y, p, d, k, h, c, ints, first, count):
+    # Prothero and Robinson: y follows cos t at once
+    c[0] = -p[0] * (y[0] - math.cos(t)) - math.sin(t)
+    c[1] += 1.0
+
+
+def oscillator(t, y, p, d, k, h, c, ints, first, count):
+    c[0] = y[1]
+    c[1] = -y[0]
+    c[2] += 1.0
+
+
+def after_a_run(name, block, y, parameters, until, **options):
+    integrator = cosim.registry().get("integrator", f"integrators.{name}")(**options)
+    system = BlockSystem(block, len(y))
+    state = system.state(y, parameters=parameters)
+    integrator.initialize(system, state)
+    run(integrator, system, state, until)
+    return integrator
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_stiffness_is_noticed_and_said(name) -> None:
+    integrator = after_a_run(name, relaxing, [1.0], (1e4,), 1.0, accuracy=1e-4)
+    assert len(integrator.warnings) == 1
+    assert "The system is stiff (noticed at t = " in integrator.warnings[0]
+    assert "An implicit method takes longer ones" in integrator.warnings[0]
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-7])
+def test_no_alarm_where_accuracy_limits_the_step(name, accuracy) -> None:
+    assert not after_a_run(name, oscillator, [1.0, 0.0], (0.0,), 100.0, accuracy=accuracy).warnings
+    assert not after_a_run(name, relaxing, [0.0], (1.0,), 20.0, accuracy=accuracy).warnings
