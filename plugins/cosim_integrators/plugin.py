@@ -22,8 +22,7 @@ cosim_contract = "1.0"
 
 @cosim.hookimpl
 def cosim_register_integrators(register: cosim.Register) -> None:
-    """Explicit methods, then implicit ones."""
-    """Explicit Runge–Kutta methods, and methods for second-order form."""
+    """Explicit methods, implicit ones, and methods for second-order form."""
     register("integrators.explicit_euler", ExplicitEuler)
     register("integrators.heun", Heun)
     register("integrators.runge_kutta_3", RungeKutta3)
