@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import walk
+from cosim import walk
 from cosim.integration.layout import (
     ACCEPTED_END,
     ATTEMPTED_END,

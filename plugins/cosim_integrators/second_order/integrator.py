@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.integration import layout
 from cosim.integration.dense_output import hermite_dense_output
+from cosim.integration.layout import MEMORY_HEADER
 
 
 class SecondOrderIntegrator(cosim.CompiledIntegrator):
@@ -37,7 +37,7 @@ class SecondOrderIntegrator(cosim.CompiledIntegrator):
 
     def memory_size(self, ny: int) -> int:
         """One number more: whether q' = u has held so far."""
-        return layout.MEMORY_HEADER + 1
+        return MEMORY_HEADER + 1
 
     def initialize(self, system: Any, state: Any) -> None:
         """Check the form of the system, then as `cosim.CompiledIntegrator.initialize`.
@@ -49,7 +49,7 @@ class SecondOrderIntegrator(cosim.CompiledIntegrator):
         """
         self._check(system, state)
         super().initialize(system, state)
-        state.integrator_memory[layout.MEMORY_HEADER] = float(system.nq != system.nu)
+        state.integrator_memory[MEMORY_HEADER] = float(system.nq != system.nu)
 
     def _check(self, system: Any, state: Any) -> None:
         name = type(self).__name__
