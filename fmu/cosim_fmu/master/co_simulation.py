@@ -14,6 +14,7 @@ from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
 from cosim_fmu.master.coupled_participants import CoupledParticipants
+from cosim_fmu.master.explain import explain
 from cosim_fmu.master.feedthrough import stepping_order
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.initial_exchange import make_consistent
@@ -27,6 +28,7 @@ from cosim_fmu.master.wiring import (
     check_copies,
     check_loops,
     check_starts,
+    check_steps,
 )
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
@@ -61,6 +63,10 @@ class CoSimulation:
         Time at the start, s.
     tolerance : float, optional
         For the participants' own integrators; they take their own when it is not given.
+    steps : mapping of str to float or str, optional
+        Participants with a longer communication step than the others', s: ``{"battery": "10 ms"}``. A
+        multiple of `step`; such a participant goes that far with the inputs at its start, and the others
+        see what it has reached when they are there, too.
 
     Attributes
     ----------
@@ -94,6 +100,7 @@ class CoSimulation:
         starts: Mapping[str, Any] | None = None,
         start: float = 0.0,
         tolerance: float | None = None,
+        steps: Mapping[str, float | str] | None = None,
     ) -> None:
         problems: list[WiringProblem] = []
         self.start, self.tolerance = start, tolerance
@@ -106,6 +113,8 @@ class CoSimulation:
         problems += [*faults, *more, *check_copies(self.descriptions)]
         self.algorithm = _algorithm(algorithm, options or {}, problems)
         problems += check_abilities(self.descriptions, self.algorithm)
+        self.every, faults = check_steps(self.participants, steps or {}, self.step, self.algorithm)
+        problems += faults
         self.order = list(self.descriptions)
         if self.algorithm is not None and self.algorithm.exchanges_within_step:
             problems += check_loops(self.descriptions, self.links)
@@ -151,7 +160,8 @@ class CoSimulation:
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()
         coupled = CoupledParticipants(
-            self.participants, self.links, self.order, reads, statistics, self.descriptions
+            *(self.participants, self.links, self.order, reads, statistics, self.descriptions),
+            *(points, self.every),
         )
         recorder.bind(reads, coupled.input_names)
         message, begun = "interrupted", perf_counter()
@@ -176,6 +186,11 @@ class CoSimulation:
             if failure is not None:
                 failure.result = self.result  # type: ignore[attr-defined]
         return self.result
+
+    def explain(self) -> str:
+        """The calls of a communication step, and for each connection how late it is and why."""
+        assert self.algorithm is not None
+        return explain(self.algorithm, self.order, self.links, self.every, self.step)
 
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack) -> None:
         coupled.time = self.start
@@ -240,6 +255,7 @@ class CoSimulation:
 
         def step(i: int) -> int:
             time, following = points.time(i), points.time(i + 1)
+            coupled.begin_step(i)
             algorithm.step(coupled, time, following - time)
             coupled.statistics.steps += 1
             coupled.time = following

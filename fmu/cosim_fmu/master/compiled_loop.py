@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.master import compiled_steps
 from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.compiled_steps import ADVANCE, READ, SET
+from cosim_fmu.master.compiled_steps import ADVANCE, SET
 from cosim_fmu.master.coupled_participants import CoupledParticipants
 from cosim_fmu.master.native_calls import NativeCalls
+from cosim_fmu.master.operations import operations_of
 from cosim_fmu.master.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -63,7 +64,9 @@ class CompiledLoop:
         self.coupled, self.points, self.recorder = coupled, points, recorder
         self._names = list(coupled.participants)
         self._index = {name: i for i, name in enumerate(self._names)}
-        self._operations = _operations(algorithm, coupled.order)
+        if not algorithm.fixed_sequence:
+            raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
+        self._operations = operations_of(algorithm, coupled.order)
         self._calls = {name: _native_calls(coupled, name) for name in self._names}
         self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
         self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
@@ -133,12 +136,14 @@ class CompiledLoop:
         if code == compiled_steps.STEP_FAILED:
             participant: Any = coupled.participants[name]
             attempt = partial(participant.after_native_step, int(self._report[2]))
-            coupled.finish_step(name, time, following - time, attempt)
+            coupled.begin_step(index)
+            coupled.finish_step(name, time, coupled.length(name, time, following - time), attempt)
             rest = rest[1:]
         elif code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
             verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
             failed: Any = coupled.participants[name]
             coupled.guarded(name, failed.after_native_access, verb, int(self._report[2]))
+        coupled.begin_step(index)
         for kind, part in rest:
             if kind == SET:
                 coupled.set_inputs(part)
@@ -177,6 +182,7 @@ class CompiledLoop:
             *(begin, end - begin, calls.input_references),
             *(low, high - low, calls.output_references),
             int(calls.same_size),
+            self.coupled.every[self._names[i]],
         ]
 
     def _output_slot(self, name: str, place: int) -> int:
@@ -184,32 +190,6 @@ class CompiledLoop:
 
     def _input_slot(self, name: str, place: int) -> int:
         return self._first_input[self._index[name]] + place
-
-
-class _Notes:
-    """An exchange that only notes what a master algorithm does."""
-
-    def __init__(self, order: Sequence[str]) -> None:
-        self.order = order
-        self.operations: list[tuple[int, str]] = []
-
-    def set_inputs(self, name: str) -> None:
-        self.operations.append((SET, name))
-
-    def advance(self, name: str, time: float, size: float) -> None:
-        self.operations.append((ADVANCE, name))
-
-    def read_outputs(self, name: str) -> None:
-        self.operations.append((READ, name))
-
-
-def _operations(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> list[tuple[int, str]]:
-    if not algorithm.fixed_sequence:
-        raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
-    notes: Any = _Notes(order)
-    algorithm.step(notes, 0.0, 1.0)
-    operations: list[tuple[int, str]] = notes.operations
-    return operations
 
 
 def _native_calls(coupled: CoupledParticipants, name: str) -> NativeCalls:

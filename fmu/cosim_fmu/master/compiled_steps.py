@@ -30,8 +30,9 @@ PART = (
     "outputs",
     "output_references",
     "same_size",
+    "every",
 )
-WIDTH = 11
+WIDTH = 12
 SIGNATURE = "IIIFIFFFIfffiii>i"
 
 
@@ -60,10 +61,14 @@ def run_steps(
     outputs_at = report[5]
     for i in range(first, last):
         time = start + i * step
-        size = (start + (i + 1) * step if i + 1 < count else until) - time
         for j in range(program.shape[0] // 2):
             part = WIDTH * program[2 * j + 1]
             operation = program[2 * j]
+            every = parts[part + 11]
+            # Slow participants take part in one step of many, and then go further.
+            point = i + 1 if operation == READ else i
+            if point % every != 0 and point != count:
+                continue
             status = 0
             stop = DONE
             if operation == SET:
@@ -90,10 +95,11 @@ def run_steps(
                         parts[part + 5],
                     )
             elif operation == ADVANCE:
-                length = size
+                ahead = min(i + every, count)
+                length = (start + ahead * step if ahead < count else until) - time
                 # Who cannot vary the step gets the very same number each time, not one an ulp away.
-                if parts[part + 10] != 0 and abs(size - step) <= 1e-9 * size:
-                    length = step
+                if parts[part + 10] != 0 and abs(length - every * step) <= 1e-9 * length:
+                    length = every * step
                 stop = STEP_FAILED
                 status = call_with_interval(parts[part + 2], parts[part], time, length, 1, 0, 0, 0, 0)
             elif parts[part + 8] > 0:

@@ -31,6 +31,9 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument(
             "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
         )
+        parser.add_argument(
+            "--explain", action="store_true", help="print who sees which value when, and run nothing"
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -44,6 +47,9 @@ class CosimulateCommand(cosim.Command):
             count = len(error.problems)
             print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
             return BAD_INPUT
+        if arguments.explain:
+            print(loop.explain())
+            return 0
         until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
         if not target.parent.is_dir():

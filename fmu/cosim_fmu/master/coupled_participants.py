@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -43,6 +44,9 @@ class CoupledParticipants:
         What is read of each participant at each communication point; all connected outputs are in it.
     statistics : CoSimulationStatistics
     descriptions : mapping of str to ParticipantDescription
+    points : CommunicationPoints
+    every : mapping of str to int
+        Participants that step once in so many communication steps.
 
     Attributes
     ----------
@@ -67,6 +71,8 @@ class CoupledParticipants:
         reads: Mapping[str, Sequence[str]],
         statistics: CoSimulationStatistics,
         descriptions: Mapping[str, cosim.ParticipantDescription],
+        points: CommunicationPoints,
+        every: Mapping[str, int],
     ) -> None:
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
         self.descriptions = descriptions
@@ -76,6 +82,9 @@ class CoupledParticipants:
         self.events: list[cosim.EventRecord] = []
         self.stop_reason = ""
         self.time = math.nan
+        self.every = {name: every.get(name, 1) for name in participants}
+        self._points = points
+        self._index: int | None = None  # before the first step everybody takes part
         feeding: dict[str, list[Link]] = {name: [] for name in participants}
         for link in links:
             feeding[link.target].append(link)
@@ -94,10 +103,25 @@ class CoupledParticipants:
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
+    def begin_step(self, index: int) -> None:
+        """From now on it is the communication step `index`."""
+        self._index = index
+
+    def length(self, name: str, time: float, size: float) -> float:
+        """How far a participant goes in this communication step, s."""
+        every = self.every[name]
+        if every == 1 or self._index is None:
+            return size
+        return self._points.time(min(self._index + every, self._points.count)) - time
+
+    def _rests(self, name: str) -> bool:
+        """Whether a participant is in the middle of a longer step than the others'."""
+        return self._index is not None and self._index % self.every[name] != 0
+
     def set_inputs(self, name: str, course: cosim.Course | None = None) -> None:
         """Write the connected inputs from the board, or from a course; only finite values are passed on."""
         feeds = self._feeds[name]
-        if feeds:
+        if feeds and not self._rests(name):
             board = self.board
             if course is None:
                 values = [link.convert(board[source][place]) for source, place, link in feeds]
@@ -167,9 +191,11 @@ class CoupledParticipants:
 
         The others cannot be told before the next communication point: the inputs stay as they are.
         """
+        if self._rests(name):
+            return
         before = perf_counter()
         try:
-            self.finish_step(name, time, size, self.participants[name].step)
+            self.finish_step(name, time, self.length(name, time, size), self.participants[name].step)
         finally:
             self.statistics.participant_time[name] += perf_counter() - before
 
@@ -204,7 +230,8 @@ class CoupledParticipants:
     def read_outputs(self, name: str) -> None:
         """Read everything that is wanted of a participant."""
         names = self.reads[name]
-        if names:
+        reached = 0 if self._index is None else self._index + 1
+        if names and (reached % self.every[name] == 0 or reached == self._points.count):
             self.board[name] = self.get(name, names)
 
     def get(self, name: str, names: Sequence[str]) -> list[Any]:

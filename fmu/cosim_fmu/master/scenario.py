@@ -31,6 +31,8 @@ class Scenario:
         As `CoSimulation` takes them.
     connections : list of (str, str)
     starts : dict of str to object
+    steps : dict of str to object
+        Participants with a communication step of their own.
     algorithm : str
     options : dict of str to object
         For the algorithm.
@@ -46,6 +48,7 @@ class Scenario:
     participants: dict[str, Any] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
+    steps: dict[str, Any] = field(default_factory=dict)
     algorithm: str = "gauss_seidel"
     options: dict[str, Any] = field(default_factory=dict)
     step: float = 1.0
@@ -89,6 +92,7 @@ class Scenario:
                 starts=self.starts,
                 start=self.start,
                 tolerance=self.tolerance,
+                steps=self.steps,
             )
         except cosim.FmuError as error:
             name = next(
@@ -127,6 +131,8 @@ class Scenario:
             made = make_participant(self.source.path.parent, name, entry, self._say)
             if made is not None:
                 self.participants[name] = made
+                if "step" in entry:
+                    self.steps[name] = entry["step"]
                 self.starts.update(
                     {f"{name}.{path}": v for path, v in _flat(entry.get("parameters", {})).items()}
                 )

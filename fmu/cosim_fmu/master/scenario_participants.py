@@ -11,7 +11,7 @@ from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 
 KINDS = ("fmu", "model", "type")
-KEYS = (*KINDS, "options", "parameters")
+KEYS = (*KINDS, "options", "parameters", "step")
 Say = Callable[[cosim.KeyPath, str], None]
 
 

@@ -113,6 +113,41 @@ def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[Wirin
     ]
 
 
+def check_steps(
+    participants: Mapping[str, Any],
+    steps: Mapping[str, float | str],
+    step: float,
+    algorithm: cosim.MasterAlgorithm | None,
+) -> tuple[dict[str, int], list[WiringProblem]]:
+    """For each participant with a step of its own the multiple of the common one, and what is wrong."""
+    every: dict[str, int] = {}
+    problems = []
+    for name, given in steps.items():
+        key = ("participants", name, "step")
+        if name not in participants:
+            text = str(cosim.LookUpError("participant", name, participants))
+            problems.append(problem(("participants", name), text))
+            continue
+        try:
+            own = cosim.parse_quantity(given, "s") if isinstance(given, str) else float(given)
+        except (cosim.UnitError, TypeError, ValueError) as error:
+            problems.append(problem(key, str(error)))
+            continue
+        multiple = own / step if 0.0 < own < math.inf else 0.0
+        if not multiple >= 1.0 - 1e-9 or abs(multiple - round(multiple)) > 1e-9 * multiple:
+            text = f"is {own:g} s, needs a multiple of the communication step, {step:g} s"
+            problems.append(problem(key, text))
+            continue
+        every[name] = round(multiple)
+        if every[name] > 1 and algorithm is not None and not algorithm.fixed_sequence:
+            text = (
+                f"is longer than the communication step, which {type(algorithm).__name__} here cannot deal "
+                "with: take jacobi or gauss_seidel without extrapolation"
+            )
+            problems.append(problem(key, text))
+    return every, problems
+
+
 def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
     """A problem for each FMU that is used twice although it can be instantiated only once in a process."""
     first: dict[str, str] = {}

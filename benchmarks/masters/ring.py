@@ -1,0 +1,173 @@
+"""What a master costs per communication step and FMU: rings and chains of tiny FMUs.
+
+    python benchmarks/masters/ring.py [--sizes 2 10 100 1000] [--plot cost.png]
+
+Ours and others in one run. Each FMU is ``node.c``: x' = u - x by one explicit Euler step, a few nanoseconds.
+The first starts at 2, the others at 1. The time is that of the loop over the communication steps, without
+instantiation, divided by steps and FMUs; the smallest of `--rounds` runs counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+from node_fmu import make_node  # noqa: E402
+from peers import PeerError, run_peer  # noqa: E402
+
+from cosim_fmu import CoSimulation  # noqa: E402
+
+STEP = 1e-3
+CALLS = 4_000_000
+"""Steps times FMUs of one run, about."""
+
+Measured = tuple[float, float]  # seconds of the loop, last value of the first node
+
+
+def ours(path: Path, count: int, steps: int, shape: str, record: list[str] | None) -> Measured:
+    loop = CoSimulation(
+        {f"n{i}": path for i in range(count)}, links(count, shape), "jacobi", STEP, starts={"n0.y": 2.0}
+    )
+    result = loop.simulate(steps * STEP, record=record)
+    assert result.statistics["loop"] == "compiled" and result.statistics["steps"] == steps
+    return result.statistics["stepping_time"], float(result["n0.y"][-1])
+
+
+def links(count: int, shape: str) -> list[tuple[str, str]]:
+    last = count if shape == "ring" else count - 1
+    return [(f"n{i}.y", f"n{(i + 1) % count}.u") for i in range(last)]
+
+
+def fmpy_loop(path: Path, count: int, steps: int) -> Measured:
+    """The loop that one writes with fmpy's own methods."""
+    from fmpy import extract, read_model_description
+    from fmpy.fmi2 import FMU2Slave
+
+    folder, description = extract(str(path)), read_model_description(str(path))
+    nodes = []
+    for i in range(count):
+        node = FMU2Slave(
+            guid=description.guid,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            unzipDirectory=folder,
+            instanceName=f"n{i}",
+        )
+        node.instantiate()
+        node.setupExperiment(startTime=0.0)
+        if i == 0:
+            node.setReal([0], [2.0])
+        node.enterInitializationMode()
+        node.exitInitializationMode()
+        nodes.append(node)
+    begun = time.perf_counter()
+    for k in range(steps):
+        values = [node.getReal([0]) for node in nodes]
+        for i, node in enumerate(nodes):
+            node.setReal([1], values[i - 1])
+        for node in nodes:
+            node.doStep(currentCommunicationPoint=k * STEP, communicationStepSize=STEP)
+    seconds = time.perf_counter() - begun
+    value = nodes[0].getReal([0])[0]
+    for node in nodes:
+        node.terminate()
+        node.freeInstance()
+    return seconds, value
+
+
+def peer(name: str, script: str) -> Callable[[Path, int, int], Measured]:
+    def run(path: Path, count: int, steps: int) -> Measured:
+        found = run_peer(name, f"masters/{script}", [str(path), str(count), str(steps)])
+        return found["seconds"], found["value"]
+
+    return run
+
+
+OURS: dict[str, Callable[[Path, int, int], Measured]] = {
+    "cosim, one signal recorded": lambda path, count, steps: ours(path, count, steps, "ring", ["n0.y"]),
+    "cosim, everything recorded": lambda path, count, steps: ours(path, count, steps, "ring", None),
+    "cosim, a chain": lambda path, count, steps: ours(path, count, steps, "chain", ["n0.y"]),
+}
+OTHERS: dict[str, Callable[[Path, int, int], Measured]] = {
+    "fmpy in a Python loop": fmpy_loop,
+    "Ecos": peer("ecospy", "ring_ecos.py"),
+    "libcosim": peer("libcosimpy", "ring_libcosim.py"),
+    "CoFMUPy": peer("cofmupy", "ring_cofmupy.py"),
+}
+SLOW = {"Ecos": 4, "fmpy in a Python loop": 100, "libcosim": 100, "CoFMUPy": 1000}
+"""Of the steps, one in so many: these would take minutes."""
+
+
+def exact(count: int, steps: int) -> float:
+    """The same explicit Euler steps with numpy."""
+    x = np.ones(count)
+    x[0] = 2.0
+    for _ in range(steps):
+        x = x + STEP * (np.roll(x, 1) - x)
+    return float(x[0])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[2, 10, 100, 1000])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    table: dict[str, dict[int, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_node(Path(folder))
+        for count in arguments.sizes:
+            steps = max(100, CALLS // count)
+
+            for name, run in {**OURS, **OTHERS}.items():
+                few = max(20, steps // SLOW.get(name, 1))
+                try:
+                    found = [run(path, count, few) for _ in range(arguments.rounds)]
+                except PeerError as error:
+                    print(f"{name}, {count} FMUs: {error}", file=sys.stderr)
+                    continue
+                table.setdefault(name, {})[count] = min(f[0] for f in found) / few / count * 1e6
+                off = abs(found[0][1] - exact(count, few))
+                if "chain" not in name and off > 1e-9:
+                    print(f"{name}, {count} FMUs: the last value is off by {off:.1e}", file=sys.stderr)
+    show(table, arguments.sizes)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(table, indent=1))
+    if arguments.plot:
+        plot(table, arguments.plot)
+
+
+def show(table: dict[str, dict[int, float]], sizes: list[int]) -> None:
+    machine = platform.processor() or platform.machine()
+    print(f"{machine}, Python {platform.python_version()}; µs per step and FMU\n")
+    print("| master | " + " | ".join(f"{n} FMUs" for n in sizes) + " |")
+    print("|---" * (len(sizes) + 1) + "|")
+    for name, row in table.items():
+        print(f"| {name} | " + " | ".join(f"{row[n]:.3g}" if n in row else "–" for n in sizes) + " |")
+
+
+def plot(table: dict[str, dict[int, float]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for name, row in table.items():
+        axes.loglog(list(row), list(row.values()), "o-", label=name)
+    axes.set_xlabel("FMUs in the ring")
+    axes.set_ylabel("µs per communication step and FMU")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main()
