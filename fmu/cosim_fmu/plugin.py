@@ -11,6 +11,7 @@ from cosim_fmu.master.interface_newton import InterfaceNewton
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.waveform_iteration import WaveformIteration
+from cosim_fmu.validate.validate_command import ValidateCommand
 
 cosim_contract = "1.0"
 
@@ -41,5 +42,6 @@ def cosim_register_participants(register: cosim.Register) -> None:
 
 @cosim.hookimpl
 def cosim_register_commands(register: cosim.Register) -> None:
-    """``cosim cosimulate``."""
+    """``cosim cosimulate`` and ``cosim validate``."""
     register("fmu.cosimulate", CosimulateCommand)
+    register("fmu.validate", ValidateCommand)

@@ -1,0 +1,165 @@
+"""Has an FMU run by `probe`, in processes that may die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cosim_fmu.validate.finding import Finding
+from cosim_fmu.validate.probe import LOADING
+from cosim_fmu.validate.run_checks import OF_A_NEW_PROCESS, RUN_CHECKS
+
+START = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from cosim_fmu.validate import probe; "
+    "sys.path.pop(0); probe.main()"
+)
+
+
+class FmuProbe:
+    """The run-time checks of one unpacked FMU.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is unpacked; files of the checks are put beside its own.
+    description : fmpy.model_description.ModelDescription
+    library : Path
+    timeout : float
+        For each process, s.
+    """
+
+    def __init__(self, folder: Path, description: Any, library: Path, timeout: float) -> None:
+        self._timeout = timeout
+        self._folder = folder / "cosim-validate"
+        self._folder.mkdir()
+        self._answers = self._folder / "answers"
+        self._job = {**_job(folder, description, library), "answers": str(self._answers)}
+        self._job["folder"] = str(self._folder)
+
+    def findings(self) -> Iterator[Finding]:
+        """Run all checks; where a process dies, the others are done in a new one."""
+        left = list(RUN_CHECKS)
+        while left:
+            own = next((i for i, name in enumerate(left) if name in OF_A_NEW_PROCESS), len(left))
+            now = left[: max(own, 1)]
+            rows, died = self._run(now)
+            where = LOADING
+            for row in rows:
+                if "begin" in row:
+                    where = row["begin"]
+                else:
+                    yield Finding(row["severity"], where, row["text"])
+            if died:
+                yield Finding("error", where or "end", died)
+            if where == LOADING:
+                return
+            left = left[left.index(where) + 1 :] if where in left else left[len(now) :]
+
+    def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
+        """What the process wrote, and how it ended if not well."""
+        job = self._folder / "job.json"
+        job.write_text(json.dumps({**self._job, "checks": checks}), "utf-8")
+        self._answers.write_text("")
+        errors = self._folder / "stderr"
+        root = str(Path(__file__).resolve().parents[2])
+        command = [sys.executable, "-P", "-c", START, root, str(job)]
+        died = ""
+        with errors.open("wb") as stderr:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                cwd=self._folder,
+                start_new_session=os.name != "nt",
+            )
+            try:
+                code = process.wait(self._timeout)
+                if code:
+                    died = f"the process {_ending(code)}{_last_line(errors)}"
+            except subprocess.TimeoutExpired:
+                died = f"no end within {self._timeout:g} s"
+            finally:
+                _kill(process)
+        rows = [json.loads(line) for line in self._answers.read_text("utf-8").splitlines()]
+        return rows, died
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the process and what it has started."""
+    if os.name == "nt":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _ending(code: int) -> str:
+    if code < 0:
+        try:
+            return f"was killed by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"was killed by signal {-code}"
+    return f"ended with code {code}"
+
+
+def _last_line(errors: Path) -> str:
+    lines = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""
+
+
+def _job(folder: Path, read: Any, library: Path) -> dict[str, Any]:
+    able, experiment = read.coSimulation, read.defaultExperiment
+    start, stop, step, tolerance = (
+        _number(getattr(experiment, name, None))
+        for name in ("startTime", "stopTime", "stepSize", "tolerance")
+    )
+    start = start or 0.0
+    length = stop - start if stop is not None and stop > start else 1.0
+    return {
+        "library": str(library),
+        "resources": (folder / "resources").as_uri(),
+        "guid": read.guid or "",
+        "start": start,
+        "step": step if step is not None and 0.0 < step <= length else length / 100.0,
+        "tolerance": tolerance if tolerance is not None and tolerance > 0.0 else None,
+        "can_restore": able.canGetAndSetFMUstate,
+        "can_serialize": able.canGetAndSetFMUstate and able.canSerializeFMUstate,
+        "variable_step": able.canHandleVariableCommunicationStepSize,
+        "only_once": able.canBeInstantiatedOnlyOncePerProcess,
+        "variables": [_variable(v) for v in read.modelVariables],
+    }
+
+
+def _variable(read: Any) -> dict[str, Any]:
+    declared = read.declaredType
+    low, high = (
+        bound if bound is not None else getattr(declared, name, None)
+        for name, bound in (("min", read.min), ("max", read.max))
+    )
+    return {
+        "name": read.name,
+        "type": read.type,
+        "reference": read.valueReference,
+        "causality": read.causality,
+        "variability": read.variability,
+        "initial": read.initial,
+        "start": read.start if read.type == "Real" else None,
+        "min": _number(low),
+        "max": _number(high),
+    }
+
+
+def _number(text: Any) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

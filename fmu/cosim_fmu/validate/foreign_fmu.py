@@ -1,0 +1,52 @@
+"""The library of an FMU that is looked at."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+NUMBERS = ("Real", "Integer", "Enumeration", "Boolean")
+STEPS = 20
+"""Communication steps of a run."""
+
+
+class ForeignFmu:
+    """A library, and what its model description says.
+
+    Parameters
+    ----------
+    job : dict
+        As `FmuProbe` writes it: paths, capabilities, the variables as dictionaries of text.
+
+    Raises
+    ------
+    OSError
+        The library cannot be loaded.
+    """
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.job = job
+        os.chdir(Path(job["library"]).parent)
+        if hasattr(os, "add_dll_directory"):
+            os.add_dll_directory(str(Path(job["library"]).parent))
+        self.library = ctypes.CDLL(job["library"])
+        self.variables: list[dict[str, Any]] = job["variables"]
+        self.start, self.step = job["start"], job["step"]
+        self.stop = self.start + STEPS * self.step
+
+    def has(self, function: str) -> bool:
+        """Whether the library exports a function."""
+        return hasattr(self.library, function)
+
+    def of(self, *causalities: str, kind: str = "") -> list[dict[str, Any]]:
+        """The variables of some causalities, and of one type."""
+        chosen = [v for v in self.variables if v["causality"] in causalities]
+        return [v for v in chosen if v["type"] == kind] if kind else chosen
+
+    @property
+    def seen(self) -> list[dict[str, Any]]:
+        """The variables that are compared, in the order in which they are read: by type."""
+        shown = [v for v in self.of("output", "local") if v["type"] in NUMBERS][:2000]
+        return sorted(shown, key=lambda v: NUMBERS.index(v["type"]))

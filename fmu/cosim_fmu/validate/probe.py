@@ -1,0 +1,54 @@
+"""Runs an FMI 2.0 Co-Simulation FMU to see what it does, in a process of its own.
+
+Nothing but the standard library is used, so that an FMU written in Python finds a process in which
+nothing has been imported. What was found is written to a file line by line: when the process dies, the lines
+say in which check.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from cosim_fmu.validate.failed_call_error import FailedCallError
+from cosim_fmu.validate.foreign_fmu import ForeignFmu
+from cosim_fmu.validate.run_checks import RUN_CHECKS
+
+LOADING = "loading"
+
+
+def probe(job: dict[str, Any]) -> None:
+    """Run the checks that the job names; a line of JSON for everything that happens."""
+    with Path(job["answers"]).open("a", buffering=1, encoding="utf-8") as answers:
+
+        def say(**row: Any) -> None:
+            answers.write(json.dumps(row) + "\n")
+
+        say(begin=LOADING)
+        try:
+            fmu = ForeignFmu(job)
+        except OSError as error:
+            say(severity="error", text=f"the library cannot be loaded: {error}")
+            return
+        for name in job["checks"]:
+            say(begin=name)
+            try:
+                for severity, text in RUN_CHECKS[name](fmu):
+                    say(severity=severity, text=text)
+            except FailedCallError as error:
+                say(severity="error", text=str(error))
+            except AttributeError as error:  # ctypes: no such symbol
+                say(severity="error", text=f"a function is missing: {error}")
+        say(begin="")
+
+
+def main() -> None:
+    """Read the job that the command line names, do it, and leave without unloading the library."""
+    job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cosim_fmu"]:
+        del sys.modules[name]  # an FMU of ours may hold another version
+    probe(job)
+    os._exit(0)

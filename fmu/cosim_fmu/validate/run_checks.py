@@ -1,0 +1,310 @@
+"""The checks that run an FMU.
+
+Each yields findings (severity, sentence), and is left by a `FailedCallError` when it cannot go on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cosim_fmu.validate.failed_call_error import FailedCallError
+from cosim_fmu.validate.foreign_fmu import STEPS, ForeignFmu
+from cosim_fmu.validate.foreign_instance import DOUBLE, REFERENCE, SIZE, WARNING, ForeignInstance, Row
+
+HALF = STEPS // 2
+REQUIRED = """
+fmi2GetTypesPlatform fmi2GetVersion fmi2SetDebugLogging fmi2Instantiate fmi2FreeInstance
+fmi2SetupExperiment fmi2EnterInitializationMode fmi2ExitInitializationMode fmi2Terminate fmi2Reset
+fmi2GetReal fmi2GetInteger fmi2GetBoolean fmi2GetString fmi2SetReal fmi2SetInteger fmi2SetBoolean
+fmi2SetString fmi2GetFMUstate fmi2SetFMUstate fmi2FreeFMUstate fmi2SerializedFMUstateSize
+fmi2SerializeFMUstate fmi2DeSerializeFMUstate fmi2GetDirectionalDerivative
+fmi2SetRealInputDerivatives fmi2GetRealOutputDerivatives fmi2DoStep fmi2CancelStep fmi2GetStatus
+fmi2GetRealStatus fmi2GetIntegerStatus fmi2GetBooleanStatus fmi2GetStringStatus
+""".split()  # noqa: SIM905
+CAPABILITIES = {
+    "can_restore": ("fmi2GetFMUstate", "fmi2SetFMUstate", "fmi2FreeFMUstate"),
+    "can_serialize": ("fmi2SerializedFMUstateSize", "fmi2SerializeFMUstate", "fmi2DeSerializeFMUstate"),
+}
+Found = Iterator[tuple[str, str]]
+
+
+@contextmanager
+def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstance]:
+    made = ForeignInstance(fmu, name)
+    try:
+        yield made
+    finally:
+        made.free()
+
+
+def _different(fmu: ForeignFmu, one: list[Row], other: list[Row]) -> str:
+    """The first number that is not the same to the last bit, empty when there is none."""
+    for i, (a, b) in enumerate(zip(one, other, strict=True)):
+        for variable, x, y in zip(fmu.seen, a, b, strict=True):
+            if x != y and not (math.isnan(x) and math.isnan(y)):
+                return f"{variable['name']} is {y!r} instead of {x!r} at point {i + 1}"
+    return ""
+
+
+def functions(fmu: ForeignFmu) -> Found:
+    """What the standard asks a library to export, and what it says about itself."""
+    needed = {name: able for able, names in CAPABILITIES.items() if fmu.job[able] for name in names}
+    missing = [name for name in REQUIRED if not fmu.has(name)]
+    for name in missing:
+        if name in needed:
+            yield "error", f"the library does not export {name}, though the capability is declared"
+    rest = [name for name in missing if name not in needed]
+    if rest:
+        yield "warning", f"the library does not export {', '.join(rest)}, which FMI 2.0 asks of every library"
+    for function, expected in (("fmi2GetVersion", "2.0"), ("fmi2GetTypesPlatform", "default")):
+        if fmu.has(function):
+            bound = getattr(fmu.library, function)
+            bound.restype = ctypes.c_char_p
+            answer = bound()
+            if answer != expected.encode():
+                yield "error", f"{function} answers {answer!r}, needs {expected!r}"
+
+
+def simulation(fmu: ForeignFmu) -> Found:
+    """A plain run: start values, finite outputs."""
+    with _instance(fmu) as one:
+        exact = [
+            v for v in fmu.of("output", "local", "parameter", "input", kind="Real") if v["start"] is not None
+        ]
+        one.begin()
+        at_start = one.get(exact)
+        for variable, value in zip(exact, at_start, strict=True):
+            start = float(variable["start"])
+            if variable["initial"] == "exact" and abs(value - start) > 1e-9 * max(1.0, abs(start)):
+                yield (
+                    "warning",
+                    f"{variable['name']} starts at {value!r}, its start value is {variable['start']}",
+                )
+        for i, row in enumerate(one.steps(0, STEPS, drive=False)):
+            for variable, value in zip(fmu.seen, row, strict=True):
+                if not math.isfinite(value) and variable["causality"] == "output":
+                    yield "error", f"output {variable['name']} is {value!r} after {i + 1} steps"
+                    return
+        one.need("fmi2Terminate")
+
+
+def repetition(fmu: ForeignFmu) -> Found:
+    """A second instance after the first repeats it."""
+    with _instance(fmu) as one:
+        expected = one.begin().steps(0, HALF)
+        one.call("fmi2Terminate")
+    with _instance(fmu) as again:
+        difference = _different(fmu, expected, again.begin().steps(0, HALF))
+        again.call("fmi2Terminate")
+    if difference:
+        yield "error", f"a second instance does not repeat the first: {difference}"
+
+
+def reset(fmu: ForeignFmu) -> Found:
+    """After fmi2Reset the instance repeats itself."""
+    with _instance(fmu) as one:
+        expected = one.begin().steps(0, HALF)
+        one.call("fmi2Terminate")
+        one.need("fmi2Reset")
+        difference = _different(fmu, expected, one.begin().steps(0, HALF))
+    if difference:
+        yield "error", f"after fmi2Reset it does not repeat itself: {difference}"
+
+
+def two_instances(fmu: ForeignFmu) -> Found:
+    """Two instances at the same time do not disturb each other."""
+    if fmu.job["only_once"]:
+        return
+    with _instance(fmu, "one") as one:
+        expected = one.begin().steps(0, HALF)
+    with _instance(fmu, "one") as one, _instance(fmu, "two") as two:
+        one.begin(), two.begin()
+        rows = []
+        for i in range(HALF):
+            rows += one.steps(i, i + 1)
+            if i % 2 == 0:
+                two.steps(i // 2, i // 2 + 1, drive=False)
+    difference = _different(fmu, expected, rows)
+    if difference:
+        yield "error", f"two instances in one process disturb each other: {difference}"
+
+
+def rollback(fmu: ForeignFmu) -> Found:
+    """Save, step, restore, step: the same; and saving changes nothing."""
+    if not fmu.job["can_restore"]:
+        yield "note", "declares no canGetAndSetFMUstate: a master cannot repeat a step"
+        return
+    with _instance(fmu) as one:
+        one.begin().steps(0, HALF // 2)
+        state, before = one.save(), one.read()
+        expected = one.steps(HALF // 2, HALF)
+        one.restore(state)
+        difference = _different(fmu, [before], [one.read()])
+        if difference:
+            yield (
+                "error",
+                f"hidden state: values are not restored: {difference.replace(' at point 1', '')}",
+            )
+        for times in ("once", "twice"):
+            difference = _different(fmu, expected, one.steps(HALF // 2, HALF))
+            if difference:
+                yield "error", f"hidden state: after restoring {times} the same steps differ: {difference}"
+                break
+            one.restore(state)
+        one.drop(state)
+    with _instance(fmu) as one:
+        one.begin()
+        rows = []
+        for i in range(HALF):
+            one.drop(one.save())
+            rows += one.steps(i, i + 1)
+    with _instance(fmu) as one:
+        difference = _different(fmu, one.begin().steps(0, HALF), rows)
+    if difference:
+        yield "error", f"saving the state changes the results: {difference}"
+
+
+def serialization(fmu: ForeignFmu) -> Found:
+    """A second instance goes on from bytes; leaves behind what `new_process` compares with."""
+    if not fmu.job["can_serialize"]:
+        return
+    with _instance(fmu) as one:
+        one.begin().steps(0, HALF // 2)
+        data = one.to_bytes(one.save())
+        expected = one.steps(HALF // 2, HALF)
+    with _instance(fmu, "second") as second:
+        second.begin()
+        second.restore(second.from_bytes(data))
+        difference = _different(fmu, expected, second.steps(HALF // 2, HALF))
+    if difference:
+        yield "error", f"hidden state: a second instance does not go on from serialized bytes: {difference}"
+    folder = Path(fmu.job["folder"])
+    (folder / "state").write_bytes(data)
+    (folder / "expected.json").write_text(json.dumps(expected))
+
+
+def new_process(fmu: ForeignFmu) -> Found:
+    """What `serialization` left behind is continued."""
+    folder = Path(fmu.job["folder"])
+    if not (folder / "expected.json").exists():
+        return
+    expected = json.loads((folder / "expected.json").read_text())
+    with _instance(fmu) as one:
+        one.begin()
+        one.restore(one.from_bytes((folder / "state").read_bytes()))
+        difference = _different(fmu, expected, one.steps(HALF // 2, HALF))
+    if difference:
+        yield "error", f"hidden state: a new process does not go on from serialized bytes: {difference}"
+
+
+def step_sizes(fmu: ForeignFmu) -> Found:
+    """Shorter communication steps give the same results."""
+    if not fmu.job["variable_step"]:
+        return
+    tolerance = 100.0 * (fmu.job["tolerance"] or 1e-4)
+    with _instance(fmu) as one, _instance(fmu) as other:
+        whole = one.begin().steps(0, HALF, drive=False)
+        parts = other.begin().steps(0, HALF, parts=2, drive=False)
+    shown = fmu.seen
+    for place, variable in enumerate(shown):
+        if variable["type"] != "Real" or variable["causality"] != "output":
+            continue
+        size = max((abs(row[place]) for row in whole), default=0.0)
+        error = max((abs(a[place] - b[place]) for a, b in zip(whole, parts, strict=True)), default=0.0)
+        if not error <= tolerance * max(size, 1e-9):
+            yield (
+                "warning",
+                (
+                    f"{variable['name']} depends on the communication step: with half of {fmu.step:g} s it "
+                    f"differs by {error:.3g} (values up to {size:.3g})"
+                ),
+            )
+
+
+def bounds(fmu: ForeignFmu) -> Found:
+    """Inputs at the ends of their ranges."""
+    bounded = [v for v in fmu.of("input", kind="Real") if v["min"] is not None or v["max"] is not None]
+    for variable in bounded[:50]:
+        for side in ("min", "max"):
+            if variable[side] is None:
+                continue
+            try:
+                with _instance(fmu) as one:
+                    one.begin()
+                    one.set([variable], [float(variable[side])])
+                    rows = one.steps(0, 3, drive=False)
+            except FailedCallError as error:
+                yield "error", f"with {variable['name']} at its {side} {variable[side]}: {error}"
+                continue
+            names = [v["name"] for v, x in zip(fmu.seen, rows[-1], strict=True) if not math.isfinite(x)]
+            if names:
+                yield (
+                    "error",
+                    f"with {variable['name']} at its {side} {variable[side]}, {names[0]} is not finite",
+                )
+
+
+def short_lives(fmu: ForeignFmu) -> Found:
+    """Instances that are freed early."""
+    ForeignInstance(fmu).free()
+    made = ForeignInstance(fmu)
+    made.begin()
+    made.free()
+    made = ForeignInstance(fmu)
+    made.begin()
+    made.need("fmi2Terminate")
+    made.free()
+    for _ in range(20):
+        ForeignInstance(fmu).free()
+    yield from ()
+
+
+def wrong_steps(fmu: ForeignFmu) -> Found:
+    """Communication steps that are not positive."""
+    for size in (0.0, -fmu.step, math.nan):
+        with _instance(fmu) as one:
+            one.begin()
+            if one.do_step(fmu.start, size) <= WARNING:
+                yield "warning", f"a communication step of {size!r} s is answered by OK"
+
+
+def wrong_values(fmu: ForeignFmu) -> Found:
+    """References and values that cannot be."""
+    unknown = max((v["reference"] for v in fmu.variables), default=0) + 12345
+    with _instance(fmu) as one:
+        one.begin()
+        data = (DOUBLE * 1)()
+        if one.call("fmi2GetReal", (REFERENCE * 1)(unknown), SIZE(1), data) <= WARNING:
+            yield (
+                "warning",
+                f"fmi2GetReal of a value reference that is not there ({unknown}) is answered by OK",
+            )
+        for variable in fmu.of("input", kind="Real")[:1]:
+            if one.try_set([variable], [math.nan]) <= WARNING:
+                yield "warning", f"input {variable['name']} takes NaN and answers OK"
+        for variable in fmu.of("input", "parameter", kind="Real"):
+            if variable["min"] is not None and variable["variability"] != "fixed":
+                below = float(variable["min"]) - max(1.0, abs(float(variable["min"])))
+                if one.try_set([variable], [below]) <= WARNING:
+                    yield (
+                        "warning",
+                        f"{variable['name']} takes {below!r}, below its min {variable['min']}, with OK",
+                    )
+                break
+
+
+RUN_CHECKS: dict[str, Callable[[ForeignFmu], Found]] = {
+    check.__name__.replace("_", " "): check
+    for check in (
+        functions, simulation, repetition, two_instances, reset, rollback, serialization, new_process,
+        step_sizes, bounds, short_lives, wrong_steps, wrong_values,
+    )
+}  # fmt: skip
+"""By name, in the order in which they are run."""
+OF_A_NEW_PROCESS = ("new process",)
+"""Those that are run in a process in which nothing of the FMU has run before."""

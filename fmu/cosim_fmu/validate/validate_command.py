@@ -1,0 +1,50 @@
+"""``cosim validate X.fmu``."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+from cosim_fmu.validate.check_fmu import TIMEOUT, check_file, check_run
+from cosim_fmu.validate.finding import SEVERITIES
+
+
+class ValidateCommand(cosim.Command):
+    """Check FMUs, whoever made them: one line for each finding."""
+
+    name: ClassVar[str] = "validate"
+    summary: ClassVar[str] = "check an FMU: its description, and what it does when it is run"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The FMUs, and whether their code may be run."""
+        parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu file")
+        parser.add_argument("--static", action="store_true", help="do not run its code")
+        parser.add_argument(
+            "--timeout", default=f"{TIMEOUT:g} s", metavar="TIME", help="for a process that runs it (120 s)"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print the findings of each; 1 when there is an error among them."""
+        timeout = cosim.parse_quantity(arguments.timeout, "s")
+        if not timeout > 0.0:
+            raise cosim.CosimError(f"--timeout is {arguments.timeout}, needs more than 0")
+        failed = 0
+        for path in arguments.fmus:
+            counts: Counter[str] = Counter()
+            checks = [check_file(path)]
+            if not arguments.static:
+                checks.append(check_run(path, timeout))
+            print(path)
+            for findings in checks:
+                for finding in findings:
+                    counts[finding.severity] += 1
+                    print(f"  {finding}", flush=True)
+                if counts["error"] and next(iter(checks)) is findings and not path.is_file():
+                    break
+            told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
+            print(f"  {told or 'no findings'}")
+            failed += bool(counts["error"])
+        return int(failed > 0)
