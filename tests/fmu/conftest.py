@@ -43,6 +43,10 @@ VARIABLES: dict[str, list[tuple[str, str, str, int, dict[str, str]]]] = {
         ("fail_status", "parameter", "Integer", 0, {"start": "0"}),
         ("asks_to_stop", "parameter", "Boolean", 0, {"start": "false"}),
     ],
+    "naughty": [
+        ("y", "output", "Real", 0, {"start": "0", "initial": "exact"}),
+        ("u", "input", "Real", 1, {"start": "0", "min": "-10", "max": "10"}),
+    ],
     "types": [
         ("real_out", "output", "Real", 0, {}),
         ("real_in", "input", "Real", 1, {"start": "0"}),
@@ -58,6 +62,7 @@ DEPENDENCIES: dict[str, dict[str, list[str]]] = {
     "mass": {"x": [], "v": [], "force": ["x_other", "v_other"]},
     "gain": {"y": ["u"]},
     "failing": {"y": [], "size": []},
+    "naughty": {"y": []},
     "types": {"real_out": [], "integer_out": [], "boolean_out": [], "string_out": []},
 }
 

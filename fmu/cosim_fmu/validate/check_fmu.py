@@ -50,13 +50,21 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
 
     try:
         archive = FmuArchive(path)
-        archive.check_co_simulation(platform, sharedLibraryExtension)
-    except cosim.FmuError as error:
-        yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
-        return
+    except cosim.FmuError:
+        return  # `check_file` has said it
     read = _read(path)
     if read is None:
         yield Finding("note", "run", "not run: its model description cannot be read")
+        return
+    if archive.version != "2.0" or "CoSimulation" not in archive.interfaces:
+        kinds = " and ".join(archive.interfaces) or "no interface"
+        text = f"not run: FMI {archive.version} {kinds}; only FMI 2.0 Co-Simulation is run"
+        yield Finding("note", "run", text)
+        return
+    try:
+        archive.check_co_simulation(platform, sharedLibraryExtension)
+    except cosim.FmuError as error:
+        yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
         return
     folder = archive.unpack()
     try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.probe import LOADING
-from cosim_fmu.validate.run_checks import OF_A_NEW_PROCESS, RUN_CHECKS
+from cosim_fmu.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RUN_CHECKS
 
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from cosim_fmu.validate import probe; "
@@ -55,12 +55,19 @@ class FmuProbe:
                 if "begin" in row:
                     where = row["begin"]
                 else:
-                    yield Finding(row["severity"], where, row["text"])
+                    yield self._finding(row["severity"], where, row["text"])
             if died:
-                yield Finding("error", where or "end", died)
+                yield self._finding("error", where or "end", died)
             if where == LOADING:
                 return
+            if died and where == DECISIVE:
+                yield Finding("note", "run", "nothing else was tried")
+                return
             left = left[left.index(where) + 1 :] if where in left else left[len(now) :]
+
+    @staticmethod
+    def _finding(severity: str, where: str, text: str) -> Finding:
+        return Finding("warning" if where in FORGIVABLE else severity, where, text)
 
     def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
         """What the process wrote, and how it ended if not well."""

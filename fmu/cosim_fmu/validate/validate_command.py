@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
 import cosim
 from cosim_fmu.validate.check_fmu import TIMEOUT, check_file, check_run
-from cosim_fmu.validate.finding import SEVERITIES
+from cosim_fmu.validate.finding import SEVERITIES, Finding
 
 
 class ValidateCommand(cosim.Command):
@@ -33,18 +34,21 @@ class ValidateCommand(cosim.Command):
             raise cosim.CosimError(f"--timeout is {arguments.timeout}, needs more than 0")
         failed = 0
         for path in arguments.fmus:
-            counts: Counter[str] = Counter()
-            checks = [check_file(path)]
-            if not arguments.static:
-                checks.append(check_run(path, timeout))
             print(path)
-            for findings in checks:
-                for finding in findings:
-                    counts[finding.severity] += 1
-                    print(f"  {finding}", flush=True)
-                if counts["error"] and next(iter(checks)) is findings and not path.is_file():
-                    break
+            found = [self._told(check_file(path))]
+            if not arguments.static:
+                found.append(self._told(check_run(path, timeout)))
+            counts = sum(found, Counter[str]())
             told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
             print(f"  {told or 'no findings'}")
             failed += bool(counts["error"])
         return int(failed > 0)
+
+    @staticmethod
+    def _told(findings: Iterable[Finding]) -> Counter[str]:
+        """Print each as it comes, and count them by severity."""
+        counts: Counter[str] = Counter()
+        for finding in findings:
+            print(f"  {finding}", flush=True)
+            counts[finding.severity] += 1
+        return counts

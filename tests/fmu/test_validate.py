@@ -1,0 +1,129 @@
+"""`cosim validate`: ours are clean, each defect of a naughty one is found, hostile files are refused."""
+
+import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from export_tools import ball, export, oscillator
+
+from cosim_fmu.validate.check_fmu import check_file, check_run
+from cosim_fmu.validate.finding import Finding
+
+Make = Callable[..., Path]
+
+
+def found(path: Path, timeout: float = 20.0) -> list[Finding]:
+    return [*check_file(path), *check_run(path, timeout)]
+
+
+@pytest.mark.parametrize("make", [oscillator, ball])
+def test_ours_have_no_findings(make: Callable[..., object], tmp_path: Path) -> None:
+    assert found(export(make(), tmp_path / "x.fmu", step_size=0.01, stop_time=1.0)) == []
+
+
+def test_a_good_one_of_others_is_let_pass(make_fmu: Make) -> None:
+    findings = found(make_fmu("naughty"))
+    assert {(f.severity, f.where) for f in findings} == {
+        ("warning", "functions"),
+        ("warning", "wrong values"),
+    }
+    assert "does not export fmi2SetDebugLogging, fmi2GetDirectionalDerivative," in findings[0].text
+
+
+DEFECTS = {
+    "HIDES": ("error", "rollback", "hidden state: after restoring once the same steps differ: y is"),
+    "COUNTS": ("error", "repetition", "a second instance does not repeat the first: y is"),
+    "CRASHES": ("error", "repetition", "the process was killed by SIGSEGV"),
+    "WAITS": ("error", "simulation", "no end within 2 s"),
+    "SAMPLES": ("warning", "step sizes", "y depends on the communication step: with half of 0.01 s"),
+    "DIVIDES": ("error", "bounds", "with u at its max 10.0, y is not finite"),
+    "BLOWS_UP": ("error", "simulation", "output y is inf after 4 steps"),
+    "ANY_STEP": ("warning", "wrong steps", "communication steps of 0 and -0.01 s are answered by OK"),
+    "ONLY_NEEDED": (
+        "error",
+        "functions",
+        "does not export fmi2GetFMUstate, though the capability is declared",
+    ),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_each_defect_is_found(defect: str, make_fmu: Make) -> None:
+    severity, where, text = DEFECTS[defect]
+    findings = found(make_fmu("naughty", macros=(defect,)), timeout=2.0)
+    assert any((f.severity, f.where) == (severity, where) and text in f.text for f in findings), findings
+
+
+def test_an_instance_that_is_refused_says_why(make_fmu: Make) -> None:
+    findings = found(make_fmu("gain", macros=("REFUSES",)))
+    assert any('gives no instance. It logged: "no licence for' in f.text for f in findings)
+
+
+def test_semantics_beyond_the_schema(make_fmu: Make) -> None:
+    change = {"u": {"start": "20", "min": "5", "max": "-5"}, "gain": {"start": "NaN"}}
+    path = make_fmu(
+        "gain", change=lambda name, given: {**given, **change.get(name, {})}, dependencies=False,
+        abilities='canSerializeFMUstate="true" needsExecutionTool="true"',
+    )  # fmt: skip
+    lines = [f"{f.severity} {f.text}" for f in check_file(path)]
+    for line in (
+        "error variable u: min 5 is above max -5",
+        "error variable u: start value 20 is outside of 5 … -5",
+        "warning variable gain: its start value is nan",
+        "warning dependencies of outputs are not given (y): masters see algebraic loops",
+        "error canSerializeFMUstate without canGetAndSetFMUstate",
+        "warning needsExecutionTool is true: some tools refuse such FMUs",
+    ):
+        assert line in lines
+
+
+def hostile(path: Path, name: str, content: bytes = b"x", mode: int = 0o644) -> Path:
+    with zipfile.ZipFile(path, "a") as archive:
+        info = zipfile.ZipInfo(name)
+        info.create_system, info.external_attr = 3, mode << 16
+        archive.writestr(info, content)
+    return path
+
+
+def test_hostile_archives_are_refused_with_a_sentence(make_fmu: Make, tmp_path: Path) -> None:
+    cases = {
+        "would leave the folder": hostile(make_fmu("gain", name="slip"), "../../evil"),
+        "symbolic link": hostile(make_fmu("gain", name="link"), "resources/l", b"/etc", stat.S_IFLNK | 0o777),
+        "not a ZIP archive": tmp_path / "text.fmu",
+        "declares a document type": tmp_path / "entities.fmu",
+        "not well-formed": tmp_path / "broken.fmu",
+        "no modelDescription.xml": tmp_path / "empty.fmu",
+        "no such file": tmp_path / "nowhere.fmu",
+    }
+    cases["not a ZIP archive"].write_text("no archive")
+    hostile(
+        cases["declares a document type"], "modelDescription.xml", b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'
+    )
+    hostile(cases["not well-formed"], "modelDescription.xml", b"<fmiModelDescription")
+    hostile(cases["no modelDescription.xml"], "readme.txt")
+    for reason, path in cases.items():
+        findings = found(path)
+        assert [f.severity for f in findings] == ["error"] and reason in findings[0].text, (reason, findings)
+
+
+def test_the_command(make_fmu: Make, tmp_path: Path) -> None:
+    crashing, good = make_fmu("naughty", name="bad", macros=("CRASHES",)), make_fmu("gain", name="good")
+
+    def validate(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cosim", "validate", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    both = validate(str(crashing), str(good))
+    assert both.returncode == 1, both.stderr
+    assert "error    repetition: the process was killed by SIGSEGV" in both.stdout
+    assert str(good) in both.stdout
+    static = validate("--static", str(crashing))
+    assert (static.returncode, static.stdout.splitlines()) == (0, [str(crashing), "  no findings"]), (
+        static.stdout
+    )
+    wrong = validate(str(good), "--timeout", "0 s")
+    assert wrong.returncode == 2 and "needs more than 0" in wrong.stderr
