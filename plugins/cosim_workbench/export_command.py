@@ -33,6 +33,11 @@ class ExportCommand(cosim.Command):
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
         parser.add_argument("--step", metavar="TIME", help='proposed step in s, or with a unit: "1 ms"')
+        parser.add_argument(
+            "--libpython",
+            metavar="NAME",
+            help="for Linux hosts that are no Python program: libpython3.11.so.1.0 (patchelf)",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -48,6 +53,8 @@ class ExportCommand(cosim.Command):
         }
         if arguments.step is not None:
             options["step_size"] = positive(arguments.step, "s", "--step")
+        if arguments.libpython is not None:
+            options["libpython"] = arguments.libpython
         model = cosim.Model.from_file(arguments.model)
         with nullcontext() if arguments.quiet else compile_notice():
             model.build()  # the exporter builds a copy, whose faults would have no lines

