@@ -118,6 +118,16 @@ class Result:
         return values if index is None else values[:, index]
 
     @property
+    def warnings(self) -> list[str]:
+        """What the user should know about the run, in sentences: that the system is stiff, for instance."""
+        return list(self.statistics.get("warnings", ()))
+
+    @property
+    def references(self) -> str:
+        """Where the methods of the run were published: BibTeX entries."""
+        return str(self.statistics.get("references", ""))
+
+    @property
     def names(self) -> list[str]:
         """Paths of the signals, in the order in which they were asked for."""
         return list(self.signals)

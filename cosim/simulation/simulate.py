@@ -74,13 +74,19 @@ class Recorder:
             p: s.units[0] if len(set(s.units)) == 1 else "1"
             for p, s in zip(self.paths, self._signals, strict=True)
         }
-        model = simulator.system.model
+        model, integrator = simulator.system.model, simulator.integrator
         statistics = {
             "model": "" if model is None else model.name,
-            "integrator": type(simulator.integrator).__name__,
+            "integrator": type(integrator).__name__,
+            "order": integrator.order,
+            "fixed_step": integrator.fixed_step,
             "accuracy": simulator.state.accuracy,
+            "relative_tolerance": integrator.relative_tolerance,
+            "absolute_tolerance": integrator.absolute_tolerance,
             **vars(simulator.statistics),
             "wall_time": wall_time,
+            "warnings": integrator.warnings,
+            "references": integrator.bibtex.strip(),
         }
         times = np.array(self.times[: len(self.rows)])  # an interrupt may have come between the two
         return Result(times, columns, units, list(simulator.events), statistics, message)

@@ -11,7 +11,7 @@ import cosim
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
-from cosim_workbench.simulation_table import positive
+from cosim_workbench.simulation_table import TOLERANCES, positive
 from cosim_workbench.summary import summary
 
 UNTIL = 1.0
@@ -31,6 +31,19 @@ class RunCommand(cosim.Command):
         parser.add_argument("--until", metavar="TIME", help='end in s, or with a unit: "500 ms"')
         parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
         parser.add_argument("--integrator", metavar="ID", help="such as integrators.runge_kutta_merson")
+        parser.add_argument(
+            "--fixed-step", metavar="TIME", help='of every step: in s, or with a unit: "1 ms"'
+        )
+        for name in TOLERANCES:
+            parser.add_argument(
+                f"--{name.replace('_', '-')}",
+                action="append",
+                metavar="[STATES=]NUMBER",
+                help="for all states, or for q, u, z or a path: --absolute-tolerance engine.q=1e-9",
+            )
+        parser.add_argument(
+            "--references", action="store_true", help="print BibTeX entries of the methods that were used"
+        )
         parser.add_argument(
             "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf"
         )
@@ -56,6 +69,8 @@ class RunCommand(cosim.Command):
         sink.write(result, target)
         if not arguments.quiet:
             print(summary(model.name, result, target))
+        if arguments.references and result.references:
+            print(result.references)
         if arguments.plot is not None:
             result.plot(path=arguments.plot)
             if not arguments.quiet:
@@ -75,15 +90,35 @@ def _simulate(model: cosim.Model, settings: dict[str, Any], *, quiet: bool) -> c
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Settings that were typed, checked."""
     found: dict[str, Any] = {}
-    for key, unit in (("until", "s"), ("accuracy", "1")):
+    for key, unit in (("until", "s"), ("accuracy", "1"), ("fixed_step", "s")):
         text = getattr(arguments, key)
         if text is not None:
             try:
-                found[key] = positive(text, unit, f"--{key}")
+                found[key] = positive(text, unit, f"--{key.replace('_', '-')}")
             except cosim.UnitError as error:
-                raise cosim.UnitError(f"--{key}: {error}") from None
+                raise cosim.UnitError(f"--{key.replace('_', '-')}: {error}") from None
+    for key in TOLERANCES:
+        texts = getattr(arguments, key)
+        if texts:
+            found[key] = _tolerance(f"--{key.replace('_', '-')}", texts)
     if arguments.integrator is not None:
         typed = arguments.integrator
         found["integrator"] = typed if "." in typed else f"integrators.{typed}"
         cosim.registry().get("integrator", found["integrator"])
     return found
+
+
+def _tolerance(name: str, texts: list[str]) -> float | dict[str, float]:
+    """One number for all states, or numbers by group and path."""
+    found = {}
+    for text in texts:
+        states, _, number = text.rpartition("=")
+        try:
+            found[states] = positive(number, "1", name)
+        except cosim.UnitError as error:
+            raise cosim.UnitError(f"{name} {text}: {error}") from None
+    if "" in found and len(found) > 1:
+        raise cosim.ModelError.of(
+            "", f"{name} is given for all states and for some; name the states (q, u, z)"
+        )
+    return found.get("", found)

@@ -10,15 +10,18 @@ import cosim
 from cosim_workbench.wording import unknown
 
 TIMES = ("until", "fixed_step", "initial_step", "minimum_step", "maximum_step")
-KEYS = [*TIMES, "accuracy", "integrator", "output"]
+TOLERANCES = ("relative_tolerance", "absolute_tolerance")
+KEYS = [*TIMES, "accuracy", *TOLERANCES, "integrator", "output"]
 
 
 class SimulationTable(cosim.ModelTable):
     """How the model is run unless the command line says otherwise.
 
     ``until`` and the steps of the integrator (``fixed_step``, ``initial_step``, ``minimum_step``,
-    ``maximum_step``) in s or with a unit, ``accuracy``, ``integrator`` (an id without a dot belongs to
-    ``integrators``), and ``output = { interval = "1 ms", signals = ["engine.z", "energy.*"] }``.
+    ``maximum_step``) in s or with a unit, ``accuracy``, ``relative_tolerance`` and ``absolute_tolerance`` (a
+    number, or a table by group of states or path: ``{ q = 1e-9, "engine.u" = 1e-6 }``), ``integrator`` (an id
+    without a dot belongs to ``integrators``), and
+    ``output = { interval = "1 ms", signals = ["engine.z", "energy.*"] }``.
     """
 
     table = "simulation"
@@ -32,6 +35,8 @@ class SimulationTable(cosim.ModelTable):
                 _keep(model, key, partial(positive, value, "s", key), key, report)
             elif key == "accuracy":
                 _keep(model, key, partial(positive, value, "1", key), key, report)
+            elif key in TOLERANCES:
+                _tolerance(model, key, value, report)
             elif key == "integrator":
                 _keep(model, key, partial(self._integrator, value), key, report)
             elif key == "output":
@@ -68,6 +73,19 @@ def positive(value: Any, unit: str, name: str) -> float:
     if not 0.0 < number < float("inf"):
         raise cosim.ModelError.of("", f"{name} is {value!r}, needs a finite number greater than 0")
     return number
+
+
+def _tolerance(model: cosim.Model, key: str, value: Any, report: Any) -> None:
+    if not isinstance(value, dict):
+        _keep(model, key, partial(positive, value, "1", key), key, report)
+        return
+    found = {}
+    for path, number in value.items():
+        try:
+            found[path] = positive(number, "1", path)
+        except cosim.CosimError as error:
+            report(f"{key}.{path}", str(error))
+    model.simulation[key] = found
 
 
 def _keep(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, report: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
     rows = [
         ("model", name),
         ("method", _method(figures)),
+        ("reference", _citation(result.references)),
         ("time", _times(result)),
         ("work", _steps(figures)),
     ]
@@ -39,6 +41,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         rows.append(("", f"… and {len(others) - FINAL_VALUES} more"))
     width = max(len(label) for label, _ in rows)
     lines = [f"{label:<{width}}  {text}".rstrip() for label, text in rows if text]
+    lines += [f"warning: {text}" for text in result.warnings]
     if result.message:
         lines.append(result.message)
     if target is not None:
@@ -47,8 +50,33 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
 
 
 def _method(figures: dict[str, Any]) -> str:
-    accuracy = figures.get("accuracy")
-    return str(figures.get("integrator", "")) + ("" if accuracy is None else f", accuracy {accuracy:g}")
+    """Name, order, and what held the error: an accuracy, tolerances of their own, or a fixed step."""
+    said = [str(figures.get("integrator", ""))]
+    if figures.get("order"):
+        said[0] += f" (order {figures['order']})"
+    if figures.get("fixed_step"):
+        said.append(f"fixed step {figures['fixed_step']:g} s")
+    elif figures.get("accuracy") is not None:
+        said.append(f"accuracy {figures['accuracy']:g}")
+        for name in ("relative_tolerance", "absolute_tolerance"):
+            given = figures.get(name)
+            if isinstance(given, dict):
+                given = ", ".join(f"{key} {value:g}" for key, value in given.items())
+            if given is not None:
+                said.append(f"{name.replace('_', ' ')} {given}")
+    return ", ".join(said)
+
+
+def _citation(references: str) -> str:
+    """Authors and year of each entry, for people."""
+    found = []
+    for entry in references.split("\n@"):
+        authors = re.search(r"author = \{(.+?)\},\n", entry, re.DOTALL)
+        year = re.search(r"year = \{(\d+)\}", entry)
+        if authors and year:
+            names = [re.sub(r"[{}\\\"]", "", name.partition(",")[0]) for name in authors[1].split(" and ")]
+            found.append(f"{', '.join(names)} ({year[1]})")
+    return "; ".join(found)
 
 
 def _times(result: cosim.Result) -> str:

@@ -72,7 +72,7 @@ def test_options_come_before_the_file(folder: Path, capsys: Captured) -> None:
     words = ["--until", "20 ms", "--accuracy", "1e-4", "--integrator", "dormand_prince"]
     assert main(["run", "mount.toml", *words]) == 0
     said = capsys.readouterr().out
-    assert "DormandPrince, accuracy 0.0001" in said
+    assert "DormandPrince (order 5), accuracy 0.0001" in said
     assert read("mount.csv").time[-1] == 0.02
 
 
