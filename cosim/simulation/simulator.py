@@ -154,6 +154,7 @@ class Simulator:
             )
         replaced = hasattr(self, "_integrator")
         self._integrator: Integrator = integrator
+        self._origin = integrator.statistics
         if self._state is not None:
             if replaced:
                 self._state.integrator_memory = self._state.integrator_memory[:0].copy()
@@ -171,14 +172,14 @@ class Simulator:
     def statistics(self) -> Statistics:
         """Counts since `initialize` or `reset_statistics`."""
         now, counts = self._integrator.statistics, self._stepping.dispatch.statistics
-        counts.rejections = now.rejections - self._origin[0]
-        counts.evaluations = now.evaluations - self._origin[1]
+        counts.integrator_steps = now.steps - self._origin.steps
+        counts.rejections = now.rejections - self._origin.rejections
+        counts.evaluations = now.evaluations - self._origin.evaluations
         return counts
 
     def reset_statistics(self) -> None:
         """Forget the counts, and where the actual real-time rate is measured from."""
-        now = self._integrator.statistics
-        self._origin = (now.rejections, now.evaluations)
+        self._origin = self._integrator.statistics
         self._stepping.dispatch.statistics = Statistics()
         self._wall_origin = (wall.perf_counter(), self.state.time)
 

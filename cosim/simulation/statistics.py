@@ -18,8 +18,8 @@ class Statistics:
         does not count.
     events : int
         Handlers that were called.
-    rejections, evaluations : int
-        Of the integrator.
+    integrator_steps, rejections, evaluations : int
+        Of the integrator: steps that it took, attempts that it repeated, evaluations of the derivatives.
     """
 
     steps: int = 0
@@ -27,5 +27,6 @@ class Statistics:
     discrete_updates: int = 0
     unrestricted_updates: int = 0
     events: int = 0
+    integrator_steps: int = 0
     rejections: int = 0
     evaluations: int = 0

@@ -94,7 +94,7 @@ def _steps(figures: dict[str, Any]) -> str:
         return ""
     return ", ".join(
         [
-            counted(figures["steps"], "step"),
+            counted(figures.get("integrator_steps", figures["steps"]), "step"),
             f"{figures.get('rejections', 0)} rejected",
             counted(figures.get("evaluations", 0), "evaluation"),
             counted(figures.get("events", 0), "event"),

@@ -5,6 +5,7 @@ import math
 import pytest
 
 import cosim
+from cosim.testing.known_solution import known_system
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.explicit_euler import ExplicitEuler
 
@@ -59,3 +60,36 @@ def test_a_tableau_is_a_tableau() -> None:
 
     with pytest.raises(cosim.ContractError, match="no tableau"):
         Abstract(fixed_step=0.1)
+
+
+def test_counts_are_those_of_the_integrator_in_use() -> None:
+    simulator = cosim.Simulator(known_system(), integrator=DormandPrince, accuracy=1e-8)
+    simulator.advance_to(1.0)
+    simulator.reset_integrator(ExplicitEuler, fixed_step=0.1)
+    assert simulator.statistics.evaluations == 0
+    simulator.advance_to(2.0)
+    assert simulator.statistics.evaluations == simulator.statistics.integrator_steps == 10
+
+
+def test_tolerances_by_group_and_path() -> None:
+    system = known_system()
+    given = {"q": 1e-3, "known.z": 1e-5, "known": 1e-4}
+    relative, absolute = DormandPrince(accuracy=1e-7, relative_tolerance=given).tolerances(system)
+    assert relative.tolist() == [1e-4, 1e-4, 1e-4]  # the part comes last and holds for all of it
+    relative, absolute = DormandPrince(
+        accuracy=1e-7, relative_tolerance={"known.v": 0.0}, absolute_tolerance={"z": 1e-2, "*.v": 1e-9}
+    ).tolerances(system)
+    assert relative.tolist() == [1e-7, 0.0, 1e-7]
+    assert absolute.tolist() == pytest.approx([1e-10, 1e-9, 1e-2])
+    with pytest.raises(cosim.ModelError, match=r"names 'knwon.z', which is no group .* Nearest: known.z"):
+        DormandPrince(absolute_tolerance={"knwon.z": 1.0}).tolerances(system)
+
+
+def test_a_loose_group_does_not_limit_the_step() -> None:
+    def steps(**options):
+        simulator = cosim.Simulator(known_system(), integrator=DormandPrince, accuracy=1e-9, **options)
+        simulator.advance_to(5.0)
+        return simulator.statistics.integrator_steps
+
+    every = {"q": 1e-2, "u": 1e-2, "z": 1e-2}
+    assert steps(relative_tolerance={"z": 1e-2}) > 2 * steps(relative_tolerance=every)
