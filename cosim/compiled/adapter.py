@@ -92,7 +92,7 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
             call.append(array)
             continue
         at = f"ints[r + {place[argument.name]}]"
-        size = argument.size if argument.role != "ring" else 5
+        size = argument.size
         call.append(f"{array}[{at}]" if argument.is_number else f"{array}[{at}:{at} + {size}]")
     result = f"c[ints[r + {len(place)}]] = " if has_result(kernel) else ""
     condition = " else -1.0" if kernel.is_condition else ""
@@ -132,7 +132,7 @@ def python_block(
         if argument.role == "switch":
             continue
         array = array_of(argument, cls.declarations)
-        size = argument.size if argument.role != "ring" else 5
+        size = argument.size
         readers.append((array, place.get(argument.name, 0), size, argument.is_number))
     width = row_width(kernel, arguments)
     function = kernel.function

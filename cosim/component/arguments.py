@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim.component.kernel_rules import Effects, check_rules, effects_of, returns_value, where
-from cosim.contracts.names import offered_names
+from cosim.contracts.names import RING, offered_names
 from cosim.errors import ContractError, nearest
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
@@ -23,9 +23,10 @@ class Argument:
     ----------
     name : str
     role : str
-        "time", "side", "own" (a declared quantity), "derivative" (of a state), "next" (of a state or
-        discrete variable), "offered" (through an attachment), "collected", "history", "ring", or "switch"
-        (the parameter that turns the component off; the function itself does not see it).
+        "time", "side" or "smoothness" (what an update is told), "own" (a declared quantity), "derivative"
+        (of a state), "next" (of a state or discrete variable), "offered" (through an attachment),
+        "collected", "history", "ring", or "switch" (the parameter that turns the component off; the
+        function itself does not see it).
     of : str
         Name of the declaration: the quantity itself, the state, or the attachment.
     slot : str
@@ -65,12 +66,12 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
     for name, d in declarations.items():
         if d.kind == "attachment":
             for offered, offer in offered_names(name, d.options["provides"]).items():
-                add(offered, "offered", name, offer.slot, offer.shape)
+                add(offered, "offered", name, offer.slot, d.shape or offer.shape)
         elif d.kind == "collect":
             add(name, "collected", name, d.options["slot"], ())
         elif d.kind == "history":
             add(name, "history", name, "", (0,))
-            add(f"{name}_ring", "ring", name, "", (5,))
+            add(f"{name}_ring", "ring", name, "", (RING,))
         elif d.kind == "option":
             add(name, "own", name, name, ())
         else:
@@ -103,6 +104,7 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         )
     if kernel.role == "update":
         known["side"] = Argument("side", "side", "side", "", (), "read")
+        known["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
     found = []
     known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
     for name in kernel.arguments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from cosim.component.arguments import Argument, resolve, switch_argument
@@ -33,6 +34,13 @@ class Component:
     switch : str
         Of a subclass: name of a parameter that turns its kernel functions off where it is 0. What they
         would write is 0 then, and they add nothing.
+    elementwise : bool
+        Of a subclass that is written for numbers: where its sources are vectors, what it declares as a
+        number has as many elements, and its functions run for one element after the other. Sources
+        that are numbers, and parameters, are shared by all elements.
+    conditions : dict of str to callable
+        Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
+        a bool. It holds for the topology, like an option.
 
     Raises
     ------
@@ -58,6 +66,8 @@ class Component:
     signals: ClassVar[dict[str, tuple[str, int, str]]] = {}
     plain_methods: ClassVar[tuple[str, ...]] = ("derivatives",)
     switch: ClassVar[str] = ""
+    elementwise: ClassVar[bool] = False
+    conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
 
     name: str
     values: Values
@@ -108,6 +118,8 @@ class Component:
                         value.timer = originals.get(id(value.timer), value.timer)
                 elif name in cls.plain_methods and isinstance(value, types.FunctionType):
                     cls.kernels[name] = KernelFunction(value, name=name)
+                elif value is None and name in cls.declarations:
+                    del cls.declarations[name]  # `name = None` takes back what a base declares
                 else:
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
@@ -122,11 +134,18 @@ class Component:
         """Options and parameters that functions and handlers mention by name exist."""
         for kernel in cls.kernels.values():
             for name in filter(None, (kernel.when, kernel.unless)):
-                cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
+                if name not in cls.conditions and not cls._is_derivative(name):
+                    cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
                 if isinstance(value, str):
                     cls._check_name(value, "parameter", f"{handler.name}() comes every '{value}'")
+
+    @classmethod
+    def _is_derivative(cls, name: str) -> bool:
+        """Whether it is ``<source>_dot``."""
+        declared = cls.declarations.get(name.removesuffix("_dot"))
+        return declared is not None and declared.options.get("provides") == "source"
 
     @classmethod
     def _check_name(cls, name: str, kind: str, what: str) -> None:

@@ -41,7 +41,7 @@ class Declaration:
     maximum: float | None = None
     convert: Callable[[Any], Any] | None = None
     description: str = ""
-    invalidates: Stage = Stage.TIME
+    invalidates: Stage | str = Stage.TIME
     accumulates: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -75,6 +75,7 @@ def parameter(
     maximum: float | None = None,
     convert: Callable[[Any], Any] | None = None,
     description: str = "",
+    each: bool = False,
 ) -> Any:
     """An Instance-stage parameter: real numbers that may differ between States.
 
@@ -90,9 +91,20 @@ def parameter(
         Bounds of every element.
     convert : callable, optional
         Turns what people type into an array of this shape; raises ``ValueError`` with a sentence.
+    each : bool
+        Of an elementwise component: may also be given as one number for each element.
     """
     return Declaration(
-        "parameter", "", _shape(shape), _units(unit), default, minimum, maximum, convert, description
+        "parameter",
+        "",
+        _shape(shape),
+        _units(unit),
+        default,
+        minimum,
+        maximum,
+        convert,
+        description,
+        options={"each": each},
     )
 
 
@@ -120,8 +132,9 @@ def discrete(
     unit: str | Sequence[str] = "1",
     shape: Shape = (),
     start: Any = 0,
-    invalidates: Stage = Stage.TIME,
+    invalidates: Stage | str = Stage.TIME,
     description: str = "",
+    internal: bool = False,
 ) -> Any:
     """A discrete variable, changed by event handlers only; its next value is ``<name>_next``.
 
@@ -129,12 +142,23 @@ def discrete(
     ----------
     dtype : type
         ``float`` or ``int`` (a bool is an int).
-    invalidates : Stage
-        A change drops the State below this stage.
+    invalidates : Stage or str
+        A change drops the State below this stage; or the name of an option that says which, in small
+        letters.
+    internal : bool
+        Not listed among the variables of a system, so in no FMU and no result; part of the State all
+        the same.
     """
     kind = "discrete" if dtype is float else "integer"
     return Declaration(
-        kind, "", _shape(shape), _units(unit), start, description=description, invalidates=invalidates
+        kind,
+        "",
+        _shape(shape),
+        _units(unit),
+        start,
+        description=description,
+        invalidates=invalidates,
+        options={"internal": internal},
     )
 
 
@@ -201,9 +225,23 @@ def coordinate(description: str = "") -> Any:
     )
 
 
-def source(unit: str | None = None, description: str = "") -> Any:
-    """An attachment to a scalar signal: ``<name>`` is its value, ``<name>_dot`` its derivative (or NaN)."""
-    return Declaration("attachment", description=description, options={"provides": "source", "unit": unit})
+def source(unit: str | None = None, shape: Shape = (), optional: bool = False, description: str = "") -> Any:
+    """An attachment to a signal: ``<name>`` is its value, ``<name>_dot`` its derivative (or NaN).
+
+    Also ``<name>_dot2`` and ``<name>_dot3``.
+
+    Parameters
+    ----------
+    unit : str, optional
+        The signal is converted to it.
+    shape : int or tuple of int
+        Of a signal that is needed whole; ``()`` for a number. A component that is `elementwise` takes a
+        vector there too, one element after the other.
+    optional : bool
+        Nothing needs to be attached; all is NaN then.
+    """
+    options = {"provides": "source", "unit": unit, "optional": optional}
+    return Declaration("attachment", "", _shape(shape), description=description, options=options)
 
 
 def collect(slot: str, description: str = "") -> Any:
@@ -214,8 +252,8 @@ def collect(slot: str, description: str = "") -> Any:
 def history(of: str, keep: str, description: str = "") -> Any:
     """The past of a source, kept for as long as the parameter `keep` says.
 
-    The kernel functions see ``<name>``, the array of all histories, and ``<name>_ring``, the five
-    integers (start, capacity, first, count, full) that say where this one lies in it.
+    The kernel functions see ``<name>``, the array of all histories, and ``<name>_ring``, the integers
+    that say where this one lies in it. Only the functions of `cosim.system.history_buffer` look inside.
     """
     return Declaration("history", description=description, options={"of": of, "keep": keep})
 

@@ -15,6 +15,7 @@ from cosim.errors import ContractError
 from cosim.stage import Stage
 
 KINDS = ("unrestricted", "discrete", "publish")
+UPDATES_AT = ("end", "inside", "ahead")
 DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
 
 
@@ -31,7 +32,10 @@ class KernelFunction:
     stage : Stage or None
         Asked for by the author; otherwise it follows from the names.
     when, unless : str
-        Name of an option that has to be true (false) for the function to be used.
+        What has to be true (false) for the function to be used: an option, a condition of the class, or
+        the derivative of a source (``"source_dot"``: whether it has one).
+    at : str
+        Of an update: "end", "inside" or "ahead", see `cosim.update`.
     direction : str
         Of a witness: "rising", "falling" or "both".
     rate_of : KernelFunction or None
@@ -44,6 +48,7 @@ class KernelFunction:
     when: str = ""
     unless: str = ""
     direction: str = "both"
+    at: str = "end"
     name: str = ""
     rate_of: KernelFunction | None = None
 
@@ -74,9 +79,9 @@ class KernelFunction:
             raise ContractError(f"{self.function.__qualname__}: only a witness has a rate")
         return KernelFunction(_plain(function), role="rate", rate_of=self)
 
-    def applies_to(self, options: dict[str, Any]) -> bool:
-        """Whether the options of an instance switch this function on."""
-        return (not self.when or bool(options[self.when])) and not (self.unless and options[self.unless])
+    def applies_to(self, holds: Callable[[str], bool]) -> bool:
+        """Whether what holds for an instance switches this function on."""
+        return (not self.when or holds(self.when)) and not (self.unless and holds(self.unless))
 
 
 @dataclass(eq=False)
@@ -127,21 +132,40 @@ def kernel(
     stage : Stage, optional
         At the earliest here, for results that nothing else needs (``Stage.REPORT``).
     when, unless : str, optional
-        Name of an option of the component that has to be true (false).
+        What has to be true (false): the name of an option or of a condition of the component
+        (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one.
     """
     if function is None:
         return lambda f: KernelFunction(f, stage=stage, when=when, unless=unless)
     return KernelFunction(_plain(function))
 
 
-def update(function: Callable[..., Any]) -> Any:
+def update(
+    function: Callable[..., Any] | None = None, *, at: str = "end", when: str = "", unless: str = ""
+) -> Any:
     """Mark an auto-update: it runs when a step has ended, with everything realized.
 
     Besides the usual names it may ask for ``side``: 0.0 for the values before the events of the
-    instant, 1.0 for those after. It may write to histories, and to ``<name>_next`` of a discrete
-    variable, which is swapped in afterwards; the State then drops below the stage that the variable
-    declares. Calling it again for the same time and side must have no further effect.
+    instant, 1.0 for those after, 2.0 for those after a delayed break has arrived; and for ``smoothness``,
+    the least order of the derivatives that may jump on the other side although nothing shows it. It
+    may write to histories, and to ``<name>_next`` of a discrete variable, which is swapped in
+    afterwards; the State then drops below the stage that the variable declares. Calling it again for
+    the same time and side must have no further effect.
+
+    Parameters
+    ----------
+    at : str
+        "end"; "inside": for points inside the step that has ended, on the integrator's dense output, in
+        order of time, before those for the end (`side` is -1): histories that keep more than the ends
+        of steps; "ahead": while a step is taken again, for its end as the attempt before had it
+        (`side` is 0): histories that the step itself looks into.
+    when, unless : str, optional
+        As for `kernel`.
     """
+    if at not in UPDATES_AT:
+        raise ContractError(f"update: at='{at}', needs one of {', '.join(UPDATES_AT)}")
+    if function is None:
+        return lambda f: KernelFunction(_plain(f), role="update", at=at, when=when, unless=unless)
     return KernelFunction(_plain(function), role="update")
 
 

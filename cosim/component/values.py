@@ -42,7 +42,7 @@ class Values:
         shown: dict[str, Any] = {}
         for name, flat in self.numbers.items():
             shape = self.declarations[name].shape
-            shown[name] = flat.reshape(shape) if shape else float(flat[0])
+            shown[name] = flat.reshape(shape) if shape else float(flat[0]) if flat.size == 1 else flat
         return {**shown, **self.options, **self.attachments}
 
 
@@ -83,9 +83,11 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     if declaration.convert is not None:
         value = declaration.convert(value)
     array = _as_array(declaration, value)
-    if declaration.kind != "parameter" and array.ndim == 0:
+    each = bool(declaration.options.get("each"))
+    if (declaration.kind != "parameter" or each) and array.ndim == 0:
         array = np.full(declaration.shape, array)  # one start value for all elements
-    if array.shape != declaration.shape and not (array.size == declaration.size == 1):
+    fits = array.shape == declaration.shape or (each and declaration.shape == () and array.ndim == 1)
+    if not fits and not (array.size == declaration.size == 1):
         more = f": {declaration.description}" if declaration.description else ""
         raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)

@@ -244,7 +244,7 @@ class CompiledIntegrator(Integrator):
         self._coefficients = self.coefficients(system)
         self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
         self._work[layout.START] = self._work[layout.END] = math.nan
-        errors, smooth = _slots(system, STEP_ERROR), _slots(system, SMOOTH_UNTIL)
+        errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
         listed = [len(errors), len(smooth), *errors, *smooth, *self.extra_slots(system)]
         self._slots = np.array(listed, dtype=np.int64)
         self._step = compiled(type(self).step_function, STEP_SIGNATURE)
@@ -277,9 +277,10 @@ class CompiledIntegrator(Integrator):
             )
 
 
-def _slots(system: System, name: str) -> list[int]:
-    """Offsets in the cache of all slots of that name."""
-    return [v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == name]
+def slots_named(system: System, name: str) -> list[int]:
+    """Offsets in the cache of everything that a component declares under a name."""
+    found = [v.slot for v in system.variables.values() if v.path.rpartition(".")[2] == name]
+    return [slot.offset + i for slot in found for i in range(slot.size)]
 
 
 def compiled(function: Any, signature: str) -> Callable[..., Any]:

@@ -1,9 +1,9 @@
-"""A number that follows from the state of a system."""
+"""Quantities that follow from the state of a system."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from cosim.component.component import Component
 from cosim.component.declarations import cache_slot
@@ -13,22 +13,32 @@ if TYPE_CHECKING:
     from cosim.system.state import State
     from cosim.system.system import System
 
+HIGHEST = 3  # time derivatives that have a place in the State
+
 
 class Measure(Component):
-    """Base of measures: a scalar, and where it is known its time derivative.
+    """Base of measures: a number or a vector, and where they are known its time derivatives.
 
-    A subclass has a kernel function that writes ``value[0]`` and, if it can, one that writes
-    ``value_dot[0]``. What they ask for decides at which stage the measure is known. Whoever takes the
-    measure as a source gets NaN for a derivative that nobody computes.
+    A subclass has a kernel function that writes ``value[0]`` and, if it can, others that write
+    ``value_dot[0]``, ``value_dot2[0]`` and ``value_dot3[0]``. What they ask for decides at which stage
+    the measure is known. Whoever takes the measure as a source gets NaN for a derivative that nobody
+    computes.
+
+    It is written for numbers; of sources that are vectors it is computed element by element.
 
     Attributes
     ----------
-    value, value_dot : cache slots
+    value, value_dot, value_dot2, value_dot3 : cache slots
         Declare them again with their units in a subclass; the kernel functions then have other names.
+        A value that is a parameter, a discrete variable or a state is declared as such: it is known
+        whenever the State is, and never stale.
     unit_from : str
         Class attribute: name of the source whose unit the value has, empty when the declaration says it.
     default_value : float
         What the measure stands for before it has been computed; NaN unless a subclass knows better.
+    known_derivatives : tuple of float
+        Class attribute, for a measure whose derivatives are always the same: those of order 1, 2 …;
+        all further ones are 0. They are known at any stage.
 
     Examples
     --------
@@ -45,32 +55,45 @@ class Measure(Component):
     """
 
     plain_methods: ClassVar[tuple[str, ...]] = ("value", "derivative")
+    elementwise: ClassVar[bool] = True
     unit_from: ClassVar[str] = ""
-    default_value: float = math.nan
+    known_derivatives: ClassVar[tuple[float, ...]] = ()
+    default_value: Any = math.nan
 
     value = cache_slot(description="value of the measure")
     value_dot = cache_slot(description="its time derivative")
+    value_dot2 = cache_slot(description="its second time derivative")
+    value_dot3 = cache_slot(description="its third time derivative")
 
     @classmethod
-    def number_of_derivatives(cls) -> int:
-        """How many time derivatives the measure itself provides, 0 or 1.
+    def number_of_derivatives(cls) -> float:
+        """How many time derivatives the measure provides at most; infinite where all are known.
 
-        One that is made from the derivative of a source is NaN where the source has none.
+        One that is made from the derivative of a source is NaN where the source has none; see
+        `derivatives_in`.
         """
-        return int(
-            any(
-                a.name == "value_dot" and a.effect == "write"
-                for found in cls.arguments.values()
-                for a in found
-            )
-        )
+        if cls.known_derivatives:
+            return math.inf
+        written = {a.name for found in cls.arguments.values() for a in found if a.effect == "write"}
+        return sum(_name(order) in written for order in range(1, HIGHEST + 1))
+
+    def derivatives_in(self, system: System) -> float:
+        """How many time derivatives the measure provides in this system, with the sources it has there."""
+        if self.known_derivatives:
+            return math.inf
+        order = 0
+        while order < HIGHEST and system.has_derivative(self.name, order + 1):
+            order += 1
+        return order
 
     def depends_on_stage(self, system: System, order: int = 0) -> Stage:
-        """The stage at which the value (`order` 0) or its derivative (1) is known in a system."""
+        """The stage at which the value (`order` 0) or a time derivative is known in a system."""
+        if order and self.known_derivatives:
+            return Stage.EMPTY
         return system.stage_of(system.signal(self._path(order)).slot)
 
-    def read(self, state: State, order: int = 0) -> float:
-        """The value (`order` 0) or its derivative (1) in a State.
+    def read(self, state: State, order: int = 0) -> Any:
+        """The value (`order` 0) or a time derivative in a State: a number, or an array.
 
         Raises
         ------
@@ -79,11 +102,28 @@ class Measure(Component):
         ValueError
             The measure has no such derivative.
         """
-        return float(state[self._path(order)])
+        if order > 0 and self.known_derivatives:
+            known = (*self.known_derivatives, 0.0)
+            return known[min(order, len(known)) - 1]
+        return state[self._path(order)]
 
     def is_same_measure(self, other: Measure) -> bool:
         """Whether the other one is this very measure, not one that is merely equal."""
         return other is self
+
+    def is_in(self, system: System) -> bool:
+        """Whether this system has the measure as a part."""
+        return system.parts.get(self.name) is self
+
+    def index_in(self, system: System) -> int:
+        """Its place among the measures of a system, in order of declaration; ValueError elsewhere."""
+        if not self.is_in(system):
+            raise ValueError(f"{self!r} is not part of this system")
+        return [name for name, part in system.parts.items() if isinstance(part, Measure)].index(self.name)
+
+    def copy(self) -> Self:
+        """Another measure like this one, which belongs to no model yet."""
+        return type(self)(**self.values.given)
 
     def _path(self, order: int) -> str:
         if not 0 <= order <= self.number_of_derivatives():
@@ -91,4 +131,8 @@ class Measure(Component):
                 f"{self.name or type(self).__name__}: derivative {order} was asked for; "
                 f"this measure has {self.number_of_derivatives()}"
             )
-        return f"{self.name}.value_dot" if order else f"{self.name}.value"
+        return f"{self.name}.{_name(order)}" if order else f"{self.name}.value"
+
+
+def _name(order: int) -> str:
+    return "value_dot" if order == 1 else f"value_dot{order}"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -53,6 +55,8 @@ OFFERS: dict[str, dict[str, Offer]] = {
     "source": {
         "": Offer("value", (), meaning="value of the source"),
         "_dot": Offer("value_dot", (), meaning="its time derivative, NaN where there is none"),
+        "_dot2": Offer("value_dot2", (), meaning="the second one, likewise"),
+        "_dot3": Offer("value_dot3", (), meaning="the third one, likewise"),
     },
 }
 

@@ -24,9 +24,10 @@ def smallest_step(t, smallest):
 def smooth_end(t, t_stop, c, slots):
     """`t_stop`, or the first time before it at which a component says that it will not be smooth."""
     at = 2 + slots[0]
+    nearly = t_stop - SMALLEST_RELATIVE_STEP * max(1.0, abs(t))  # not worth a step between
     for i in range(at, at + slots[1]):
-        if t < c[slots[i]] < t_stop:
-            t_stop = c[slots[i]]
+        if t < c[slots[i]] < nearly:
+            nearly = t_stop = c[slots[i]]
     return t_stop
 
 

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from cosim.cause import EventCause
-from cosim.contracts.compiled_integrator import SMOOTH_UNTIL
+from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, slots_named
 from cosim.contracts.integrator import Integrator
 from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
 from cosim.simulation.continuous_phase import ContinuousPhase
 from cosim.simulation.dispatch import NOTHING, Dispatch, handler_failure
 from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity, worst
+from cosim.simulation.step_interior import StepInterior
 from cosim.simulation.witness_watch import WitnessWatch
 from cosim.stage import Stage
+from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.system.state import State
-from cosim.system.system import System
+from cosim.system.system import BREAK_ORDER, System
 
 UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
 PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
 FIRST_PUBLISH_CAUSES = (EventCause.SCHEDULED, EventCause.TIME_ADVANCED, EventCause.SIGNALED)
-BEFORE, AFTER = 0.0, 1.0  # sides of an instant
 Monitor = Callable[[State], EventStatus | None]
 
 
@@ -58,8 +60,9 @@ class Stepping:
         self.monitor: Monitor | None = None
         self.on_step: Callable[[State], None] | None = None
         self.on_jump: Callable[[State], None] | None = None
-        kinks = [v.slot.offset for v in system.variables.values() if v.path.endswith(f".{SMOOTH_UNTIL}")]
-        self._kinks = np.array(kinks, dtype=np.int64)
+        self._kinks = np.array(slots_named(system, SMOOTH_UNTIL), dtype=np.int64)
+        self._breaks = np.array(slots_named(system, BREAK_ORDER), dtype=np.int64)
+        self._interior = StepInterior(system)
 
     def initialize(self, state: State, integrator: Integrator, suppressed: bool = False) -> EventStatus:
         """The 0th step; with `suppressed` events of cause Initialization are left out."""
@@ -69,8 +72,8 @@ class Stepping:
         statuses.append(self.dispatch.take_signals(state))
         self.agenda.check_timers(state)
         # Twice: a derivative that depends on a delayed value is known once there is a past.
-        self._auto_update(state, BEFORE)
-        self._auto_update(state, BEFORE)
+        self._auto_update(state, integrator, BEFORE)
+        self._auto_update(state, integrator, BEFORE)
         integrator.initialize(self.system, state)
         state.jumped = False
         if self.watch is not None:
@@ -90,7 +93,7 @@ class Stepping:
         status = NOTHING
         if not state.agenda[UPDATES_DONE]:
             if state.jumped:
-                status = self._note_jump(state)
+                status = self._note_jump(state, integrator)
             if agenda.entries:
                 status = worst([status, self._start_of_step(state, integrator)])
                 if status.severity >= Severity.REACHED_TERMINATION:
@@ -103,7 +106,10 @@ class Stepping:
             agenda.check_timers(state)
             event_time = agenda.next_event_time(state)
         dispatch.located = None
-        kink = state._arrays["c"][self._kinks].min() if self._kinks.size else np.inf
+        kink = float(state._arrays["c"][self._kinks].min(initial=math.inf))
+        if start < kink < min(event_time, boundary) - margin(start):
+            event_time = kink
+        arrived = math.inf
         if start < min(event_time, boundary):
             try:
                 dispatch.located = self.continuous.advance(state, integrator, event_time, boundary)
@@ -111,11 +117,12 @@ class Stepping:
                 agenda.stamp(state)
         if state.time > start:
             state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
-            self._auto_update(state, BEFORE)
-            if state.time >= kink - 1e-14 * max(1.0, abs(state.time)):
-                # a delayed signal has jumped just now: whoever remembers it keeps both sides
-                self._auto_update(state, AFTER)
-        return self._close(state, status)
+            arrived = self._remember_step(state, integrator)
+        status = self._close(state, status)
+        if arrived < integrator.order and not integrator.capabilities.restarts_cheaply:
+            self.refresh(state)
+            integrator.restart(self.system, state)
+        return status
 
     def finish(self, state: State) -> EventStatus:
         """Termination; signals that its handlers raise stay set."""
@@ -137,9 +144,22 @@ class Stepping:
 
     # parts of a step
 
+    def _remember_step(self, state: State, integrator: Integrator) -> float:
+        """Append to histories what the step has brought; the order of a delayed break that has arrived.
+
+        Where one has, whoever remembers a signal that follows it keeps both sides of this instant.
+        """
+        self.refresh(state)
+        arrived = float(state._arrays["c"][self._breaks].min(initial=math.inf))
+        self._interior.remember(state, integrator)
+        self._auto_update(state, integrator, BEFORE)
+        if arrived < math.inf:
+            self._auto_update(state, integrator, AFTER_ARRIVAL, arrived)
+        return arrived
+
     def _start_of_step(self, state: State, integrator: Integrator) -> EventStatus:
         """The updates that are due, and those that their signals cause."""
-        before = list(state.versions)
+        before, derivative = list(state.versions), state.y_dot.copy()
         watch, known = self.watch, len(self.dispatch.events)
         fired: set[int] = set()
         arrays = state._arrays
@@ -150,7 +170,8 @@ class Stepping:
         statuses = [self.dispatch.updates(state, UPDATE_CAUSES), self.dispatch.take_signals(state)]
         self.refresh(state)
         if state.versions != before:
-            self._auto_update(state, AFTER)
+            same = np.array_equal(derivative, state.y_dot, equal_nan=True)
+            self._auto_update(state, integrator, AFTER_EVENT, math.inf if same else 2.0)
             integrator.restart(self.system, state)
             if self.on_jump is not None:
                 self.on_jump(state)
@@ -176,17 +197,19 @@ class Stepping:
             raise handler_failure(state, status)
         return status
 
-    def _auto_update(self, state: State, side: float) -> None:
+    def _auto_update(
+        self, state: State, integrator: Integrator, side: float, smoothness: float = math.inf
+    ) -> None:
         """Run the auto-updates: histories and other memories get the present values."""
         self.refresh(state)
-        first, last = self.system.update_range
+        first, last = self.system.update_ranges["end"]
         if first != last:
-            self.system.run_auto_updates(state, side)
+            self.system.run_auto_updates(state, side, smoothness, tracked=integrator.order)
             self.refresh(state)
 
-    def _note_jump(self, state: State) -> EventStatus:
+    def _note_jump(self, state: State, integrator: Integrator) -> EventStatus:
         """What was written since the last step is a jump at this instant; it may make witnesses cross."""
-        self._auto_update(state, AFTER)
+        self._auto_update(state, integrator, AFTER_EVENT, 2.0)
         state.jumped = False
         located = None if self.watch is None else self.watch.jumps(state)
         if self.watch is None or located is None:

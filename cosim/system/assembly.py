@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,12 +11,17 @@ import numpy as np
 from cosim.compiled import adapter, copies
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
-from cosim.component.kernel_function import KernelFunction
+from cosim.component.declarations import Declaration
+from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.dynamics_solver import DynamicsSolver
+from cosim.contracts.names import RING
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
+from cosim.system.elements import resize
+from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
 from cosim.system.schedule import Block, Graph, Slot
+from cosim.system.signals import split_derivative
 from cosim.system.wiring import Wiring
 
 P = TypeVar("P")
@@ -50,7 +56,7 @@ class Assembly:
         self._problems: list[Problem] = []
         self.layout = Layout()
         self.blocks: list[Block] = []
-        self.updates: list[Block] = []
+        self.updates: dict[str, list[Block]] = {at: [] for at in UPDATES_AT}
         self.swaps: list[tuple[Slot, Slot]] = []
         self.handlers: dict[tuple[str, str], Block] = {}
         self.free_inputs: dict[str, Slot] = {}
@@ -58,7 +64,11 @@ class Assembly:
         self.discrete_stage: dict[tuple[str, int], Stage] = {}
         self.instances: list[Any] = list(self._parts.values())
         self.nan_slots: list[Slot] = []
-        self._sources: dict[tuple[str, str | None], tuple[Slot, Slot]] = {}
+        self.smoothness: dict[str, Slot] = {}
+        self.remembered: dict[str, list[Slot]] = {}
+        self._derivatives: dict[tuple[str, str], bool] = {}
+        self.elements = resize(self._parts, self.problem)
+        self._raise()
         self._allocate()
         self.wiring = Wiring(self)
         self.wiring.connect(self._connections)
@@ -69,6 +79,7 @@ class Assembly:
             self._raise()
         self._zero_accumulators()
         self._check_derivatives()
+        self._mark_unknown()
         self._check_sources()
         self._raise()
         self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
@@ -99,6 +110,10 @@ class Assembly:
         """All parts with their names, in order of declaration."""
         return list(self._parts.items())
 
+    def part(self, name: str) -> Component:
+        """The part of that name."""
+        return self._parts[name]
+
     def not_a_number(self, size: int) -> Slot:
         """A stretch of the cache that holds NaN: what nobody computes."""
         for slot in self.nan_slots:
@@ -123,6 +138,8 @@ class Assembly:
             for declaration in part.declarations.values():
                 key, kind, size = (name, declaration.name), declaration.kind, declaration.size
                 numbers = part.values.numbers.get(declaration.name)
+                if numbers is not None and numbers.size == 1:
+                    numbers = np.repeat(numbers, size)
                 if kind == "parameter":
                     layout.slots[key] = self.constant("p", numbers)
                 elif kind == "option":
@@ -133,7 +150,7 @@ class Assembly:
                     )
                     layout.slots[key] = slot
                     for i in range(size):
-                        self.discrete_stage[slot.array, slot.offset + i] = declaration.invalidates
+                        self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
                 elif kind in CACHE_KINDS:
                     layout.slots[key] = layout.allocate("c", size, f"{name}.{declaration.name}")
                     if kind == "input":
@@ -141,11 +158,12 @@ class Assembly:
                             "c", size, f"{name}.{declaration.name}_dot"
                         )
                 elif kind == "history":
-                    start = layout.allocate("h", HISTORY_ENTRIES * HISTORY_WIDTH, "").offset
-                    ring = self.constant("k", [start, HISTORY_ENTRIES, 0, 0, 0])
-                    layout.slots[key] = Slot("h", start, HISTORY_ENTRIES * HISTORY_WIDTH)
+                    count, room = self.elements.get(name, 1), HISTORY_ENTRIES * HISTORY_WIDTH
+                    layout.slots[key] = layout.allocate("h", count * room, "")
+                    starts = [layout.slots[key].offset + i * room for i in range(count)]
+                    ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
                     layout.slots[name, f"{declaration.name}_ring"] = ring
-                    for i in range(5):
+                    for i in range(ring.size):
                         self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
     def constant(self, array: str, numbers: Any) -> Slot:
@@ -169,7 +187,7 @@ class Assembly:
     def _make_blocks(self) -> None:
         for part in self._parts.values():
             for name, kernel in part.kernels.items():
-                if kernel.applies_to(part.values.options):
+                if kernel.applies_to(partial(self.holds, part)):
                     self._make_block(part, name, kernel)
             for name, handler in part.handlers.items():
                 if not handler.function.is_python:
@@ -183,17 +201,18 @@ class Assembly:
             self.problem(part.name, str(error))
             return
         function = self._function(part, name, kernel, arguments)
+        count = self.elements.get(part.name, 1)
         for slots in choices:
-            row = [slots[a.name].offset for a in adapter.columns(arguments)]
+            rows = self._rows(arguments, slots, count)
             result: tuple[Slot, ...] = ()
             if kernel.is_python:
-                row.append(self.instances.index(part))
+                rows = [[*row, self.instances.index(part)] for row in rows]
             elif adapter.has_result(kernel):
                 key = (part.name, name)
                 if key not in self.layout.slots:
-                    self.layout.slots[key] = self.allocate(f"{part.name}.{name}", 1)
+                    self.layout.slots[key] = self.allocate(f"{part.name}.{name}", count)
                 result = (self.layout.slots[key],)
-                row.append(result[0].offset)
+                rows = [[*row, result[0].offset + i] for i, row in enumerate(rows)]
             reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
             writes = (
                 tuple(slots[a.name] for a in arguments if a.effect == "write" and a.name in slots) + result
@@ -201,21 +220,49 @@ class Assembly:
             adds = tuple(slots[a.name] for a in arguments if a.effect == "add")
             block = Block(
                 function,
-                np.array([row], dtype=np.int64).reshape(1, len(row)),
+                np.array(rows, dtype=np.int64).reshape(count, len(rows[0])),
                 self._least_stage(part, kernel, arguments),
                 reads,
                 writes,
                 adds,
                 name,
-                (part.name,),
+                (part.name,) * count,
                 kernel.is_python,
                 True,
             )
-            (self.updates if kernel.role == "update" else self.blocks).append(block)
+            if kernel.role == "update":
+                kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
+                self.remembered[part.name] = [slots[of] for of in kept if of in slots]
+                self.updates[kernel.at].append(block)
+            else:
+                self.blocks.append(block)
             for argument in arguments:
                 if argument.role == "next":
                     variable = self.layout.slots[part.name, argument.of]
                     self.swaps.append((slots[argument.name], variable))
+
+    def _rows(self, arguments: Sequence[Argument], slots: Mapping[str, Slot], count: int) -> list[list[int]]:
+        """One row of offsets for each element; what has one number only is shared by all of them."""
+        strides = []
+        for argument in adapter.columns(arguments):
+            slot = slots[argument.name]
+            stride = RING if argument.role == "ring" else int(argument.size == 1 and slot.size == count)
+            strides.append((slot.offset, stride))
+        return [[offset + i * stride for offset, stride in strides] for i in range(count)]
+
+    def holds(self, part: Component, name: str) -> bool:
+        """Whether an option or a condition holds for a part, or a source has a derivative."""
+        if name in part.values.options:
+            return bool(part.values.options[name])
+        if name in part.conditions:
+            return part.conditions[name](part)
+        key = (part.name, name)
+        if key not in self._derivatives:
+            self._derivatives[key] = True  # in a circle: if nothing else in it is missing
+            source = part.values.attachments.get(name.removesuffix("_dot"))
+            path = source.name if isinstance(source, Component) else source
+            self._derivatives[key] = path is not None and self.wiring.has_derivative(path, 1)
+        return self._derivatives[key]
 
     def _function(self, part: Component, name: str, kernel: KernelFunction, arguments: list[Argument]) -> Any:
         if not kernel.is_python:
@@ -229,16 +276,17 @@ class Assembly:
     def _handler_block(self, part: Component, name: str, kernel: KernelFunction) -> Block:
         arguments = part.arguments[name]
         slots = self._row_choices(part, arguments)[0]
-        row = [slots[a.name].offset for a in adapter.columns(arguments)]
+        count = self.elements.get(part.name, 1)
+        rows = self._rows(arguments, slots, count)
         reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
         writes = tuple(slots[a.name] for a in arguments if a.effect == "write")
         if adapter.has_result(kernel):
             status = self.allocate(f"{part.name}.{name}", 1)
             self.layout.slots[part.name, name] = status
-            row.append(status.offset)
+            rows = [[*row, status.offset] for row in rows]
         function = adapter.block_function(type(part), name, kernel, arguments)
-        rows = np.array([row], dtype=np.int64).reshape(1, len(row))
-        return Block(function, rows, Stage.REPORT, reads, writes, (), name, (part.name,))
+        table = np.array(rows, dtype=np.int64).reshape(count, len(rows[0]))
+        return Block(function, table, Stage.REPORT, reads, writes, (), name, (part.name,) * count)
 
     def _row_choices(self, part: Component, arguments: Sequence[Argument]) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each body (or collected slot)."""
@@ -264,6 +312,10 @@ class Assembly:
         layout = self.layout
         if argument.role == "side":
             return self.side
+        if argument.role == "smoothness":
+            if part.name not in self.smoothness:
+                self.smoothness[part.name] = self.allocate(f"{part.name}.smoothness", 1)
+            return self.smoothness[part.name]
         if argument.role in ("own", "ring", "switch"):
             return layout.slots[part.name, argument.name]
         if argument.role == "derivative":
@@ -271,18 +323,15 @@ class Assembly:
         if argument.role == "next":
             key = (part.name, argument.name)
             if key not in layout.slots:
-                layout.slots[key] = self.allocate(f"{part.name}.{argument.name}", argument.size)
+                size = part.declarations[argument.of].size
+                layout.slots[key] = self.allocate(f"{part.name}.{argument.name}", size)
             return layout.slots[key]
         return self._offered_slot(part, argument, choice)
 
     def _offered_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
         kind = part.declarations[argument.of].options["provides"]
         if kind == "source":
-            path = self._attached_name(part, argument.of)
-            wanted = part.declarations[argument.of].options.get("unit")
-            if (path, wanted) not in self._sources:
-                self._sources[path, wanted] = self.wiring.scalar(path, wanted)
-            return self._sources[path, wanted][0 if argument.slot == "value" else 1]
+            return self._source_slot(part, argument)
         if kind == "coordinate":
             name, _, index = self._attached_path(part, argument.of).partition("[")
             slot = self._provided(part, argument, name.split(".")[0])
@@ -290,6 +339,19 @@ class Assembly:
         if f"@{argument.of}" in choice:
             return self._provided(part, argument, self._providers("X_GB")[choice[f"@{argument.of}"].offset])
         return self._provided(part, argument, self._attached_name(part, argument.of))
+
+    def _source_slot(self, part: Component, argument: Argument) -> Slot:
+        """Where the value of a source lies, or one of its derivatives."""
+        declaration = part.declarations[argument.of]
+        if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
+            return self.not_a_number(argument.size)
+        path = self._attached_name(part, argument.of)
+        order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
+        slot = self.wiring.source(path, declaration.options["unit"], order)
+        if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
+            hint = f"name one: {path}[0]" if argument.size == 1 else f"{argument.of} takes {argument.size}"
+            raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
+        return slot
 
     def _provided(self, part: Component, argument: Argument, provider: str) -> Slot:
         key = (provider, argument.slot)
@@ -372,13 +434,24 @@ class Assembly:
                         f"nothing computes {declaration.name}_dot: give it a kernel function that does",
                     )
 
+    def _mark_unknown(self) -> None:
+        """A declared derivative that nobody computes is not a number."""
+        written = {self.layout.region_of(s.offset) for b in self.blocks for s in b.writes if s.array == "c"}
+        for (part, name), slot in self.layout.slots.items():
+            base, order = split_derivative(name)
+            declared = name in self._parts[part].declarations and base in self._parts[part].declarations
+            if order and declared and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
+                self.nan_slots.append(slot)
+
     def _check_sources(self) -> None:
         """Whatever a component reads from the cache has to be computed by another; said once for each."""
         if self._problems:
             return
         known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
-        known |= {self.layout.region_of(s.offset) for s in (*self.nan_slots, self.side)}
-        for block in (*self.blocks, *self.updates, *self.handlers.values()):
+        given = (*self.nan_slots, self.side, *self.smoothness.values())
+        known |= {self.layout.region_of(s.offset) for s in given}
+        updates = (block for blocks in self.updates.values() for block in blocks)
+        for block in (*self.blocks, *updates, *self.handlers.values()):
             for slot in block.reads if block.owners else ():
                 region = self.layout.region_of(slot.offset)
                 if slot.array == "c" and slot.size and region not in known:
@@ -392,6 +465,12 @@ class Assembly:
     def _raise(self) -> None:
         if self._problems:
             raise ModelError(self._problems)
+
+
+def _invalidated(part: Component, declaration: Declaration) -> Stage:
+    """The stage that a discrete variable invalidates; an option may say it."""
+    stage = declaration.invalidates
+    return stage if isinstance(stage, Stage) else Stage[str(part.values.options[stage]).upper()]
 
 
 def _option_number(part: Component, name: str) -> float:

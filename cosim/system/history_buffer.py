@@ -1,97 +1,243 @@
-"""The past of a signal, kept in the State: kernel helpers for delays, and growing.
+"""The past of a signal, kept in the State: entries, pieces, and growing.
 
-An entry is four doubles in the array `past`: time, side, value, derivative (NaN when unknown). The
-side is 0 for the values before the events of an instant and 1 for those after; a jump is two entries
-at one time, and nothing is ever interpolated across it. Where the entries lie is said by `ring`, five
-integers: where the stretch starts in `past`, its capacity in entries, which entry is the oldest, how
-many there are, and a flag that an entry was refused because the stretch is full.
+An entry is four doubles in the array `past`: time, kind, value, derivative (NaN when unknown). The kind is
+0 for a value at the end of a step, before the events of that instant; -1 for a value inside a step,
+taken from the dense output of the integrator; and 1 + the order of the lowest derivative that jumps for
+the value after the events, a *break*. A break is two entries at one time, and nothing is ever
+interpolated across it: the past consists of smooth *pieces*.
 
-The helpers allocate nothing; `grow` is called between steps, from Python.
+Where the entries lie is said by `ring`, eight integers: where the stretch starts in `past`, its
+capacity in entries, which entry is the oldest, how many there are, and a flag that an entry was refused
+because the stretch is full; then the piece that the delayed time lies in: its first entry (-1: before
+the first entry of all) and its last (-1: the newest one, however many come); and the order of the break
+at the start of the history (-1 when that has been forgotten).
+
+The piece is chosen between steps, so that a step sees one smooth function even where it looks a little
+beyond a break. Helpers allocate nothing; `grow` is called between steps, from Python.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.contracts.names import RING as RING
+
 WIDTH = 4
-START, CAPACITY, FIRST, COUNT, FULL = 0, 1, 2, 3, 4
-KEPT = 4  # what a cubic through values needs
+ENTRIES = 16  # room that a new history has
+START, CAPACITY, FIRST, COUNT, FULL, BEGIN, END, START_ORDER = 0, 1, 2, 3, 4, 5, 6, 7
+KEPT = 6  # what is never forgotten: a cubic through values needs four
+KEPT_BEFORE = 4  # entries up to the delayed time: the points of one step
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
-SMALL = 1e-3  # a signal below that is compared with it instead of with itself
-SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
-FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
-SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
-FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
+BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
+
+
+def empty_ring(start: int) -> list[int]:
+    """The integers of a history without entries whose stretch starts at `start`."""
+    return [start, ENTRIES, 0, 0, 0, -1, -1, -1]
 
 
 def entry_offset(ring, index):
     """Where the entry with this index (0 is the oldest) starts in `past`."""
-    return ring[0] + 4 * ((ring[2] + index) % ring[1])
+    return ring[START] + WIDTH * ((ring[FIRST] + index) % ring[CAPACITY])
 
 
 def entry_time(past, ring, index):
     """Time of an entry, s."""
-    return past[ring[0] + 4 * ((ring[2] + index) % ring[1])]
+    return past[ring[START] + WIDTH * ((ring[FIRST] + index) % ring[CAPACITY])]
 
 
-def append_to_history(past, ring, t, side, value, derivative):
-    """Remember a value; again for the same time and side it replaces the newest entry.
+def margin(t):
+    """How far two times may differ and still be one instant, s."""
+    return SAME_TIME * max(1.0, abs(t))
 
-    Entries that are later (of a run that was taken back) are dropped. An entry after events that
-    differs in nothing from the one before them is not a jump and is not kept. When there is no room,
-    ``ring[4]`` is set and nothing else changes.
+
+def append_to_history(past, ring, t, side, smoothness, value, derivative):
+    """Remember a value; again for the same time and side it replaces what was there.
+
+    Entries that are later (of a run that was taken back) are dropped; a point inside a step (side -1)
+    that is there already is replaced and leaves them. A value on the other side of an instant is kept
+    only if something jumps there. When there is no room, ``ring[4]`` is set and nothing else changes.
+
+    Parameters
+    ----------
+    side : float
+        -1 inside a step, 0 before the events of this instant, 1 after them, 2 after the arrival of a
+        delayed break.
+    smoothness : float
+        For side 1: the order of the derivative that may jump although value and derivative do not;
+        for side 2: that of the lowest derivative that does jump. Infinite when none does.
     """
-    count = ring[3]
-    while count > 0:
-        at = ring[0] + 4 * ((ring[2] + count - 1) % ring[1])
-        if past[at] < t or (past[at] == t and past[at + 1] < side):
-            break
-        count -= 1
-    if count > 0 and side > 0.0:
-        at = ring[0] + 4 * ((ring[2] + count - 1) % ring[1])
-        same_derivative = past[at + 3] == derivative or (
-            past[at + 3] != past[at + 3] and derivative != derivative
-        )
-        if past[at] == t and past[at + 2] == value and same_derivative:
-            ring[3] = count
+    count = ring[COUNT]
+    if side < 0.0:
+        index = count - 1
+        while index >= 0 and entry_time(past, ring, index) > t:
+            index -= 1
+        if index >= 0 and entry_time(past, ring, index) == t and past[entry_offset(ring, index) + 1] < 0.0:
+            write_entry(past, entry_offset(ring, index), t, -1.0, value, derivative)
             return
-    if count == ring[1]:
-        ring[4] = 1
+    known = math.inf
+    while count > 0:
+        at = entry_offset(ring, count - 1)
+        if past[at] < t or (past[at] == t and past[at + 1] <= 0.0 < side):
+            break
+        if past[at] == t and side > 0.0:
+            known = past[at + 1] - 1.0
+        count -= 1
+    kind = min(side, 0.0)
+    if side > 0.0 and count > 0 and entry_time(past, ring, count - 1) == t:
+        at = entry_offset(ring, count - 1)
+        order = min(known, break_order(past, at, side, smoothness, value, derivative))
+        if order == math.inf:
+            drop_later(ring, count)
+            return
+        kind = 1.0 + order
+    if count == ring[CAPACITY]:
+        ring[FULL] = 1
         return
-    at = ring[0] + 4 * ((ring[2] + count) % ring[1])
+    drop_later(ring, count)
+    write_entry(past, entry_offset(ring, count), t, kind, value, derivative)
+    ring[COUNT] = count + 1
+    if kind > 0.0 and ring[BEGIN] >= 0 and ring[END] < 0:
+        ring[END] = count - 1
+    if count == 0:
+        ring[START_ORDER] = 2 if derivative == 0.0 else 1
+
+
+def write_entry(past, at, t, kind, value, derivative):
+    """Store the four numbers of an entry."""
     past[at] = t
-    past[at + 1] = side
+    past[at + 1] = kind
     past[at + 2] = value
     past[at + 3] = derivative
-    ring[3] = count + 1
+
+
+def drop_later(ring, count):
+    """Keep the oldest `count` entries; a piece that ended behind them is open again."""
+    ring[COUNT] = count
+    if ring[END] >= count - 1:
+        ring[END] = -1
+    if ring[BEGIN] >= count:
+        ring[BEGIN] = -1
+
+
+def break_order(past, at, side, smoothness, value, derivative):
+    """Order of the lowest derivative that jumps between an entry and these numbers; infinite for none.
+
+    What an event changes is seen in the numbers themselves; of a delayed break that arrives the order
+    is known, and differences are rounding.
+    """
+    if side == AFTER_ARRIVAL:
+        return smoothness
+    if past[at + 2] != value:
+        return 0.0
+    unknown = derivative != derivative or past[at + 3] != past[at + 3]
+    if not unknown and past[at + 3] != derivative:
+        return 1.0
+    if unknown and smoothness < math.inf:
+        return 1.0
+    return smoothness
+
+
+def mark_start(past, ring, value, derivative):
+    """Note how smoothly the history begins after a function with this value and derivative (NaN: none)."""
+    if ring[COUNT] == 1 and value == value:
+        at = entry_offset(ring, 0)
+        ring[START_ORDER] = 2
+        if past[at + 2] != value:
+            ring[START_ORDER] = 0
+        elif past[at + 3] != derivative:
+            ring[START_ORDER] = 1
 
 
 def trim_history(past, ring, t, t_delayed):
     """Forget what is not needed for times from `t_delayed` on, seen from the present `t`.
 
-    Two entries up to `t_delayed`, and four in all, are kept for a cubic. Once `t_delayed` has reached a
-    jump, everything before it goes: from then on the value is the one after it.
+    The entries of the step around `t_delayed`, and six in all, are kept. Once `t_delayed` has reached
+    a break, everything before it goes: from then on the value is the one after it.
     """
-    now = t_delayed + SAME_TIME * max(1.0, abs(t))
+    now = t_delayed + margin(t)
     jump = 0
     index = 1
-    while index < ring[3] and entry_time(past, ring, index) <= now:
+    while index < ring[COUNT] and entry_time(past, ring, index) <= now:
         if entry_time(past, ring, index - 1) == entry_time(past, ring, index):
             jump = index
         index += 1
-    drop = max(jump, min(index - 2, ring[3] - KEPT))
+    drop = max(jump, min(index - KEPT_BEFORE, ring[COUNT] - KEPT))
     if drop > 0:
-        ring[2] = (ring[2] + drop) % ring[1]
-        ring[3] -= drop
+        ring[FIRST] = (ring[FIRST] + drop) % ring[CAPACITY]
+        ring[COUNT] -= drop
+        ring[START_ORDER] = -1
+        if ring[BEGIN] >= 0:
+            ring[BEGIN] = max(ring[BEGIN] - drop, 0)
+        if ring[END] >= 0:
+            ring[END] -= drop
+
+
+def enter_piece(past, ring, t, t_delayed):
+    """Move on to the piece that begins at `t_delayed` or before; never back."""
+    now = t_delayed + margin(t)
+    if ring[BEGIN] < 0:
+        if ring[COUNT] == 0 or (ring[START_ORDER] >= 0 and entry_time(past, ring, 0) > now):
+            return
+        ring[BEGIN] = 0
+        ring[END] = last_of_piece(past, ring, 0)
+    while ring[END] >= 0 and entry_time(past, ring, ring[END] + 1) <= now:
+        ring[BEGIN] = ring[END] + 1
+        ring[END] = last_of_piece(past, ring, ring[BEGIN])
+
+
+def leave_piece(ring):
+    """Let `enter_piece` begin at the oldest entry again: the delay itself has changed."""
+    ring[BEGIN] = -1
+    ring[END] = -1
+
+
+def last_of_piece(past, ring, begin):
+    """Index of the last entry of the piece that begins there; -1 when it is the newest of all."""
+    for index in range(begin, ring[COUNT] - 1):
+        if entry_time(past, ring, index) == entry_time(past, ring, index + 1):
+            return index
+    return -1
+
+
+def break_time(past, ring):
+    """When the present piece ends, s: the time of the next break; infinite when none is remembered."""
+    if ring[COUNT] == 0:
+        return math.inf
+    if ring[BEGIN] < 0:
+        return entry_time(past, ring, 0)
+    return entry_time(past, ring, ring[END] + 1) if ring[END] >= 0 else math.inf
+
+
+def next_break_order(past, ring):
+    """Order of the lowest derivative that jumps where the present piece ends."""
+    if ring[COUNT] == 0 or (ring[BEGIN] >= 0 and ring[END] < 0):
+        return math.inf
+    order = math.inf
+    index = ring[END] + 1
+    if ring[BEGIN] < 0:
+        order = float(ring[START_ORDER])
+        index = 1
+    # several at one instant, with nothing between them
+    while index < ring[COUNT] and entry_time(past, ring, index) == break_time(past, ring):
+        order = min(order, past[entry_offset(ring, index) + 1] - 1.0)
+        index += 1
+    return order
+
+
+def newest_time(past, ring):
+    """Time of the newest entry, s; there has to be one."""
+    return entry_time(past, ring, ring[COUNT] - 1)
 
 
 def find(past, ring, t):
     """Index of the newest entry that is not later than `t`; -1 when all are later."""
     low = -1
-    high = ring[3] - 1
+    high = ring[COUNT] - 1
     while low < high:
         middle = (low + high + 1) // 2
         if entry_time(past, ring, middle) <= t:
@@ -99,169 +245,6 @@ def find(past, ring, t):
         else:
             high = middle - 1
     return low
-
-
-def hermite(t, t0, v0, d0, t1, v1, d1):
-    """Value and derivative at `t` of the cubic with these values and derivatives at two times."""
-    step = t1 - t0
-    s = (t - t0) / step
-    r = 1.0 - s
-    slope = (v1 - v0) / step
-    value = v0 + s * (v1 - v0) + s * r * step * (r * (d0 - slope) - s * (d1 - slope))
-    derivative = slope + (r - s) * (r * (d0 - slope) - s * (d1 - slope)) - s * r * (d0 - slope + d1 - slope)
-    return value, derivative
-
-
-def linear(t, t0, v0, t1, v1):
-    """Value and derivative at `t` of the line through two points, written as a weighted mean."""
-    s = (t - t0) / (t1 - t0)
-    return v0 + s * (v1 - v0), (v1 - v0) / (t1 - t0)
-
-
-def cubic(t, t0, v0, t1, v1, t2, v2, t3, v3):
-    """Value and derivative at `t` of the cubic through four points (Newton's divided differences)."""
-    f01 = (v1 - v0) / (t1 - t0)
-    f12 = (v2 - v1) / (t2 - t1)
-    f23 = (v3 - v2) / (t3 - t2)
-    f012 = (f12 - f01) / (t2 - t0)
-    f123 = (f23 - f12) / (t3 - t1)
-    f0123 = (f123 - f012) / (t3 - t0)
-    a = t - t0
-    b = t - t1
-    e = t - t2
-    value = v0 + a * (f01 + b * (f012 + e * f0123))
-    derivative = f01 + (a + b) * f012 + (a * b + a * e + b * e) * f0123
-    return value, derivative
-
-
-def point(past, ring, index, t, value, derivative):
-    """Time, value and derivative of an entry; of the present when the index is one past the newest."""
-    if index == ring[3]:
-        return t, value, derivative
-    at = ring[0] + 4 * ((ring[2] + index) % ring[1])
-    return past[at], past[at + 2], past[at + 3]
-
-
-def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, linear_only, nothing):
-    """Value and derivative of the signal at `t_delayed`, from what is remembered.
-
-    Before the oldest entry the signal is constant. Between two entries: the cubic Hermite polynomial
-    where both derivatives are known, else the cubic through four entries around, else (too few
-    entries on this side of a jump, or `linear_only`) a line. Beyond the newest entry the same
-    polynomial goes on, for at most ten times its interval; then, and after a lone entry, the tangent
-    or a constant. At a jump itself it is the value before it: a step that ends there then sees one
-    smooth signal, and `trim_history` changes over to the other side.
-
-    Parameters
-    ----------
-    past, ring : ndarray
-        See the module.
-    t_delayed, t : float
-        The time that is asked for and the present, s.
-    has_present : bool or float
-        Whether `value` and `derivative`, those of the signal at `t`, may be used as the newest entry.
-    linear_only : bool or float
-        Lines instead of cubics.
-    nothing : float
-        The value when nothing is remembered.
-
-    Returns
-    -------
-    value, derivative : float
-    """
-    count = ring[3]
-    if count == 0:
-        return nothing, 0.0
-    margin = SAME_TIME * max(1.0, abs(t))
-    last = count - 1
-    if has_present and entry_time(past, ring, last) < t:
-        last = count
-    if t_delayed < entry_time(past, ring, 0) - margin:
-        return past[entry_offset(ring, 0) + 2], 0.0
-    left = max(find(past, ring, t_delayed), 0)
-    # A jump within rounding of this time: stay on the side before it.
-    if left + 1 < count and entry_time(past, ring, left + 1) - t_delayed <= margin:
-        left += 1
-    while left > 0 and entry_time(past, ring, left - 1) == entry_time(past, ring, left):
-        if t_delayed - entry_time(past, ring, left) > margin:
-            break
-        left -= 1
-    # The piece between two jumps, as far as a cubic may need it.
-    begin = left
-    while (
-        begin > 0 and begin > left - 3 and entry_time(past, ring, begin - 1) < entry_time(past, ring, begin)
-    ):
-        begin -= 1
-    end = left
-    while end < last and end < left + 3:
-        if end + 1 < count and entry_time(past, ring, end + 1) == entry_time(past, ring, end):
-            break
-        end += 1
-    if left == end:
-        left = max(end - 1, begin)
-    t0, v0, d0 = point(past, ring, left, t, value, derivative)
-    if begin == end:
-        known = d0 == d0 and not linear_only
-        return (v0 + d0 * (t_delayed - t0), d0) if known else (v0, 0.0)
-    t1, v1, d1 = point(past, ring, left + 1, t, value, derivative)
-    beyond = t_delayed - t1 > FARTHEST * (t1 - t0)
-    if linear_only:
-        return linear(t_delayed, t0, v0, t1, v1)
-    if d0 == d0 and d1 == d1:
-        if beyond:
-            return v1 + d1 * (t_delayed - t1), d1
-        return hermite(t_delayed, t0, v0, d0, t1, v1, d1)
-    if end - begin < 3 or beyond:
-        return linear(t_delayed, t0, v0, t1, v1)
-    first = min(max(left - 1, begin), end - 3)
-    t0, v0, _ = point(past, ring, first, t, value, derivative)
-    t1, v1, _ = point(past, ring, first + 1, t, value, derivative)
-    t2, v2, _ = point(past, ring, first + 2, t, value, derivative)
-    t3, v3, _ = point(past, ring, first + 3, t, value, derivative)
-    return cubic(t_delayed, t0, v0, t1, v1, t2, v2, t3, v3)
-
-
-def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative, linear_only):
-    """How far off values from this history are, as far as the end of a step at `t` can tell.
-
-    The larger one of two: the difference between a value that was extrapolated and the one that is
-    known now that the present of the signal is; and the error of the cubic over this step, by its
-    fourth derivative. Lines, and cubics without derivatives, are as good as they are.
-
-    Returns
-    -------
-    float
-        Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
-    """
-    count = ring[3]
-    if count == 0:
-        return 0.0
-    # At a jump that is no event no step is short enough; a hundred-thousandth of the delay resolves it.
-    if t - entry_time(past, ring, count - 1) <= max(
-        FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))
-    ):
-        return 0.0
-    error = 0.0
-    if not has_present and t_delayed > entry_time(past, ring, count - 1):
-        guessed, _ = interpolate_history(past, ring, t_delayed, t, 0.0, 0.0, 0.0, linear_only, 0.0)
-        known, _ = interpolate_history(past, ring, t_delayed, t, 1.0, value, derivative, linear_only, 0.0)
-        error = abs(guessed - known) / max(SMALL, abs(known))
-    if count > 1 and not linear_only:
-        t0, v0, d0 = point(past, ring, count - 2, t, value, derivative)
-        t1, v1, d1 = point(past, ring, count - 1, t, value, derivative)
-        before, step = t1 - t0, t - t1
-        if before > SHORTEST * step and d0 == d0 and d1 == d1 and derivative == derivative:
-            change = third_derivative(step, v1, d1, value, derivative) - third_derivative(
-                before, v0, d0, v1, d1
-            )
-            bend = step * step * step * step * change / (192.0 * (before + step))
-            error = max(error, abs(bend) / max(SMALL, abs(value)))
-    return error
-
-
-def third_derivative(step, v0, d0, v1, d1):
-    """Third derivative of the cubic with these values and derivatives at both ends."""
-    return 6.0 * (d0 + d1 - 2.0 * (v1 - v0) / step) / (step * step)
 
 
 def grow(
@@ -285,16 +268,17 @@ def grow(
     ndarray
         The histories with more room, the entries of the one that grew in order from its start.
     """
-    ring = k[offset : offset + 5]
+    ring = k[offset : offset + RING]
     start, capacity, count = int(ring[START]), int(ring[CAPACITY]), int(ring[COUNT])
     stop = start + WIDTH * capacity
     entries = h[start:stop].reshape(capacity, WIDTH)
-    grown = np.zeros((max(2 * capacity, 2 * KEPT), WIDTH))
+    grown = np.zeros((max(2 * capacity, ENTRIES), WIDTH))
     if count:
         grown[:count] = entries[(int(ring[FIRST]) + np.arange(count)) % capacity]
     added = grown.size - (stop - start)
     for other in rings:
         if other != offset and k[other + START] >= stop:
             k[other + START] += added
-    ring[:] = (start, len(grown), 0, count, 0)
+    ring[:FULL] = (start, len(grown), 0, count)
+    ring[FULL] = 0
     return np.concatenate([h[:start], grown.ravel(), h[stop:]])

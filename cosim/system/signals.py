@@ -13,6 +13,7 @@ from cosim.system.layout import Layout
 from cosim.system.schedule import Slot
 
 PATH = re.compile(r"^(?P<part>[A-Za-z_]\w*)(?:\.(?P<name>[A-Za-z_]\w*))?(?:\[(?P<index>\d+)\])?$")
+DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
 NOT_READABLE = ("attachment", "collect", "history", "option")
 
 
@@ -88,13 +89,17 @@ def _units(
     part: Component, declaration: Declaration, parts: Mapping[str, Component], layout: Layout
 ) -> tuple[str, ...]:
     """Declared units; a measure may have those of its source."""
-    source = getattr(part, "unit_from", "") if declaration.name == "value" else ""
+    base, order = split_derivative(declaration.name)
+    source = getattr(part, "unit_from", "") if base == "value" else ""
     given = part.values.attachments.get(source) if source else None
     path = given.name if isinstance(given, Component) else given
     if not path or path.partition(".")[0] == part.name:
         return declaration.units
     try:
-        return resolve_path(path, parts, layout).units
+        units = resolve_path(path, parts, layout).units
+        for _ in range(order):
+            units = tuple(_per_second(unit) for unit in units)
+        return units
     except (CosimError, RecursionError):  # reported where the source itself is wired
         return declaration.units
 
@@ -104,9 +109,15 @@ def _per_second(unit: str) -> str:
     return f"{top}/({bottom}.s)" if bottom else f"{top}/s"
 
 
+def split_derivative(name: str) -> tuple[str, int]:
+    """``value_dot2`` is the second derivative of ``value``; other names are of order 0."""
+    match = DERIVATIVE.match(name)
+    return (match["base"], int(match["order"] or 1)) if match else (name, 0)
+
+
 def main_output(part: Component) -> str:
     """What a part's bare name means: a measure's value, or its only output."""
-    if "value" in part.declarations and part.declarations["value"].kind in ("cache", "output"):
+    if "value" in part.declarations and part.declarations["value"].kind not in NOT_READABLE:
         return "value"
     outputs = [n for n, d in part.declarations.items() if d.kind == "output"]
     if len(outputs) == 1:

@@ -89,11 +89,12 @@ def unpack(system: System, data: bytes) -> State:
 def _check_rings(system: System, state: State) -> None:
     """Histories index into h: compiled code believes their descriptors, so they are checked here."""
     for ring in system.rings:
-        start, capacity, first, count, full = (
-            int(i) for i in state._arrays["k"][ring.offset : ring.offset + 5]
+        start, capacity, first, count, full, begin, end, order = (
+            int(i) for i in state._arrays["k"][ring.offset : ring.offset + ring.size]
         )
         inside = (
             start >= 0 and capacity > 0 and start + capacity * system.history_width <= state._arrays["h"].size
         )
-        if not (inside and 0 <= first < capacity and 0 <= count <= capacity and full in (0, 1)):
+        piece = -1 <= begin < max(count, 1) and -1 <= end < max(count, 1) - 1 + (end < 0) and -1 <= order <= 2
+        if not (inside and 0 <= first < capacity and 0 <= count <= capacity and full in (0, 1) and piece):
             raise StateError("the bytes of this State are damaged (history)")

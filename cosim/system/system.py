@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.derivative_structure import derivative_structure
-from cosim.system.history_buffer import grow
+from cosim.system.history_buffer import AFTER_ARRIVAL, FULL, RING, grow
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import NOT_READABLE, Signal, main_output
@@ -29,6 +30,9 @@ from cosim.system.variable import Variable
 
 if TYPE_CHECKING:
     from cosim.model.model import Model
+
+
+BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
 class System:
@@ -64,11 +68,16 @@ class System:
         self.ny = self.nq + self.nu + self.nz
         self.history_width = HISTORY_WIDTH
         self.rings = [
-            s for (part, name), s in layout.slots.items() if name.endswith("_ring") and s.array == "k"
+            s.part(i, RING)
+            for (part, name), s in layout.slots.items()
+            if name.endswith("_ring") and s.array == "k"
+            for i in range(0, s.size, RING)
         ]
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
         self._region_stage = assembly.graph.stage_of_region()
+        self.side = assembly.side.offset
+        self._smoothness = self._list_smoothness()
         self.handler_stage = {
             key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
             for key, block in assembly.handlers.items()
@@ -87,8 +96,10 @@ class System:
             first = len(blocks)
             blocks += ordered[stage]
             self._stage_range[stage] = (first, len(blocks))
-        self.update_range = (len(blocks), len(blocks) + len(assembly.updates))
-        blocks += assembly.updates
+        self.update_ranges: dict[str, tuple[int, int]] = {}
+        for at, updates in assembly.updates.items():
+            self.update_ranges[at] = (len(blocks), len(blocks) + len(updates))
+            blocks += updates
         self.handler_blocks = {}
         for key, block in assembly.handlers.items():
             self.handler_blocks[key] = len(blocks)
@@ -110,6 +121,24 @@ class System:
         self.table: NDArray[np.int64] = table
         self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
+
+    def _list_smoothness(self) -> list[tuple[int, bool]]:
+        """Where updates read the smoothness, and whether a source follows a delayed signal at once.
+
+        A source that follows it through an integration at least is one order smoother.
+        """
+        assembly, slots = self._assembly, self._assembly.layout.slots
+        delayed = [
+            slots[name, main_output_of(part)]
+            for name, part in self.parts.items()
+            if BREAK_ORDER in part.declarations and slots[name, main_output_of(part)].array == "c"
+        ]
+        found = []
+        for name, slot in assembly.smoothness.items():
+            sources = [s for s in assembly.remembered.get(name, ()) if s.array == "c"]
+            at_once = any(assembly.graph.reaches(d, s) for d in delayed for s in sources)
+            found.append((slot.offset, at_once))
+        return found
 
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
         """Indices of the blocks of the stages `first` … `last`."""
@@ -204,32 +233,46 @@ class System:
         """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
         return state_bytes.unpack(self, data)
 
-    def run_auto_updates(self, state: State, side: float) -> None:
+    def run_auto_updates(
+        self,
+        state: State,
+        side: float,
+        smoothness: float = math.inf,
+        at: str = "end",
+        tracked: float = math.inf,
+    ) -> None:
         """Append to histories and swap in the new values of auto-update variables.
 
         The State is realized to Acceleration; it drops below the lowest stage of what has changed.
 
         Parameters
         ----------
-        side : float
-            0 for the values before the events of this instant, 1 for those after.
+        side, smoothness : float
+            What the updates may ask for, see `cosim.update`.
+        at : str
+            Which updates: "end" or "inside".
+        tracked : float
+            Order up to which breaks matter; smoother ones are none.
         """
         arrays = state._arrays
         cache = arrays["c"]
-        cache[self._assembly.side.offset] = side
+        cache[self.side] = side
+        for offset, follows_at_once in self._smoothness:
+            order = smoothness if side != AFTER_ARRIVAL or follows_at_once else smoothness + 1.0
+            cache[offset] = order if order <= tracked else math.inf
         for update, variable in self._assembly.swaps:
             present = arrays[variable.array][variable.offset : variable.offset + variable.size]
             cache[update.offset : update.offset + update.size] = present
         rings = [ring.offset for ring in self.rings]
         while True:
-            failed = self.walk(state, *self.update_range)
+            failed = self.walk(state, *self.update_ranges[at])
             if failed:
                 raise self.failure(state, failed - 1)
-            full = [at for at in rings if arrays["k"][at + 4]]
+            full = [ring for ring in rings if arrays["k"][ring + FULL]]
             if not full:
                 break
-            for at in full:
-                arrays["h"] = grow(arrays["h"], arrays["k"], at, rings)
+            for ring in full:
+                arrays["h"] = grow(arrays["h"], arrays["k"], ring, rings)
         stage = Stage.TIME if rings else Stage.INFINITY
         for update, variable in self._assembly.swaps:
             present = arrays[variable.array][variable.offset : variable.offset + variable.size]
@@ -245,6 +288,10 @@ class System:
     def signal(self, path: str) -> Signal:
         """What a path stands for; `LookUpError` with the nearest name."""
         return self._assembly.wiring.signal(path)
+
+    def has_derivative(self, path: str, order: int = 1) -> bool:
+        """Whether somebody in this system computes a time derivative of a signal."""
+        return self._assembly.wiring.has_derivative(path, order)
 
     def stage_of(self, slot: Slot) -> Stage:
         """The stage at which a slot can be read."""
@@ -314,6 +361,8 @@ class System:
             for declaration in part.declarations.values():
                 if declaration.kind in NOT_READABLE or not declaration.size:
                     continue
+                if declaration.options.get("internal"):
+                    continue
                 slot = slots[name, declaration.name]
                 kind = declaration.kind
                 if kind in ("cache", "output") and main_output_of(part) == declaration.name:
@@ -370,7 +419,7 @@ class System:
 
         What remembers (a delay) has no past then: it depends on what it remembers as well.
         """
-        return self._leaves(path, self._assembly.updates)
+        return self._leaves(path, self._assembly.updates["end"])
 
     def _leaves(self, path: str, updates: list[Block]) -> set[str]:
         found = self._assembly.graph.sources(self.signal(path).slot, updates)

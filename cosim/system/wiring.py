@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosim.compiled import copies
+from cosim.component.arguments import Argument
+from cosim.component.component import Component
 from cosim.errors import CosimError, ModelError
 from cosim.stage import Stage
 from cosim.system.schedule import Block, Slot
-from cosim.system.signals import Signal, resolve_path
+from cosim.system.signals import Signal, resolve_path, split_derivative
 from cosim.units import conversion
 
 if TYPE_CHECKING:
@@ -33,6 +36,8 @@ class Wiring:
     def __init__(self, assembly: Assembly) -> None:
         self.assembly = assembly
         self._copied: dict[Slot, Slot] = {}
+        self._converted: dict[tuple[str, str, int], tuple[Slot, Slot]] = {}
+        self._sources: dict[str, str] = {}
 
     def connect(self, connections: Sequence[tuple[str, str]]) -> None:
         """Connect sources to inputs; faults become problems of the assembly, all of them."""
@@ -59,6 +64,7 @@ class Wiring:
                 path = f"{name}.{declaration.name}"
                 if declaration.kind == "input" and path not in sources:
                     self._free_input(path, name, declaration.name, part.values.numbers[declaration.name])
+        self._sources = sources
         done: set[str] = set()
         for target in sources:
             self._wire(target, sources, done, ())
@@ -67,17 +73,62 @@ class Wiring:
         """What a path stands for."""
         return resolve_path(path, dict(self.assembly.named_parts()), self.assembly.layout)
 
-    def scalar(self, path: str, unit: str | None = None) -> tuple[Slot, Slot]:
-        """Value and derivative of a scalar signal in the cache, in a unit; NaN for no derivative."""
+    def source(self, path: str, unit: str | None = None, order: int = 0) -> Slot:
+        """A signal in the cache, in a unit, or its time derivative of this order; NaN for none."""
         signal = self.signal(path)
-        if not signal.is_scalar:
-            raise ModelError.of(path, f"'{path}' has {signal.slot.size} elements; name one: {path}[0]")
-        value, rate = self._value(signal, path), self._derivative(signal)
-        if unit is None or conversion(signal.unit(0), unit) == (1.0, 0.0):
-            return value, rate
-        target, target_rate = (self.assembly.allocate(f"{path} in {unit}", 1) for _ in range(2))
-        self._convert(value, rate, target, target_rate, [conversion(signal.unit(0), unit)], path)
-        return target, target_rate
+        size = signal.slot.size
+        scales = [(1.0, 0.0) if unit is None else conversion(signal.unit(i), unit) for i in range(size)]
+        if all(scale == (1.0, 0.0) for scale in scales):
+            return self._value(signal, path) if order == 0 else self._derivative(signal, order)
+        pair = order // 2  # value and first derivative are converted together, then the next two
+        key = (path, str(unit), pair)
+        if key not in self._converted:
+            lower = self._value(signal, path) if pair == 0 else self._derivative(signal, 2)
+            target, target_rate = (self.assembly.allocate(f"{path} in {unit}", size) for _ in range(2))
+            if pair:
+                scales = [(scale, 0.0) for scale, _ in scales]
+            upper = self._derivative(signal, 2 * pair + 1)
+            self._convert(lower, upper, target, target_rate, scales, path)
+            self._converted[key] = (target, target_rate)
+        return self._converted[key][order % 2]
+
+    def has_derivative(self, path: str, order: int, above: tuple[str, ...] = ()) -> bool:
+        """Whether somebody computes a time derivative of a signal, out of what is known itself.
+
+        The derivative of an input of the whole system does not count: whoever sets the input may give
+        it, or not.
+        """
+        try:
+            signal = self.signal(path)
+        except CosimError:
+            return False
+        base, already = self._base(signal)
+        order += already
+        key = f"{signal.part}.{base} {order}"
+        if key in above:
+            return True  # known, if nothing else in the circle is missing
+        if signal.slot.array == "y":
+            return order == 1
+        if signal.declaration.kind == "input":
+            connected = self._sources.get(f"{signal.part}.{signal.declaration.name}")
+            return connected is not None and self.has_derivative(connected, order, (*above, key))
+        part = self.assembly.part(signal.part)
+        name = derivative_name(base, order)
+        needed = [
+            [a for a in part.arguments[n] if a.slot.startswith("value_dot") and a.role == "offered"]
+            for n, kernel in part.kernels.items()
+            if any(a.name == name and a.effect == "write" for a in part.arguments[n])
+            and kernel.applies_to(partial(self.assembly.holds, part))
+        ]
+        return bool(needed) and all(self._is_known(part, a, (*above, key)) for a in needed[0])
+
+    def _is_known(self, part: Component, argument: Argument, above: tuple[str, ...]) -> bool:
+        """Whether the derivative of a source that a kernel function reads is there."""
+        given = part.values.attachments.get(argument.of)
+        if given is None:
+            return True  # optional: the function does without
+        path = given.name if isinstance(given, Component) else str(given)
+        return self.has_derivative(path, int(argument.slot.removeprefix("value_dot") or 1), above)
 
     def in_cache(self, slot: Slot, label: str) -> Slot:
         """A slot of the cache that holds the same numbers."""
@@ -126,18 +177,32 @@ class Wiring:
     def _value(self, signal: Signal, path: str) -> Slot:
         return self.in_cache(signal.slot, path)
 
-    def _derivative(self, signal: Signal) -> Slot:
-        """Where the derivative of a signal lies; a slot of NaN where nobody computes it."""
+    def _derivative(self, signal: Signal, order: int = 1) -> Slot:
+        """Where a derivative of a signal lies; a slot of NaN where nobody computes it."""
         slots, slot = self.assembly.layout.slots, signal.slot
-        if slot.array == "y":
+        if slot.array == "y" and order == 1:
             return Slot("c", slot.offset, slot.size)
-        key = (signal.part, f"{signal.declaration.name}_dot")
-        part = dict(self.assembly.named_parts())[signal.part]
-        written = any(a.name == key[1] and a.effect == "write" for r in part.arguments.values() for a in r)
-        if key in slots and (signal.declaration.kind == "input" or written):
-            first = slot.offset - slots[signal.part, signal.declaration.name].offset
+        base, already = self._base(signal)
+        key = (signal.part, derivative_name(base, order + already))
+        part = self.assembly.part(signal.part)
+        written = any(
+            a.name == key[1] and a.effect == "write"
+            for n, kernel in part.kernels.items()
+            if kernel.applies_to(partial(self.assembly.holds, part))
+            for a in part.arguments[n]
+        )
+        if key in slots and slots[key].array == "c" and (signal.declaration.kind == "input" or written):
+            named = base if not already else derivative_name(base, already)
+            first = slot.offset - slots[signal.part, named].offset
             return slots[key].part(first, slot.size)
         return self.assembly.not_a_number(slot.size)
+
+    @staticmethod
+    def _base(signal: Signal) -> tuple[str, int]:
+        """The declared quantity that a signal is, and which derivative of it."""
+        if signal.name in (signal.declaration.name, f"{signal.declaration.name}_dot"):
+            return split_derivative(signal.name)
+        return signal.declaration.name, 0  # a name for one of its elements
 
     def _convert(
         self,
@@ -185,3 +250,8 @@ class Wiring:
             if d.kind == "input"
         ]
         return f"Inputs: {', '.join(found)}." if found else "There are no inputs."
+
+
+def derivative_name(name: str, order: int) -> str:
+    """What the time derivative of a declared quantity is called: ``value_dot``, ``value_dot2``."""
+    return f"{name}_dot" if order == 1 else f"{name}_dot{order}"

@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+import math
+
 import cosim
-from cosim import append_to_history, extrapolation_error, interpolate_history, trim_history
-from cosim_measures.smooth_until import smooth_until as next_kink
+from cosim import (
+    append_to_history,
+    break_time,
+    delayed_value,
+    enter_piece,
+    extrapolation_error,
+    leave_piece,
+    mark_start,
+    newest_time,
+    next_break_order,
+    trim_history,
+)
+from cosim_measures.lookup import beyond, interpolation_kind
+
+ITERATE, LIMIT = 0.0, 1.0  # of long_steps
 
 
 class Delay(cosim.Measure):
     """The value that a source had at the time t - delay.
 
-    Law: value(t) = source(t - delay); before the start the source counts as constant at its initial
-    value.
+    Law: value(t) = source(t - delay), value_dot(t) = source'(t - delay) d(t - delay)/dt. Before the start
+    the source counts as constant at its initial value, or is what `history` says.
 
-    A value of the source is remembered at the beginning of every step, and at an instant with events
-    one before and one after them. Between two of these:
+    The source is remembered at the end of every step. Between two such times:
 
-    - the cubic Hermite polynomial, third order, where the source has a time derivative;
-    - else the cubic through the four values around, as far as there are four;
-    - else, or with `use_linear_interpolation_only`, a line.
+    - the cubic Hermite polynomial, of fourth order, where the source has a time derivative;
+    - with ``interpolation="dense_output"`` the polynomial through points inside the step too: it says all
+      that the dense output of the integrator says, and has its order;
+    - without a derivative the cubic through the four values around, as far as there are four;
+    - with `use_linear_interpolation_only`, or where there are too few values, a line.
 
-    A jump (two values at one instant) stays a jump: nothing is interpolated across it.
+    Breaks (jumps of the source or of one of its derivatives, at events, at the start of the history, and
+    where a delayed break comes in again) stay breaks: nothing is interpolated across them, steps end where
+    they arrive, and they are followed until they are smoother than the order of the integrator.
 
-    Limits: when the delay is shorter than the step, t - delay lies after the newest value. Unless
-    `can_use_current_value` is set the same polynomial is then extrapolated, which is less accurate.
-    Set the flag if the source does not depend on the delayed value. The end of a step tells how far
-    off the extrapolation was, and the cubic over this step will be (`step_error`): error control then
-    takes a smaller step. Fixed steps, sources without derivative and lines are not controlled.
+    Limits: when the delay is shorter than the step, t - delay lies in the step that is being taken.
+    `long_steps` says what then: "iterate" takes the step again with its own dense output until nothing
+    changes (explicit Runge–Kutta methods do; others extrapolate), "limit" takes no step longer than the
+    delay, "extrapolate" goes on beyond the newest value, which is less accurate. Error control
+    sees what is left: the error of an extrapolation and of the cubic (`step_error`); lines and
+    sources without a derivative are as good as they are.
 
     Parameters
     ----------
-    source : measure or path of a scalar signal
-        What is delayed.
+    source : measure or path of a signal
+        What is delayed; a vector is delayed element by element.
     delay : float, s, >= 0
-        With 0 and `can_use_current_value` the measure is its source.
+        With 0 the measure is its source, at the source's stage, whatever the other options say. A part
+        that was given a delay cannot be set to 0 later, unless `can_use_current_value`.
+    longest_delay : float, s
+        For how long the source is remembered at least: a State's delay can be raised so far.
+    history : measure or path of a signal, optional
+        The source before the start, as a function of the time that is asked for, ``<name>.delayed_time``.
     default_value : float, in the unit of the source
         The value while nothing is remembered, before a simulation is initialized.
     use_linear_interpolation_only : bool
@@ -41,14 +65,19 @@ class Delay(cosim.Measure):
     can_use_current_value : bool
         Take the present value of the source as the newest one. The measure is then known no earlier
         than its source, and the source must not depend on it at the same instant.
+    interpolation : "hermite" or "dense_output"
+    long_steps : "iterate", "limit" or "extrapolate"
 
     Returns
     -------
     value : in the unit of the source
     value_dot : per second
-        Derivative of the polynomial that gives the value; 0 before the start.
+    delayed_time : s
+        t - delay.
+    largest_extrapolation : s
+        How far beyond the newest value a step has looked, at most, since the start.
     smooth_until : s
-        When the delayed signal will begin, jump or have a kink; steps with error control end there.
+        When the delayed signal will begin, jump or have a kink; steps end there.
     step_error : 1
         Estimated relative error of the values that this step extrapolates or leaves to later ones.
 
@@ -59,7 +88,8 @@ class Delay(cosim.Measure):
 
     References
     ----------
-    Simbody API documentation, class ``SimTK::Measure_<T>::Delay``.
+    Simbody API documentation, class ``SimTK::Measure_<T>::Delay``. A. Bellen, M. Zennaro, *Numerical Methods
+    for Delay Differential Equations*, is the field's book on orders and breaks (not opened here).
 
     Examples
     --------
@@ -68,50 +98,128 @@ class Delay(cosim.Measure):
     """
 
     unit_from = "source"
+    conditions = {
+        "sees_present": lambda self: self.can_use_current_value or self.values.numbers["delay"][0] == 0.0,
+        "keeps_interior": lambda self: self.interpolation == "dense_output",
+        "iterates": lambda self: self.long_steps == "iterate",
+    }
 
     source = cosim.source(description="what is delayed")
     delay = cosim.parameter(unit="s", minimum=0.0, description="how long")
-    default_value = cosim.parameter(default=0.0, description="value while nothing is remembered")
+    longest_delay = cosim.parameter(unit="s", default=0.0, minimum=0.0, description="can be asked for later")
+    history = cosim.source(optional=True, description="the source before the start")
+    default_value = cosim.parameter(default=0.0, each=True, description="value while nothing is remembered")
     use_linear_interpolation_only = cosim.option(False)
     can_use_current_value = cosim.option(False)
+    interpolation = cosim.option("hermite", choices=("hermite", "dense_output"))
+    long_steps = cosim.option("iterate", choices=("iterate", "limit", "extrapolate"))
     past = cosim.history(of="source", keep="delay")
-    smooth_until = cosim.cache_slot(
-        unit="s", description="next time at which the delayed signal is not smooth"
+    delayed_time = cosim.cache_slot(unit="s", description="the time that is asked for")
+    delayed_time_dot = cosim.cache_slot(description="how fast it goes on")
+    last_delayed_time = cosim.discrete(
+        unit="s", invalidates=cosim.Stage.REPORT, internal=True, description="when the last step ended"
     )
+    last_delay = cosim.discrete(unit="s", start=-1.0, internal=True, description="when the last step ended")
+    largest_extrapolation = cosim.discrete(
+        unit="s", invalidates=cosim.Stage.REPORT, description="farthest look beyond the newest value"
+    )
+    smooth_until = cosim.cache_slot(unit="s", description="when the delayed signal is not smooth next")
+    break_order = cosim.cache_slot(description="order of the break that has arrived just now")
+    overlap = cosim.cache_slot(unit="s", description="how far this step looks into itself")
     step_error = cosim.cache_slot(description="estimated relative error of the remembered signal")
 
-    @cosim.kernel(unless="can_use_current_value")
+    @cosim.kernel
+    def look_where(t, delay, delayed_time, delayed_time_dot):
+        delayed_time[0] = t - delay
+        delayed_time_dot[0] = 1.0
+
+    @cosim.kernel(unless="sees_present")
     def from_the_past(
-        t, past, past_ring, delay, default_value, use_linear_interpolation_only, value, value_dot
+        t,
+        past,
+        past_ring,
+        delay,
+        last_delay,
+        delayed_time,
+        delayed_time_dot,
+        default_value,
+        history,
+        history_dot,
+        use_linear_interpolation_only,
+        interpolation,
+        value,
+        value_dot,
     ):
-        found, rate = interpolate_history(
-            past, past_ring, t - delay, t, 0.0, 0.0, 0.0, use_linear_interpolation_only, default_value
+        if delay == 0.0:
+            raise ValueError("a delay cannot become 0 later; add the part with 0, or can_use_current_value")
+        kind = interpolation_kind(use_linear_interpolation_only, interpolation)
+        # before the start the rate is that of `history` over time itself
+        found, rate = delayed_value(
+            past,
+            past_ring,
+            last_delay == delay,
+            delayed_time,
+            t,
+            False,
+            0.0,
+            0.0,
+            kind,
+            default_value,
+            history,
+            history_dot / delayed_time_dot,
         )
         value[0] = found
-        value_dot[0] = rate
+        value_dot[0] = rate * delayed_time_dot
 
-    @cosim.kernel(when="can_use_current_value")
+    @cosim.kernel(when="sees_present")
     def up_to_the_present(
-        t, past, past_ring, delay, use_linear_interpolation_only, source, source_dot, value, value_dot
+        t,
+        past,
+        past_ring,
+        delay,
+        last_delay,
+        delayed_time,
+        delayed_time_dot,
+        history,
+        history_dot,
+        use_linear_interpolation_only,
+        interpolation,
+        source,
+        source_dot,
+        value,
+        value_dot,
     ):
         if delay == 0.0:
             value[0] = source
             value_dot[0] = source_dot
         else:
-            found, rate = interpolate_history(
-                past, past_ring, t - delay, t, 1.0, source, source_dot, use_linear_interpolation_only, source
+            kind = interpolation_kind(use_linear_interpolation_only, interpolation)
+            found, rate = delayed_value(
+                past,
+                past_ring,
+                last_delay == delay,
+                delayed_time,
+                t,
+                True,
+                source,
+                source_dot,
+                kind,
+                source,
+                history,
+                history_dot / delayed_time_dot,
             )
             value[0] = found
-            value_dot[0] = rate
+            value_dot[0] = rate * delayed_time_dot
 
     @cosim.kernel
     def look_back(
         t,
         past,
         past_ring,
-        delay,
+        delayed_time,
         can_use_current_value,
         use_linear_interpolation_only,
+        interpolation,
         source,
         source_dot,
         step_error,
@@ -119,21 +227,70 @@ class Delay(cosim.Measure):
         step_error[0] = extrapolation_error(
             past,
             past_ring,
-            t - delay,
+            delayed_time,
             t,
-            can_use_current_value,
+            can_use_current_value != 0.0,
             source,
             source_dot,
-            use_linear_interpolation_only,
+            interpolation_kind(use_linear_interpolation_only, interpolation),
         )
 
     @cosim.kernel
-    def look_ahead(t, past, past_ring, delay, smooth_until):
-        smooth_until[0] = next_kink(past, past_ring, delay, t)
+    def look_ahead(t, past, past_ring, delay, long_steps, smooth_until):
+        smooth_until[0] = break_time(past, past_ring) + delay
+        if long_steps == LIMIT and delay > 0.0:
+            smooth_until[0] = min(smooth_until[0], t + delay)
+
+    @cosim.kernel
+    def look_here(t, past, past_ring, delayed_time, can_use_current_value, long_steps, break_order, overlap):
+        break_order[0] = math.inf
+        if delayed_time >= break_time(past, past_ring) - 1e-14 * max(1.0, abs(t)):
+            break_order[0] = next_break_order(past, past_ring)
+        overlap[0] = 0.0
+        if long_steps == ITERATE and can_use_current_value == 0.0 and delayed_time < t:
+            overlap[0] = beyond(past, past_ring, delayed_time)
+
+    @cosim.update(at="inside", when="keeps_interior")
+    def remember_inside(t, side, smoothness, source, source_dot, past, past_ring):
+        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+
+    @cosim.update(at="ahead", when="iterates")
+    def remember_ahead(t, side, smoothness, source, source_dot, past, past_ring):
+        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
 
     @cosim.update
-    def remember(t, side, source, source_dot, delay, past, past_ring):
-        trim_history(past, past_ring, t, t - delay)
-        append_to_history(past, past_ring, t, side, source, source_dot)
-        # What was a jump at this very instant is over when it is not delayed at all.
-        trim_history(past, past_ring, t, t - delay)
+    def remember(
+        t,
+        side,
+        smoothness,
+        source,
+        source_dot,
+        history,
+        history_dot,
+        delay,
+        delayed_time,
+        delayed_time_dot,
+        longest_delay,
+        can_use_current_value,
+        last_delay,
+        last_delay_next,
+        last_delayed_time,
+        last_delayed_time_next,
+        largest_extrapolation,
+        largest_extrapolation_next,
+        past,
+        past_ring,
+    ):
+        if can_use_current_value == 0.0 and delay > 0.0 and past_ring[3] > 0 and past_ring[5] >= 0:
+            farthest = delayed_time - newest_time(past, past_ring)
+            largest_extrapolation_next[0] = max(largest_extrapolation, farthest)
+        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+        mark_start(past, past_ring, history, history_dot / delayed_time_dot)
+        if delay != last_delay:
+            leave_piece(past_ring)
+        enter_piece(past, past_ring, t, delayed_time)
+        if side == 0.0:
+            # what the step that has ended looked at may be asked for once more
+            trim_history(past, past_ring, t, min(last_delayed_time, t - longest_delay, delayed_time))
+        last_delay_next[0] = delay
+        last_delayed_time_next[0] = delayed_time

@@ -48,11 +48,11 @@ def test_variables_by_default(oscillator_fmu: Path) -> None:
     assert kinds["input"] == ["osc.force", "osc.wind[1]", "osc.wind[2]"]
     assert kinds["output"] == ["osc.position", "osc.acceleration", "felt"]
     states = ["osc.x", "osc.v", "osc.dissipated_energy"]
-    assert kinds["local"] == [*states, *(f"der({state})" for state in states)]
+    assert kinds["local"] == [*states, "felt.largest_extrapolation", *(f"der({state})" for state in states)]
     assert kinds["parameter"] == [
         "osc.mass", "osc.stiffness", "osc.damping", "osc.places[1]", "osc.places[2]", "osc.places[3]",
         "osc.turn[1,1]", "osc.turn[1,2]", "osc.turn[2,1]", "osc.turn[2,2]",
-        "felt.delay", "felt.default_value",
+        "felt.delay", "felt.longest_delay", "felt.default_value",
     ]  # fmt: skip
 
 
@@ -107,6 +107,8 @@ def test_dependencies(oscillator_fmu: Path) -> None:
         "osc.x",
         *places,
         "felt.delay",
+        "felt.longest_delay",
+        "felt.largest_extrapolation",
         "felt.default_value",
     }  # nothing is remembered yet
     physics = {"osc.x", "osc.v", "osc.mass", "osc.stiffness", "osc.damping"}

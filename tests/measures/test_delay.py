@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.system.history_buffer import append_to_history, interpolate_history, trim_history
+from cosim.system.history_buffer import append_to_history, trim_history
+from cosim.system.history_lookup import interpolate_history
 from cosim_measures.delay import Delay
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
@@ -99,14 +100,14 @@ def test_the_reference_has_both_kinds_of_runs() -> None:
 @pytest.mark.parametrize(("history", "column"), COLUMNS, ids=lambda x: x if isinstance(x, int) else x["name"])
 def test_lines_agree_with_simbody(history, column) -> None:
     delay = history["delay_columns"][column]["delay"]
-    past, ring = np.zeros(4 * 64), np.array([0, 64, 0, 0, 0])
+    past, ring = np.zeros(4 * 64), np.array([0, 64, 0, 0, 0, -1, -1, -1])
     remembered = -math.inf
     for i, row in enumerate(history["rows"]):
         for earlier in history["rows"][: i + 1]:
             if remembered < earlier["t"] <= row["newest_buffer_time"]:
                 remembered = earlier["t"]
                 trim_history(past, ring, remembered, remembered - delay)
-                append_to_history(past, ring, remembered, 0.0, earlier["source"], math.nan)
+                append_to_history(past, ring, remembered, 0.0, math.inf, earlier["source"], math.nan)
         value, _ = interpolate_history(past, ring, row["t"] - delay, row["t"], 0.0, 0.0, 0.0, 1.0, math.nan)
         assert value == pytest.approx(row["delayed"][column], abs=1e-13)
 
@@ -195,9 +196,9 @@ def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
     errors, counts = [], np.array([10, 20, 40])
     for n in counts:
         step = 0.5 * math.pi / n
-        past, ring = np.zeros(4 * 256), np.array([0, 256, 0, 0, 0])
+        past, ring = np.zeros(4 * 256), np.array([0, 256, 0, 0, 0, -1, -1, -1])
         for i in range(-n - 2, 1):
-            append_to_history(past, ring, i * step, 0.0, math.cos(i * step), -math.sin(i * step))
+            append_to_history(past, ring, i * step, 0.0, math.inf, math.cos(i * step), -math.sin(i * step))
 
         def slope(t, past=past, ring=ring):
             return -interpolate_history(past, ring, t - 0.5 * math.pi, t, 0.0, 0.0, 0.0, 0.0, 0.0)[0]
@@ -206,7 +207,7 @@ def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
         for i in range(4 * n):
             t = i * step
             y += step / 6.0 * (slope(t) + 4.0 * slope(t + 0.5 * step) + slope(t + step))
-            append_to_history(past, ring, t + step, 0.0, y, slope(t + step))
+            append_to_history(past, ring, t + step, 0.0, math.inf, y, slope(t + step))
         errors.append(abs(y - 1.0))
     assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] == pytest.approx(4.0, abs=0.3)
 

@@ -1,0 +1,81 @@
+"""Points inside a step that has ended, for histories that keep more than the ends of steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cosim.contracts.integrator import Integrator
+from cosim.system.history_buffer import drop_later, entry_time
+from cosim.system.state import State
+from cosim.system.system import System
+
+MOST_POINTS = 2  # histories look for no more between two ends of steps
+
+
+def points_inside(dense_order: int) -> int:
+    """How many points inside a step say all that a dense output of this order says.
+
+    With value and derivative at n points and both ends a polynomial is of degree 2 n + 3, and its error
+    of the order h^(2 n + 4).
+    """
+    return min(max(1, math.ceil((dense_order - 3) / 2)), MOST_POINTS)
+
+
+class StepInterior:
+    """Runs the updates "inside" of a system after a step, on the integrator's dense output.
+
+    Parameters
+    ----------
+    system : System
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        first, last = system.update_ranges["inside"]
+        self._scratch = system.default_state() if first != last else None
+
+    def remember(self, state: State, integrator: Integrator) -> None:
+        """Append the points inside the last step, which ended at the State's time, to histories.
+
+        All points are computed before the first one is remembered: a step that looks into itself has left
+        its own past in the histories, which is replaced.
+
+        Raises
+        ------
+        SimulationError
+            A component cannot be evaluated there.
+        """
+        scratch = self._scratch
+        if scratch is None or not integrator.previous_time < state.time:
+            return
+        system, start = self.system, integrator.previous_time
+        mine, theirs = scratch._arrays, state._arrays
+        for name in "pdkh":
+            mine[name] = theirs[name]
+        count = points_inside(integrator.capabilities.dense_order)
+        times = [start + (state.time - start) * i / (count + 1) for i in range(1, count + 1)]
+        computed = []
+        for time in times:
+            mine["c"] = theirs["c"].copy()
+            integrator.interpolate(time, mine["y"])
+            scratch._time = time
+            failed = system.walk(scratch, *system.derivative_range)
+            if failed:
+                raise system.failure(scratch, failed - 1)
+            computed.append(mine["c"])
+        for ring in system.rings:
+            _forget_after(theirs["h"], theirs["k"][ring.offset : ring.offset + ring.size], start)
+        for time, cache in zip(times, computed, strict=True):
+            mine["c"], scratch._time = cache, time
+            system.run_auto_updates(scratch, -1.0, at="inside")
+        theirs["h"] = mine["h"]
+
+
+def _forget_after(past: np.ndarray, ring: np.ndarray, time: float) -> None:
+    count = int(ring[3])
+    while count and entry_time(past, ring, count - 1) > time:
+        count -= 1
+    if count < ring[3]:
+        drop_later(ring, count)

@@ -1,0 +1,216 @@
+"""Values of a signal in the past, and how far off they are."""
+
+from __future__ import annotations
+
+from cosim.system.history_buffer import (
+    BEGIN,
+    COUNT,
+    END,
+    START_ORDER,
+    entry_offset,
+    entry_time,
+    find,
+    margin,
+)
+from cosim.system.history_polynomials import cubic, hermite, hermite_through, linear, point, third_derivative
+
+HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
+SMALL = 1e-3  # a signal below that is compared with it instead of with itself
+SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
+FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
+SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
+FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
+
+
+def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, kind, nothing):
+    """Value and derivative of the signal at `t_delayed`, from what is remembered.
+
+    Before the oldest entry the signal is constant. Between two entries: the cubic Hermite polynomial
+    where both derivatives are known, else the cubic through four entries around, else (too few
+    entries on this side of a break, or lines asked for) a line. Beyond the newest entry the same
+    polynomial goes on, for at most ten times its interval; then, and after a lone entry, the tangent
+    or a constant. At a break itself it is the value before it.
+
+    Parameters
+    ----------
+    past, ring : ndarray
+        See `cosim.system.history_buffer`.
+    t_delayed, t : float
+        The time that is asked for and the present, s.
+    has_present : bool or float
+        Whether `value` and `derivative`, those of the signal at `t`, may be used as the newest entry.
+    kind : bool or float
+        0: cubics, 1: lines, 2: the polynomial through all points of a step.
+    nothing : float
+        The value when nothing is remembered.
+
+    Returns
+    -------
+    value, derivative : float
+    """
+    count = ring[COUNT]
+    if count == 0:
+        return nothing, 0.0
+    close = margin(t)
+    if t_delayed < entry_time(past, ring, 0) - close:
+        return past[entry_offset(ring, 0) + 2], 0.0
+    left = max(find(past, ring, t_delayed), 0)
+    # A break within rounding of this time: stay on the side before it.
+    if left + 1 < count and entry_time(past, ring, left + 1) - t_delayed <= close:
+        left += 1
+    while left > 0 and entry_time(past, ring, left - 1) == entry_time(past, ring, left):
+        if t_delayed - entry_time(past, ring, left) > close:
+            break
+        left -= 1
+    # The piece between two breaks, as far as a polynomial may need it.
+    begin = left
+    farthest = max(left - 4, 0)
+    while begin > farthest and entry_time(past, ring, begin - 1) < entry_time(past, ring, begin):
+        begin -= 1
+    end = left
+    farthest = min(left + 4, count - 1)
+    while end < farthest and entry_time(past, ring, end + 1) > entry_time(past, ring, end):
+        end += 1
+    if has_present and end == count - 1 and entry_time(past, ring, end) < t:
+        end += 1
+    return in_piece(past, ring, begin, end, t_delayed, t, value, derivative, kind)
+
+
+def delayed_value(
+    past, ring, settled, t_delayed, t, has_present, value, derivative, kind, nothing, before, before_dot
+):
+    """Value and derivative at `t_delayed` on the piece that was chosen when the step began.
+
+    Parameters
+    ----------
+    settled : bool
+        Whether the piece was chosen for the present delay; otherwise it is looked for by time.
+    before, before_dot : float
+        The function before the start of the history and its derivative, NaN for a constant.
+    others
+        As `interpolate_history`.
+
+    Raises
+    ------
+    ValueError
+        What is asked for has been forgotten.
+    """
+    if ring[COUNT] == 0:
+        return nothing, 0.0
+    begin = ring[BEGIN]
+    if begin >= 0 and t_delayed < entry_time(past, ring, begin) - margin(t):
+        settled = False  # a time inside the last step, looked at when the step has ended
+    if not settled:
+        begin = 0
+        if t_delayed < entry_time(past, ring, 0) - margin(t):
+            if ring[START_ORDER] < 0:
+                raise ValueError(
+                    "the delay became longer than what is remembered: give the part its longest_delay"
+                )
+            begin = -1
+    if begin < 0:
+        if before == before:
+            return before, before_dot
+        return past[entry_offset(ring, 0) + 2], 0.0
+    if not settled:
+        return interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, kind, nothing)
+    end = ring[END]
+    if end < 0:
+        end = ring[COUNT] - 1
+        if has_present and entry_time(past, ring, end) < t:
+            end += 1
+    return in_piece(past, ring, begin, end, t_delayed, t, value, derivative, kind)
+
+
+def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
+    """Value and derivative at `at` from the entries `begin` … `end`, without a break among them.
+
+    An index one past the newest entry stands for the present.
+    """
+    left = begin
+    high = end - 1
+    while left < high:
+        middle = (left + high + 1) // 2
+        if entry_time(past, ring, middle) <= at:
+            left = middle
+        else:
+            high = middle - 1
+    t0, v0, d0 = point(past, ring, left, t, value, derivative)
+    if begin == end:
+        known = d0 == d0 and kind != LINEAR
+        return (v0 + d0 * (at - t0), d0) if known else (v0, 0.0)
+    t1, v1, d1 = point(past, ring, left + 1, t, value, derivative)
+    if kind == LINEAR:
+        return linear(at, t0, v0, t1, v1)
+    beyond = at - t1 > FARTHEST * (t1 - t0)
+    if d0 == d0 and d1 == d1:
+        if beyond:
+            return v1 + d1 * (at - t1), d1
+        if kind == DENSE:
+            first = left
+            while first > begin and past[entry_offset(ring, first) + 1] < 0.0:
+                first -= 1
+            last = left + 1
+            while last < min(end, ring[COUNT] - 1) and past[entry_offset(ring, last) + 1] < 0.0:
+                last += 1
+            if last - first > 1 and at - t1 <= t1 - entry_time(past, ring, first):
+                return hermite_through(past, ring, first, last, at, t, value, derivative)
+        return hermite(at, t0, v0, d0, t1, v1, d1)
+    if end - begin < 3 or beyond:
+        return linear(at, t0, v0, t1, v1)
+    first = min(max(left - 1, begin), end - 3)
+    t0, v0, _ = point(past, ring, first, t, value, derivative)
+    t1, v1, _ = point(past, ring, first + 1, t, value, derivative)
+    t2, v2, _ = point(past, ring, first + 2, t, value, derivative)
+    t3, v3, _ = point(past, ring, first + 3, t, value, derivative)
+    return cubic(at, t0, v0, t1, v1, t2, v2, t3, v3)
+
+
+def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative, kind):
+    """How far off values from this history are, as far as the end of a step at `t` can tell.
+
+    The larger one of two: the difference between a value that was extrapolated and the one that is
+    known now that the present of the signal is; and the error of the cubic over this step, by its
+    fourth derivative. Lines, and cubics without derivatives, are as good as they are; what keeps the
+    dense output is as good as the step.
+
+    Returns
+    -------
+    float
+        Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
+    """
+    newest = ring[COUNT] - 1
+    ahead = False  # whether the end of this step stands in the history already
+    while newest >= 0 and entry_time(past, ring, newest) >= t:
+        newest -= 1
+        ahead = True
+    while newest > 0 and past[entry_offset(ring, newest) + 1] < 0.0:
+        newest -= 1
+    if newest < 0:
+        return 0.0
+    # At a jump that is no event no step is short enough; a hundred-thousandth of the delay resolves it.
+    if t - entry_time(past, ring, newest) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
+        return 0.0
+    error = 0.0
+    open_piece = ring[BEGIN] >= 0 and ring[END] < 0
+    if not has_present and not ahead and open_piece and t_delayed > entry_time(past, ring, newest):
+        guessed, _ = in_piece(past, ring, ring[BEGIN], newest, t_delayed, t, 0.0, 0.0, kind)
+        known, _ = in_piece(past, ring, ring[BEGIN], newest + 1, t_delayed, t, value, derivative, kind)
+        error = abs(guessed - known) / max(SMALL, abs(known))
+    before_it = newest - 1
+    while before_it > 0 and (
+        past[entry_offset(ring, before_it) + 1] < 0.0
+        or entry_time(past, ring, before_it) == entry_time(past, ring, newest)
+    ):
+        before_it -= 1  # across a break: too large rather than nothing
+    if before_it >= 0 and kind == HERMITE:
+        t0, v0, d0 = point(past, ring, before_it, t, value, derivative)
+        t1, v1, d1 = point(past, ring, newest, t, value, derivative)
+        before, step = t1 - t0, t - t1
+        if before > SHORTEST * step and d0 == d0 and d1 == d1 and derivative == derivative:
+            change = third_derivative(step, v1, d1, value, derivative) - third_derivative(
+                before, v0, d0, v1, d1
+            )
+            bend = step * step * step * step * change / (192.0 * (before + step))
+            error = max(error, abs(bend) / max(SMALL, abs(value)))
+    return error

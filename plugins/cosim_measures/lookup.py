@@ -1,0 +1,24 @@
+"""What measures with a past have in common."""
+
+from __future__ import annotations
+
+from cosim import newest_time
+
+HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0
+
+
+def interpolation_kind(use_linear_interpolation_only, interpolation):
+    """The kind of interpolation that two options stand for."""
+    if use_linear_interpolation_only != 0.0:
+        return LINEAR
+    return DENSE if interpolation == 1.0 else HERMITE
+
+
+def beyond(past, ring, delayed_time):
+    """How far a time lies after the newest entry of a history, s; 0 when it does not.
+
+    Also 0 while the piece that the time lies in does not reach to the newest entry.
+    """
+    if ring[3] == 0 or ring[5] < 0 or ring[6] >= 0:
+        return 0.0
+    return max(0.0, delayed_time - newest_time(past, ring))
