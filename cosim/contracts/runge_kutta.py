@@ -109,7 +109,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if self.tableau.extra:
             self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
             # Updates at the end of a step change what the extra stages read: they are taken at once then.
-            if system.update_range[0] < system.update_range[1]:
+            if system.has_updates:
                 self._complete()
 
     def _complete(self) -> None:

@@ -122,6 +122,11 @@ class System:
         self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
 
+    @property
+    def has_updates(self) -> bool:
+        """Whether something in it changes at the end of a step: a history, an auto-update variable."""
+        return any(first != last for first, last in self.update_ranges.values())
+
     def _list_smoothness(self) -> list[tuple[int, bool]]:
         """Where updates read the smoothness, and whether a source follows a delayed signal at once.
 
