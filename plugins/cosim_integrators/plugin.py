@@ -6,8 +6,11 @@ import cosim
 from cosim_integrators.bogacki_shampine import BogackiShampine
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.dormand_prince_853 import DormandPrince853
+from cosim_integrators.esdirk43 import Esdirk43
 from cosim_integrators.explicit_euler import ExplicitEuler
 from cosim_integrators.heun import Heun
+from cosim_integrators.implicit_euler import ImplicitEuler
+from cosim_integrators.radau3 import Radau3
 from cosim_integrators.radau5 import Radau5
 from cosim_integrators.runge_kutta_3 import RungeKutta3
 from cosim_integrators.runge_kutta_4 import RungeKutta4
@@ -15,6 +18,7 @@ from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 from cosim_integrators.second_order.semi_implicit_euler import SemiImplicitEuler
 from cosim_integrators.second_order.velocity_verlet import VelocityVerlet
 from cosim_integrators.second_order.yoshida_4 import Yoshida4
+from cosim_integrators.trapezoid import Trapezoid
 from cosim_integrators.tsitouras import Tsitouras
 
 cosim_contract = "1.0"
@@ -32,7 +36,11 @@ def cosim_register_integrators(register: cosim.Register) -> None:
     register("integrators.dormand_prince", DormandPrince)
     register("integrators.tsitouras", Tsitouras)
     register("integrators.dormand_prince_853", DormandPrince853)
+    register("integrators.implicit_euler", ImplicitEuler)
+    register("integrators.trapezoid", Trapezoid)
+    register("integrators.radau3", Radau3)
     register("integrators.radau5", Radau5)
+    register("integrators.esdirk43", Esdirk43)
     register("integrators.semi_implicit_euler", SemiImplicitEuler)
     register("integrators.velocity_verlet", VelocityVerlet)
     register("integrators.yoshida_4", Yoshida4)

@@ -22,7 +22,8 @@ class Radau5(ImplicitIntegrator):
     explicit method is several times cheaper there.
 
     The error estimate has order 3; it is held to ``0.1 accuracy^(2/3)``, so that the solution, being of
-    order 5, keeps the accuracy. Dense output is the collocation polynomial, of order 3.
+    order 5, keeps the accuracy. Dense output is the collocation polynomial with, where nothing is
+    stiff, the derivative at the start: order 4.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Radau5(ImplicitIntegrator):
     """
 
     order = 5
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3)
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=4)
     step_function = collocation_step
     redo_function = redo_collocation_step
     vectors, history = 9, 3

@@ -39,6 +39,7 @@ class BlockSystem:
         self.table = np.array([[block_address(block), 0, 1]], dtype=np.int64)
         self.ints = np.zeros(1, dtype=np.int64)
         self.derivative_range = (0, 1)
+        self.has_updates = False
         self.update_range = (1, 1)
         self.variables: dict[str, Any] = {}
         self._empty, self._no_ints = np.zeros(1), np.zeros(1, dtype=np.int64)

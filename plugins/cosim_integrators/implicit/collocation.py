@@ -7,7 +7,8 @@ size s n into a real one and a complex one of size n each (or one complex one, f
 ``method``      from METHOD_AT on: 0 stages, 1 whether Newton has a real system, 2 real shift (of the
                 error estimate, and of Newton's real system), 3 and 4 complex shift, 5 order of the
                 estimate + 1; from 6 on rows of three: the nodes, T, its inverse, weights of the error,
-                and for each stage its part in the polynomial of the dense output
+                for each stage its part in the polynomial of the dense output; then the correction of
+                that polynomial, degrees 1 … s + 1
 ``memory``      history: z of the last step, which the next one extrapolates
 ``work``        from V_FAMILY on: z, the transformed unknowns, the stage derivatives
 =============== ===========================================================================
@@ -35,11 +36,13 @@ from cosim_integrators.implicit.layout import (
     ITERATIONS,
     LAST,
     METHOD_AT,
+    MORE,
     OK,
     RATE,
     REFRESH,
     REJECTED,
     SLOW,
+    V_BASE,
     V_DENSE,
     V_ERROR,
     V_IMAGINARY,
@@ -55,7 +58,7 @@ from cosim_integrators.implicit.newton import begin_iteration, judge, set_weight
 
 STAGES, REAL, SHIFT, RE, IM, EXPONENT = range(METHOD_AT, METHOD_AT + 6)
 NODES, TRANSFORM, INVERSE = METHOD_AT + 6, METHOD_AT + 9, METHOD_AT + 18
-WEIGHTS, PARTS = METHOD_AT + 27, METHOD_AT + 30
+WEIGHTS, PARTS, CORRECTION = METHOD_AT + 27, METHOD_AT + 30, METHOD_AT + 39
 SAFETY = 0.9
 LARGEST_GROWTH = 8.0
 LARGEST_SHRINK = 0.2
@@ -119,7 +122,7 @@ def attempt_collocation(
     guess(step, method, memory, z, n)
     transformed(method, INVERSE, z, n, w)
     begin_iteration(memory)
-    most = most_iterations(stages)
+    most = most_iterations(stages) + int(method[MORE])
     work[ITERATIONS] = 0.0
     work[RATE] = 0.0
     previous = 0.0
@@ -151,11 +154,12 @@ def attempt_collocation(
     end = z[(stages - 1) * n :]
     for m in range(n):
         y[m] = start[m] + end[m]
+    defect(step, method, work, lu, pattern, z)
     work[ESTIMATE] = 0.0
     if settings[FIXED] == 0.0:
         status = estimate(
             table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu,
-            pattern, z,
+            pattern,
         )  # fmt: skip
     return status
 
@@ -208,30 +212,44 @@ def correct(step, method, work, lu, pattern, w, f, z, weight, n):
     return size
 
 
+def defect(step, method, work, lu, pattern, z):
+    """Difference to an embedded formula, filtered so that stiff parts do not blow it up, into V_ERROR.
+
+    What is not stiff it tells by how much the collocation polynomial misses the derivative at the start,
+    over the shift; kept in V_BASE for the dense output.
+    """
+    slope = vector(work, V_SLOPE, z.shape[0] // int(method[STAGES]))
+    n = slope.shape[0]
+    error = vector(work, V_ERROR, n)
+    part = vector(work, V_IMAGINARY, n)
+    kept = vector(work, V_BASE, n)
+    for m in range(n):
+        total = 0.0
+        for i in range(int(method[STAGES])):
+            total += method[WEIGHTS + i] * z[i * n + m]
+        part[m] = total / step
+        error[m] = slope[m] + part[m]
+    solve_real(lu, pattern, error)
+    for m in range(n):
+        kept[m] = error[m]
+
+
 def estimate(
-    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern, z
+    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern
 ):
-    """Error of the step: difference to an embedded formula, filtered so that stiff parts do not blow it up.
+    """Size of the error and factor for the next step.
 
     After a rejection, and where nothing is known of the past, a large estimate is filtered once more,
     which costs an evaluation.
     """
     n = y.shape[0]
     stages = int(method[STAGES])
-    step = t_end - t
     start = vector(work, V_START, n)
-    slope = vector(work, V_SLOPE, n)
     error = vector(work, V_ERROR, n)
     part = vector(work, V_IMAGINARY, n)
     end = vector(work, V_RIGHT, n)
     for m in range(n):
-        total = 0.0
-        for i in range(stages):
-            total += method[WEIGHTS + i] * z[i * n + m]
-        part[m] = total / step
-        error[m] = slope[m] + part[m]
         end[m] = y[m]
-    solve_real(lu, pattern, error)
     size = size_of_error(error, start, end, method, settings, work)
     if size >= 1.0 and (memory[LAST] == 0.0 or work[REJECTED] != 0.0):
         for m in range(n):
@@ -260,13 +278,15 @@ def accept_collocation(t, t_end, ideal, y, c, method, settings, memory, work):
     z = family_vectors(work, 0, stages, n)
     for i in range(stages * n):
         memory[HISTORY_AT + i] = z[i]
-    work[DEGREE] = float(stages)
-    for q in range(stages):
+    missed = vector(work, V_BASE, n)
+    work[DEGREE] = float(stages + 1)
+    for q in range(stages + 1):
         part = vector(work, V_DENSE + q, n)
         for m in range(n):
-            total = 0.0
-            for i in range(stages):
-                total += method[PARTS + 3 * i + q] * z[i * n + m]
+            total = method[CORRECTION + q] * missed[m]
+            if q < stages:
+                for i in range(stages):
+                    total += method[PARTS + 3 * i + q] * z[i * n + m]
             part[m] = total
     good = work[RATE] <= method[REFRESH]
     memory[AGE] = 1.0 if good else 0.0

@@ -17,6 +17,15 @@ from cosim_integrators.implicit.layout import EPSILON
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 
+HAIRER_WANNER = """
+@book{hairer1996,
+  author = {Hairer, Ernst and Wanner, Gerhard},
+  title = {Solving Ordinary Differential Equations {II}: Stiff and Differential-Algebraic Problems},
+  publisher = {Springer},
+  year = {1996}
+}
+"""
+
 if TYPE_CHECKING:
     State = Any
     System = Any
@@ -25,6 +34,7 @@ Vector = NDArray[np.float64]
 
 LARGEST_DENSE = 200  # states; beyond, matrices are sparse and SciPy's
 FIXED_TOLERANCE = 1e-12  # to which stages are solved where there is no error control
+MORE_ITERATIONS = 20.0  # with fixed steps
 ROUNDING = 1e-10  # a correction, relative to the state, that may be all rounding when it no longer shrinks
 
 
@@ -50,6 +60,7 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
     """
 
     dense_function = polynomial_output
+    bibtex = HAIRER_WANNER
 
     method: ClassVar[Vector]
     vectors: ClassVar[int]
@@ -72,7 +83,8 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
         # A Jacobian that costs many evaluations is worth a few more iterations.
         refresh = min(0.1, max(1e-3, 1e-3 * float(self._pattern[layout.P_COLOURS])))
         head = [self.vectors, self.history, factor, max(10.0 * EPSILON / reached, left), refresh]
-        return np.array([*head, ROUNDING / reached, *self.method])
+        more = 0.0 if self.fixed_step is None else MORE_ITERATIONS
+        return np.array([*head, ROUNDING / reached, more, *self.method])
 
     def memory_size(self, ny: int) -> int:
         """Header, history and the entries of the Jacobian, as many as the system has."""

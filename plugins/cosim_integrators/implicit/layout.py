@@ -5,8 +5,9 @@
                  in `memory`, 2 factor between the tolerances of the solution and those that Newton's
                  method and the error estimate are held to, 3 what may be left of an iteration's error
                  when it stops, 4 the rate of convergence beyond which the Jacobian is made anew, 5 the
-                 size of a correction that may be all rounding when it no longer shrinks; from METHOD_AT on
-                 the numbers of the method
+                 size of a correction that may be all rounding when it no longer shrinks, 6 how many more
+                 iterations there are where the step cannot be shortened; from METHOD_AT on the numbers of
+                 the method
 ``memory``       a header, the history of the method, the entries of the Jacobian
 ``work``         after the three common vectors: vectors for all implicit methods, those of the family,
                  the matrices, what the memory was at the start of the step and (for a step that is taken
@@ -23,8 +24,8 @@ from __future__ import annotations
 from cosim.integration.layout import OWN, WORK_HEADER
 
 # coefficients
-VECTORS, HISTORY, TOLERANCE, NEWTON, REFRESH, ROUNDING = range(6)
-METHOD_AT = 6
+VECTORS, HISTORY, TOLERANCE, NEWTON, REFRESH, ROUNDING, MORE = range(7)
+METHOD_AT = 7
 
 # memory, after the next step and the last error
 LAST = 2  # length of the last step, s (0: nothing is known of the past)

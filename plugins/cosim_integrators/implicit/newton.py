@@ -13,6 +13,7 @@ from cosim_integrators.implicit.layout import (
     EPSILON,
     FACTOR,
     ITERATIONS,
+    MORE,
     NEWTON,
     OK,
     RATE,
@@ -27,7 +28,6 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import solve_real
 
-MOST_ITERATIONS = 10
 DIVERGING = 0.99
 
 
@@ -69,28 +69,24 @@ def judge(iteration, most, size, previous, previous_rate, method, memory, work):
     if size == 0.0:
         return 1
     expected = memory[CONVERGENCE]
+    stalled = iteration >= most
+    work[FACTOR] = 0.5
     if iteration > 1:
         ratio = size / previous
         rate = ratio if iteration == 2 else math.sqrt(ratio * previous_rate)
         work[RATE] = rate
-        slow = rate >= DIVERGING
-        work[FACTOR] = 0.5
-        if not slow:
+        if rate < DIVERGING:
             expected = rate / (1.0 - rate)
-            left = expected * size * power(rate, max(0, most - 1 - iteration)) / wanted
-            if left >= 1.0:
-                slow = True
-                excess = min(20.0, max(1e-4, left))
-                work[FACTOR] = 0.8 * math.pow(excess, -1.0 / (4.0 + most - 1 - iteration))
             memory[CONVERGENCE] = max(expected, EPSILON)
-        if slow:
-            return 1 if size <= method[ROUNDING] else SLOW
-    if expected * size <= wanted:
+            left = expected * size * power(rate, max(0, most - 1 - iteration)) / wanted
+            if left >= 1.0 and size > method[ROUNDING]:
+                work[FACTOR] = 0.8 * math.pow(min(20.0, left), -1.0 / (4.0 + max(0, most - 1 - iteration)))
+                return SLOW
+        else:
+            stalled = True
+    if expected * size <= wanted or (stalled and size <= method[ROUNDING]):
         return 1
-    if iteration >= most:
-        work[FACTOR] = 0.5
-        return SLOW
-    return 0
+    return SLOW if stalled else 0
 
 
 def begin_iteration(memory):
@@ -110,9 +106,10 @@ def solve_stage(table, ints, first, last, t, y, p, d, k, h, c, weighted, method,
     begin_iteration(memory)
     slowest = work[RATE]
     work[RATE] = 0.0
+    most = 10 + int(method[MORE])
     previous = 0.0
     rate = 0.0
-    for iteration in range(1, MOST_ITERATIONS + 1):
+    for iteration in range(1, most + 1):
         work[EVALUATIONS] += 1.0
         work[ITERATIONS] += 1.0
         status = walk(table, ints, first, last, t, y, p, d, k, h, c)
@@ -131,7 +128,7 @@ def solve_stage(table, ints, first, last, t, y, p, d, k, h, c, weighted, method,
         if size - size != 0.0:
             work[FAILED_TIME] = t
             return BAD_NUMBER
-        verdict = judge(iteration, MOST_ITERATIONS, size, previous, rate, method, memory, work)
+        verdict = judge(iteration, most, size, previous, rate, method, memory, work)
         if verdict < 0:
             return verdict
         for m in range(n):

@@ -51,13 +51,18 @@ def collocation_coefficients(
     residual = np.abs(inverse @ t - t @ split).max()
     if residual > TOLERANCE * np.abs(inverse).max() * np.abs(t).max():
         raise cosim.ModelError.of("Radau IIA", f"T does not take A^-1 apart: residual {residual:.2g}.")
-    method = np.zeros(39)
-    shift = real or estimate_shift
+    method = np.zeros(43)
+    shift = real or float(estimate_shift or 1.0)
     method[:6] = stages, float(bool(real)), shift, pair.real, pair.imag, stages + 1
     method[6 : 6 + stages] = c
     for at, matrix in ((9, t), (18, np.linalg.inv(t)), (30, dense_parts(c))):
         for i in range(stages):
             method[at + 3 * i : at + 3 * i + stages] = matrix[i]
+    # The dense output gets the derivative at the start by a multiple of the integral of
+    # (s - c_1) … (s - c_s): the derivatives at the nodes stay, and so does the end of the step, by the
+    # choice of the nodes.
+    bump = np.poly(c)[::-1]
+    method[39 : 40 + stages] = shift / bump[0] * bump / np.arange(1, stages + 2)
     # The embedded formula has f(t, y) with weight 1 / shift and order s: its difference to the method,
     # sum d_i h f_i + h f_0 / shift, vanishes for polynomials of degree s - 1; h f = A^-1 z.
     powers = np.vander(c, stages, increasing=True).T

@@ -1,0 +1,46 @@
+"""The trapezoidal rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cosim_integrators.implicit.diagonal_tableau import DiagonalTableau
+from cosim_integrators.implicit.diagonally_implicit_integrator import DiagonallyImplicitIntegrator
+
+
+class Trapezoid(DiagonallyImplicitIntegrator):
+    """The trapezoidal rule: implicit, order 2, keeps oscillations as they are (A-stable, symmetric).
+
+    Law: y_next = y + h/2 (f(t, y) + f(t + h, y_next)).
+
+    When to use: moderately stiff systems with oscillations that are not damped, at coarse accuracies. What
+    is very stiff is not damped but changes sign from step to step: there `Radau5` or `ImplicitEuler`.
+
+    The error estimate is h^3 y''' / 12, from the derivatives at the ends of this step and the last one;
+    the first step after a start or an event is judged by a lower order and so is short. Dense output is
+    the quadratic polynomial that has both derivatives.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`.
+
+    References
+    ----------
+    E. Hairer, G. Wanner, "Solving Ordinary Differential Equations II", section IV.3.
+
+    Examples
+    --------
+    >>> Trapezoid(accuracy=1e-4).order
+    2
+    """
+
+    tableau = DiagonalTableau(
+        order=2, a=[[0], [1 / 2, 1 / 2]], dense=[[1, -1 / 2], [0, 1 / 2]], dense_order=2
+    )
+    capabilities = replace(DiagonallyImplicitIntegrator.capabilities, symmetric=True)
+
+    @property
+    def error_order(self) -> int:
+        """The exponent of the step in the estimate."""
+        return 3
