@@ -37,6 +37,7 @@ BLOCK_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True
 log = logging.getLogger("cosim.native")
 
 _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
+_addresses: dict[int, int] = {}
 _blocks: dict[int, tuple[types.FunctionType, Any]] = {}
 _lifted: dict[int, tuple[types.FunctionType, Any]] = {}
 _address_keepers: dict[int, Any] = {}
@@ -95,7 +96,10 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
     """Where the machine code of any function starts, for `walker.call_step` and `walker.call_dense`."""
     if is_plain():
         return walker.plain_address(function)
-    return _code_address(compile_function(function, signature))
+    compiled = compile_function(function, signature)
+    if id(compiled) not in _addresses:
+        _addresses[id(compiled)] = _code_address(compiled)
+    return _addresses[id(compiled)]
 
 
 def _code_address(dispatcher: Any) -> int:

@@ -61,6 +61,7 @@ class CompiledIntegrator(Integrator):
         self._ny = 0
         self._coefficients = self._settings = np.zeros(0)
         self._work = np.zeros(layout.WORK_HEADER)
+        self._work[layout.START] = self._work[layout.END] = math.nan
         self._slots = np.zeros(2, dtype=np.int64)
         self._step: Any = None
         self._redo: Any = None

@@ -7,6 +7,7 @@ import math
 from cosim.integration.layout import BY_KINK, BY_LIMIT, BY_MAXIMUM, BY_METHOD, BY_TARGET
 
 SAFETY = 0.9
+CAUTION = 0.7  # where the error is that of a step that was made short
 LARGEST_GROWTH = 5.0
 LEAST_GROWTH = 1.2  # less is not worth a change
 LARGEST_SHRINK = 0.1
@@ -68,8 +69,11 @@ def next_step(ideal, step, error, previous_error, order, rejected):
     steps than one that looks at the last error alone.
     """
     if step < NEARLY_IDEAL * ideal:
-        # Something else made this step short, so its error says nothing about the next one.
-        return ideal
+        # Something else made this step short. Its error says nothing about the next one, unless it is so
+        # small that even a longer step than the one wanted would do.
+        factor = 0.0 if error == 0.0 else CAUTION * math.pow(error, -1.0 / order)
+        longer = min(LARGEST_GROWTH, factor) * step
+        return longer if longer > LEAST_GROWTH * ideal and not rejected else ideal
     if error == 0.0:
         return ideal if rejected else LARGEST_GROWTH * step
     if previous_error == 0.0:

@@ -97,11 +97,12 @@ class ContinuousPhase:
         assert self.watch is not None
         isolation = self.watch.isolation
         level, length = isolation.level[:, 0], None
-        after = isolation.values(state)
-        crossed = isolation.crossed(before - level, after - level)
+        crossed, located = [], None
+        if state.accuracy is None:
+            after = isolation.values(state)
+            crossed = isolation.crossed(before - level, after - level)
         if state.accuracy is not None or (self.system.ny and crossed):
             length = self.isolation_window(state, integrator)
-        located = None
         if length is not None:
             found = isolation.first_crossing(state, integrator, before, length)
             if found is not None:
@@ -163,14 +164,36 @@ class ContinuousPhase:
             raise self._failure(state, integrator, code)
 
     def _failure(self, state: State, integrator: Integrator, code: StepCode) -> SimulationError:
-        if code is StepCode.BLOCK_FAILED and integrator.failed_at is not None:
+        """What went wrong, with the component or the state variable that it began with."""
+        where = ""
+        if code in (StepCode.BLOCK_FAILED, StepCode.NOT_FINITE) and integrator.failed_at is not None:
             failed = state.copy()
             time, failed._arrays["y"][:] = integrator.failed_at
-            failed.set_time(time)
+            failed._time = time
             try:
-                failed.realize(Stage.ACCELERATION)
+                self.system.realize(failed, Stage.ACCELERATION)
             except SimulationError as error:
                 return error
+            where = self._not_finite(failed, state)
         worst_state = getattr(integrator, "worst_state", -1)
-        name = f" ({self.system.paths_at('y', [worst_state])[0]})" if worst_state >= 0 else ""
-        return SimulationError(state.time, f"{code.sentence}{name} The State is that of the last good step.")
+        if not where and worst_state >= 0:
+            where = f"{self.system.paths_at('y', [worst_state])[0]} has the largest error. "
+        last = f"The State is that of the last good step, t = {state.time:.9g} s."
+        return SimulationError(state.time, f"{where}{code.sentence} {last}")
+
+    def _not_finite(self, failed: State, good: State) -> str:
+        """The state variable with which it began that not everything was finite."""
+        y = failed._arrays["y"].copy()
+        # What the first derivative that is not finite has spoilt since is no culprit: with good values again
+        failed._arrays["y"][:] = np.where(np.isfinite(y), y, good._arrays["y"])
+        failed.invalidate(Stage.TIME, "a step that failed")
+        try:
+            self.system.realize(failed, Stage.ACCELERATION)
+        except SimulationError as error:
+            return f"{error.reason}. "
+        for values, words in ((failed._arrays["c"][: self.system.ny], "its derivative is"), (y, "it is")):
+            wrong = np.flatnonzero(~np.isfinite(values))
+            if wrong.size:
+                path = self.system.paths_at("y", [int(wrong[0])])[0]
+                return f"{path}: {words} {values[wrong[0]]} at t = {failed.time:.9g} s. "
+        return ""

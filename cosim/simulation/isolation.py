@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosim.compiled.native import compile_function, function_address, is_plain
+from cosim.compiled.native import function_address
 from cosim.compiled.walker import DENSE_SIGNATURE
+from cosim.contracts.compiled_integrator import compiled
 from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.integrator import Integrator
 from cosim.errors import SimulationError
@@ -58,8 +59,8 @@ class Isolation:
         self._ends = np.zeros(2 + 2 * count)
         self._work = np.zeros(kernels.POINTS * (1 + 2 * count))
         self._y, self._c = np.zeros(system.ny), system.new_cache()
-        self._search = compile_function(kernels.first_crossing, kernels.SEARCH_SIGNATURE)
-        self._rates = compile_function(kernels.rates_along, kernels.RATES_SIGNATURE)
+        self._search = compiled(kernels.first_crossing, kernels.SEARCH_SIGNATURE)
+        self._rates = compiled(kernels.rates_along, kernels.RATES_SIGNATURE)
 
     def leave_out(self, held: list[int]) -> None:
         """Look at all witnesses but these."""
@@ -68,7 +69,7 @@ class Isolation:
 
     def values(self, state: State) -> NDArray[np.float64]:
         """The witnesses of a State that is realized to Acceleration."""
-        values: NDArray[np.float64] = state._arrays["c"][self._offsets]
+        values: NDArray[np.float64] = state._arrays["c"].take(self._offsets)
         return values
 
     def first_crossing(
@@ -97,13 +98,12 @@ class Isolation:
         arrays = state._arrays
         self._c[:] = arrays["c"]
         start, stop = integrator.previous_time, state.time
-        with np.errstate(all="ignore") if is_plain() else _NOTHING:
-            code = self._search(
-                *(self._table, self.system.ints, start, stop),
-                *(arrays["p"], arrays["d"], arrays["k"], arrays["h"], self._y, self._c, self._probe),
-                *(dense.coefficients, dense.work, self.level.reshape(-1), self._ends, self._work),
-                *(window, DIFFERENCE * (stop - start)),
-            )
+        code = self._search(
+            *(self._table, self.system.ints, start, stop),
+            *(arrays["p"], arrays["d"], arrays["k"], arrays["h"], self._y, self._c, self._probe),
+            *(dense.coefficients, dense.work, self.level.reshape(-1), self._ends, self._work),
+            *(window, DIFFERENCE * (stop - start)),
+        )
         if code < 0:
             raise self._failure(state, -code - 1, float(self._work[0]))
         return (float(self._ends[0]), float(self._ends[1])) if code == kernels.FOUND else None
@@ -125,12 +125,11 @@ class Isolation:
         """
         arrays, out = state._arrays, np.zeros(len(self.witnesses))
         self._c[:] = arrays["c"]
-        with np.errstate(all="ignore") if is_plain() else _NOTHING:
-            status = self._rates(
-                *(self._table, self.system.ints, state.time, arrays["y"], arrays["p"]),
-                *(arrays["d"], arrays["k"], arrays["h"], arrays["c"], self._probe, self._y, self._c),
-                *(spacing, out),
-            )
+        status = self._rates(
+            *(self._table, self.system.ints, state.time, arrays["y"], arrays["p"]),
+            *(arrays["d"], arrays["k"], arrays["h"], arrays["c"], self._probe, self._y, self._c),
+            *(spacing, out),
+        )
         return np.full_like(out, np.nan) if status else out
 
     def crossed(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> list[int]:
@@ -169,12 +168,3 @@ def needed_blocks(system: System, offsets: list[int]) -> list[int]:
             found.append(i)
             needed |= {region_of(s.offset) for s in (*block.reads, *block.adds) if s.array == "c" and s.size}
     return found[::-1]
-
-
-class _Nothing:
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: Any) -> None: ...
-
-
-_NOTHING = _Nothing()

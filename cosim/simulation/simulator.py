@@ -12,6 +12,7 @@ from cosim.errors import ModelError, SimulationError, StateError
 from cosim.simulation.agenda import FINISHED
 from cosim.simulation.dispatch import handler_failure
 from cosim.simulation.event_log import EventRecord, Finding
+from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus
 from cosim.simulation.stepping import Monitor, Stepping
@@ -265,10 +266,12 @@ class Simulator:
         if status is not None and not status.succeeded:
             return self._end_run(status)
         target = self._target(boundary_time)
-        while True:
-            answer = self._step(target)
-            if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
-                break
+        with interrupt_between_steps() as check:
+            while True:
+                answer = self._step(target)
+                if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
+                    break
+                check()
         return self._end_run(self._finish_call(answer, boundary_time))
 
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:

@@ -1,0 +1,51 @@
+"""advance_to in small intervals, as a co-simulation does: the same trajectory, at the same cost."""
+
+import pytest
+from kernel_parts import Oscillator, system_of
+
+import cosim
+
+UNTIL = 10.0
+
+
+def run(method, intervals):
+    simulator = cosim.Simulator(system_of(o=Oscillator), integrator=f"integrators.{method}", accuracy=1e-7)
+    for i in range(1, intervals + 1):
+        simulator.advance_to(UNTIL * i / intervals)
+    return simulator
+
+
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince"])
+def test_evaluations_and_trajectory(method):
+    whole = run(method, 1)
+    steps, evaluations = whole.statistics.steps, whole.statistics.evaluations
+    for natural_steps in (5, 10):
+        parts = run(method, steps // natural_steps)
+        assert parts.statistics.evaluations <= 1.3 * evaluations
+        assert parts.state["o.x"] == pytest.approx(whole.state["o.x"], abs=2e-6)
+    # shorter than a natural step: one step each, after the first ones have grown to that length
+    intervals = 2 * steps
+    short = run(method, intervals)
+    stages = evaluations / steps
+    assert short.statistics.steps <= intervals + 8
+    assert short.statistics.evaluations <= (intervals + 8) * stages * 1.01 + 3
+    assert short.state["o.x"] == pytest.approx(whole.state["o.x"], abs=2e-6)
+
+
+def test_what_is_written_between_intervals_costs_one_evaluation():
+    simulator = cosim.Simulator(
+        system_of(o=Oscillator), integrator="integrators.dormand_prince", accuracy=1e-6
+    )
+    simulator.advance_to(1.0)
+    step = 1e-3
+    counts = []
+    for i in range(1, 21):
+        before = simulator.statistics.evaluations
+        simulator.advance_to(1.0 + i * step)
+        counts.append(simulator.statistics.evaluations - before)
+    assert counts == [6] * 20
+    # the new derivative is walked by realize(), which is no evaluation of the integrator's
+    simulator.state["o.force"] = 1.0
+    before = simulator.statistics.evaluations
+    simulator.advance_to(1.0 + 21 * step)
+    assert simulator.statistics.evaluations - before == 6
