@@ -1,4 +1,4 @@
-"""Integration as the simulator uses it, and what was left of scheduled events: cases 37, 38, 53, 54, 64 to 80."""
+"""Integration as the simulator uses it, and scheduled events: cases 37, 38, 53, 54, 64 to 80."""
 
 import math
 
