@@ -93,6 +93,8 @@ from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import registry as registry
 from cosim.registration.registry import use_registry as use_registry
+from cosim.simulation.checkpoint import Checkpoint as Checkpoint
+from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
 from cosim.simulation.event_log import EventRecord as EventRecord
 from cosim.simulation.event_log import Finding as Finding
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps

@@ -15,7 +15,8 @@ from cosim.errors import LookUpError, ModelError, Problem
 from cosim.matching import is_pattern, matches
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
-"""Ids of the result sinks behind `Result.to_csv`, `Result.plot` and `Result.to_pandas`."""
+EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
+"""Ids of the result sinks behind the methods of `Result`."""
 
 
 class Result:
@@ -37,6 +38,8 @@ class Result:
         ``steps``, ``rejections``, ``evaluations``, ``wall_time`` (s) …
     message : str
         Why the run ended before its end; empty when it did not.
+    findings : sequence, optional
+        What was noticed about witnesses, in order.
 
     Raises
     ------
@@ -62,11 +65,12 @@ class Result:
         events: Sequence[Any] = (),
         statistics: Mapping[str, Any] | None = None,
         message: str = "",
+        findings: Sequence[Any] = (),
     ) -> None:
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
         self.signals = {name: np.asarray(values, dtype=np.float64) for name, values in signals.items()}
         self.units = {name: (units or {}).get(name, "1") for name in self.signals}
-        self.events = list(events)
+        self.events, self.findings = list(events), list(findings)
         self.statistics = dict(statistics or {})
         self.message = message
         problems = []
@@ -168,7 +172,7 @@ class Result:
             for name in names:
                 chosen.setdefault(name, self[name])
         units = {name: self.unit(name) for name in chosen}
-        return Result(self.time, chosen, units, self.events, self.statistics, self.message)
+        return Result(self.time, chosen, units, self.events, self.statistics, self.message, self.findings)
 
     def columns(self) -> dict[str, NDArray[np.float64]]:
         """Every scalar by itself: elements of a vector signal are ``name[i]``, counted from 0."""
@@ -209,6 +213,36 @@ class Result:
             When pandas is not installed.
         """
         return self._sink(TABLE).show(self)
+
+    def events_to_pandas(self) -> Any:
+        """The handled events as a table, a row for each; see `EventRecord.row` for its columns.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        CosimError
+            When pandas is not installed.
+        """
+        return self._sink(EVENT_TABLE).show(self)
+
+    def plot_events(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
+        """Draw signals over time with a line at each event, one color for each handler.
+
+        Parameters
+        ----------
+        *patterns, path
+            As for `plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure or pathlib.Path
+        """
+        chosen = self.select(patterns) if patterns else self
+        sink = self._sink(EVENT_PICTURE)
+        return sink.show(chosen) if path is None else sink.write(chosen, Path(path))
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.

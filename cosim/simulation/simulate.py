@@ -11,6 +11,7 @@ import numpy as np
 
 from cosim.errors import LookUpError, ModelError, SimulationError
 from cosim.matching import is_pattern, matches
+from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
@@ -89,7 +90,9 @@ class Recorder:
             "references": integrator.bibtex.strip(),
         }
         times = np.array(self.times[: len(self.rows)])  # an interrupt may have come between the two
-        return Result(times, columns, units, list(simulator.events), statistics, message)
+        return Result(
+            times, columns, units, list(simulator.events), statistics, message, list(simulator.findings)
+        )
 
 
 def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
@@ -135,6 +138,8 @@ def simulate(
     signals: Sequence[str] | None = None,
     progress: Progress | None = None,
     state: State | None = None,
+    endless_events: str = "hold",
+    checkpoint: Checkpoint | None = None,
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -156,7 +161,11 @@ def simulate(
     progress : callable, optional
         Called with the time after each step; answering False stops the run.
     state : State, optional
-        Where to start; the default State unless given.
+        Where to start; the default State unless given. One that was saved in the middle of a run goes on.
+    endless_events : str
+        As for `Simulator`.
+    checkpoint : Checkpoint, optional
+        Where to keep the State from time to time, and when the run ends, however it does.
     **options
         For the integrator.
 
@@ -170,7 +179,7 @@ def simulate(
         Its attribute `result` holds what was recorded until then.
     """
     began = wall.perf_counter()
-    simulator = Simulator(system, state, integrator, accuracy, **options)
+    simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
     if not (math.isfinite(until) and until > start):
         raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
@@ -184,14 +193,16 @@ def simulate(
             f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most",
         )
     recorder = Recorder(system, choose_signals(system, signals))
+    # the grid of a run that is resumed goes on
+    first = interval * math.floor(start / interval) if simulator.is_initialized else start
     index = 1
 
     def after_step(state: State) -> None:
         nonlocal index
-        while start + index * interval < state.time - 1e-9 * interval:
-            recorder.record_inside(simulator, start + index * interval)
+        while first + index * interval < state.time - 1e-9 * interval:
+            recorder.record_inside(simulator, first + index * interval)
             index += 1
-        on_grid = start + index * interval <= state.time + 1e-9 * interval
+        on_grid = first + index * interval <= state.time + 1e-9 * interval
         index += on_grid
         if on_grid or state.time >= until or simulator.has_pending_updates:
             recorder.record(state)
@@ -204,6 +215,8 @@ def simulate(
             simulator.watch_steps(after_step, recorder.record)
             while status.succeeded and simulator.state.time < until:
                 status = simulator.step(until)
+                if checkpoint is not None:
+                    checkpoint.note(simulator.state)
                 check()
                 if progress is not None and progress(simulator.state.time) is False:
                     message = f"stopped at t = {simulator.state.time:.9g} s"
@@ -220,4 +233,7 @@ def simulate(
         result = recorder.result(simulator, str(error) or "interrupted", wall.perf_counter() - began)
         error.result = result  # type: ignore[union-attr]
         raise
+    finally:
+        if checkpoint is not None:
+            checkpoint.write(simulator.state)
     return recorder.result(simulator, message, wall.perf_counter() - began)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import cosim
 from cosim_workbench.components_table import ComponentsTable
 from cosim_workbench.connections_table import ConnectionsTable
+from cosim_workbench.event_plot import EventPlot
+from cosim_workbench.event_table import EventTable
 from cosim_workbench.export_command import ExportCommand
 from cosim_workbench.info_command import InfoCommand
 from cosim_workbench.measures_table import MeasuresTable
@@ -49,3 +51,5 @@ def cosim_register_result_sinks(register: cosim.Register) -> None:
     register("workbench.csv", ResultsCsv)
     register("workbench.plot", Plot)
     register("workbench.table", Table)
+    register("workbench.event_plot", EventPlot)
+    register("workbench.event_table", EventTable)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
+from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
@@ -47,6 +48,16 @@ class RunCommand(cosim.Command):
         parser.add_argument(
             "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf"
         )
+        parser.add_argument(
+            "--trace", choices=["events"], help="print every event: cause, handler, what it changed"
+        )
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="FILE", help="keep the state of the run in this file"
+        )
+        parser.add_argument(
+            "--checkpoint-every", metavar="TIME", default="30 s", help="on the wall's clock (30 s)"
+        )
+        parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -57,16 +68,23 @@ class RunCommand(cosim.Command):
         sink = sink_for(target)
         if arguments.plot is not None:
             check_plot(arguments.plot)
+        if arguments.checkpoint is not None:
+            every = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
+            settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, every)
         try:
-            result = _simulate(model, settings, quiet=arguments.quiet)
+            result = _simulate(model, settings, arguments.resume, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = getattr(error, "result", None)
+            if partial is not None and arguments.trace:
+                print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
                 with cosim.uninterrupted():
                     sink.write(partial, target)
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         sink.write(result, target)
+        if arguments.trace:
+            print("\n".join(event_lines(result)))
         if not arguments.quiet:
             print(summary(model.name, result, target))
         if arguments.references and result.references:
@@ -78,13 +96,22 @@ class RunCommand(cosim.Command):
         return 0
 
 
-def _simulate(model: cosim.Model, settings: dict[str, Any], *, quiet: bool) -> cosim.Result:
+def _simulate(
+    model: cosim.Model, settings: dict[str, Any], resume: Path | None, *, quiet: bool
+) -> cosim.Result:
     if quiet:
-        return cosim.simulate(model.build(), **settings)
+        system = model.build()
+        return cosim.simulate(system, **settings, **_start(system, resume))
     with compile_notice():  # the system and the integrator are compiled one after the other: said once
         system = model.build()
+        settings = {**settings, **_start(system, resume)}
         with progress_bar(settings["until"]) as progress:
             return cosim.simulate(system, progress=progress, **settings)
+
+
+def _start(system: cosim.System, resume: Path | None) -> dict[str, Any]:
+    """The State of a checkpoint, if one goes on from it."""
+    return {} if resume is None else {"state": cosim.read_checkpoint(system, resume)}
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_workbench.event_trace import counted_events
 from cosim_workbench.wording import counted
 
 FINAL_VALUES = 12
 """At most so many are shown; all of them are in the file."""
+MOST_FINDINGS = 6
 
 
 def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
@@ -31,7 +33,12 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("reference", _citation(result.references)),
         ("time", _times(result)),
         ("work", _steps(figures)),
+        ("events", counted_events(result)),
     ]
+    noticed = [f"{f.witness} {f.message} (t = {f.time:.6g} s)" for f in result.findings]
+    rows += [("" if i else "noticed", text) for i, text in enumerate(noticed[:MOST_FINDINGS])]
+    if len(noticed) > MOST_FINDINGS:
+        rows.append(("", f"… and {len(noticed) - MOST_FINDINGS} more: cosim run --trace events"))
     columns = result.columns() if len(result) else {}
     energies = [column for column in columns if column.startswith("energy.")]
     others = [column for column in columns if column not in energies]

@@ -1,0 +1,90 @@
+"""A State in a file, written from time to time while a simulation runs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+import time as wall
+from contextlib import suppress
+from pathlib import Path
+
+from cosim.errors import CosimError, StateError
+from cosim.system.state import State
+from cosim.system.system import System
+
+LARGEST = 1 << 32  # bytes
+log = logging.getLogger("cosim.simulation")
+
+
+class Checkpoint:
+    """Writes the State to a file at the end of a step, whenever so much time has passed.
+
+    The file is replaced at once when the new one is whole, so that it can be read whenever a run dies.
+
+    Parameters
+    ----------
+    path : Path
+    every : float
+        Between two of them, s of the wall's clock.
+
+    Raises
+    ------
+    CosimError
+        The file cannot be written there.
+    """
+
+    def __init__(self, path: Path, every: float = 30.0) -> None:
+        if not every > 0.0:
+            raise CosimError(f"checkpoint every {every} s: needs more than 0 s")
+        folder = path.parent
+        if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise CosimError(
+                f"{path}: a checkpoint cannot be written there; choose another file"
+            )
+        self.path, self.every = path, every
+        self._last = wall.monotonic()
+
+    def note(self, state: State) -> None:
+        """At the end of a step: write if it is time to."""
+        if wall.monotonic() - self._last >= self.every:
+            self.write(state)
+
+    def write(self, state: State) -> None:
+        """Write now; what goes wrong is logged, since a run is worth more than a checkpoint of it."""
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{self.path.name}-", dir=self.path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(state.to_bytes())
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(name, self.path)
+            finally:
+                with suppress(OSError):
+                    os.unlink(name)
+        except OSError as error:
+            log.warning("%s: the checkpoint could not be written: %s", self.path, error.strerror or error)
+        self._last = wall.monotonic()
+
+
+def read_checkpoint(system: System, path: Path) -> State:
+    """The State in a file that a `Checkpoint` wrote.
+
+    Raises
+    ------
+    CosimError
+        There is no such file.
+    StateError
+        It holds no State of this system.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise StateError(f"{path}: too large for a State")
+        data = path.read_bytes()
+    except OSError as error:
+        raise CosimError(f"{path}: cannot be read: {error.strerror or error}") from None
+    try:
+        return system.state_from_bytes(data)
+    except StateError as error:
+        raise StateError(f"{path}: {error}") from None

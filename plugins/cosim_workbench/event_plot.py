@@ -1,0 +1,37 @@
+"""Pictures of results with the events in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cosim
+from cosim_workbench.plot import Plot
+
+MOST_HANDLERS = 9
+"""Of so many the lines have a color of their own; those of the rest are grey."""
+MOST_LINES = 2000
+"""More cannot be told apart: every so many-th of them is drawn."""
+
+
+class EventPlot(Plot):
+    """Signals over time as `Plot` draws them, with a line at each event: a color for each handler."""
+
+    def show(self, result: cosim.Result) -> Any:
+        """The figure (`matplotlib.figure.Figure`)."""
+        figure = super().show(result)
+        times: dict[str, list[float]] = {}
+        for event in result.events:
+            times.setdefault(event.handler, []).append(event.time)
+        often = sorted(times, key=lambda handler: len(times[handler]))
+        every = 1 + sum(map(len, times.values())) // MOST_LINES
+        for place, handler in enumerate(often):
+            color = f"C{9 - place}" if place < MOST_HANDLERS else "0.7"
+            for panel in figure.axes:
+                for time in times[handler][::every]:
+                    panel.axvline(time, color=color, linewidth=0.8, alpha=0.6, zorder=0)
+            if place < MOST_HANDLERS:
+                label = f"{len(times[handler])} × {handler}"
+                figure.axes[0].plot([], [], color=color, linewidth=0.8, label=label)
+        if often:
+            figure.axes[0].legend(fontsize="small", loc="best")
+        return figure

@@ -1,0 +1,123 @@
+"""Events as a table, as a picture, as lines; checkpoints of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.cli import main
+
+pytest.importorskip("pandas")
+
+
+class Ball(cosim.Component):
+    """A ball on a floor."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, bounces, speed_next, bounces_next):
+        speed_next[0] = -0.5 * speed
+        bounces_next[0] = bounces + 1
+
+
+@pytest.fixture
+def with_balls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A folder with a model file, and a plugin that has its ball."""
+    monkeypatch.chdir(tmp_path)
+    text = '[model]\nname = "ball"\n[components.ball]\ntype = "toys.ball"\n[simulation]\nuntil = 1.5\n'
+    (tmp_path / "ball.toml").write_text(text, "utf-8")
+    ours = [r for r in cosim.registry().plugins if r.status == "loaded"]
+    entry = cosim.Entry("toys.ball", Ball, "toys", "toys", "1.0", "component", "components")
+    toys = cosim.PluginRecord("toys", "toys", "1.0", "toys", "loaded", None, (entry,))
+    with cosim.use_registry(cosim.Registry([*ours, toys])):
+        yield tmp_path
+
+
+def simulated(until: float = 1.0) -> cosim.Result:
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    return model.simulate(until=until, accuracy=1e-6)
+
+
+def test_table() -> None:
+    table = simulated().events_to_pandas()
+    first = table.iloc[0]
+    assert list(table["handler"]) == ["ball.bounce"] * 2
+    assert (first["cause"], first["name"], first["owner"]) == ("triggered", "floor", "ball")
+    assert first["window_start"] <= first["window_end"] == first["time"]
+    assert first["witness_before"] > 0.0 >= first["witness_after"]
+    assert first["status"] == "succeeded"
+    assert first["duration"] > 0.0
+    assert first["changed"].startswith("ball.speed: -4.42945 → 2.21472, ball.bounces: 0 → 1")
+    assert list(simulated(0.1).events_to_pandas().columns) == list(table.columns)
+
+
+def test_table_in_a_file(tmp_path: Path) -> None:
+    sink = cosim.registry().get("result_sink", "workbench.event_table")()
+    lines = sink.write(simulated(), tmp_path / "ball.events").read_text("utf-8").splitlines()
+    assert lines[0].split("\t")[:3] == ["time", "cause", "name"]
+    assert len(lines) == 3
+
+
+def test_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = simulated()
+    figure = result.plot_events("ball.height")
+    lines = [line for line in figure.axes[0].lines if line.get_zorder() == 0]
+    assert [line.get_xdata()[0] for line in lines] == [event.time for event in result.events]
+    assert "2 × ball.bounce" in [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert result.plot_events(path=tmp_path / "ball.png").stat().st_size > 1000
+
+
+def test_trace_and_summary(with_balls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "ball.toml", "--trace", "events"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].split()[:6] == ["0.451523643", "s", "triggered", "ball.bounce", "on", "floor"]
+    assert any("zeno" in line and "ball.floor fires ever faster" in line for line in said)
+    assert any(line.startswith("events") and "× ball.bounce" in line for line in said)
+    assert any(line.startswith("noticed") for line in said)
+
+
+def test_checkpoint_and_resume(with_balls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "ball.toml", "-q", "--until", "1.2", "--checkpoint", "whole.state"]) == 0
+    assert main(["run", "ball.toml", "-q", "--until", "0.7", "--checkpoint", "half.state"]) == 0
+    arguments = ["--resume", "half.state", "--checkpoint", "end.state", "--checkpoint-every", "1 ms"]
+    assert main(["run", "ball.toml", "-q", "--until", "1.2", *arguments]) == 0
+    system = cosim.Model.from_file(with_balls / "ball.toml").build()
+    whole, end = (cosim.read_checkpoint(system, with_balls / f"{n}.state") for n in ("whole", "end"))
+    assert end.time == whole.time == 1.2
+    assert end["ball.bounces"] == whole["ball.bounces"] == 3
+    assert end["ball.height"] == pytest.approx(whole["ball.height"], abs=1e-6)
+    assert sorted(p.name for p in with_balls.iterdir()) == [
+        *("ball.csv", "ball.toml", "end.state", "half.state", "whole.state"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--resume", "none.state"], "none.state: cannot be read"),
+        (["--resume", "ball.toml"], "ball.toml: these are not the bytes of a State"),
+        (["--checkpoint", "none/a.state"], "none/a.state: a checkpoint cannot be written there"),
+        (["--checkpoint", "a", "--checkpoint-every", "0 s"], "--checkpoint-every"),
+    ],
+)
+def test_bad_checkpoints(with_balls: Path, capsys: pytest.CaptureFixture[str], arguments, text) -> None:
+    assert main(["run", "ball.toml", *arguments]) != 0
+    said = capsys.readouterr()
+    assert text in said.err
+    assert "Traceback" not in said.err
