@@ -269,7 +269,7 @@ def _lift(function: types.FunctionType) -> Any:
     if function is walker.call_dense:
         return _indirect_call_of(walker.DENSE_SIGNATURE)
     if id(function) not in _lifted:
-        inline = {"inline": "always"} if getattr(function, "__inline__", False) else {}
+        inline = {"inline": "always"} if getattr(function, "__inline__", False) else {"forceinline": True}
         _lifted[id(function)] = (function, numba.njit(**OPTIONS, **inline)(_with_lifted_globals(function)))
     return _lifted[id(function)][1]
 

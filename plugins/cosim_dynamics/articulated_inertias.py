@@ -12,35 +12,65 @@ from typing import Any
 
 from cosim_dynamics.inertias import Six
 
+Articulated = tuple[float, ...]
 
-def put_articulated(slot: Any, body: Any) -> None:
-    """Write a rigid body: its mass, centre of mass from the point, and inertia about that centre."""
-    x = body[0] * body[1]
-    y = body[0] * body[2]
-    z = body[0] * body[3]
-    slot[0] = body[4] + y * body[2] + z * body[3]
-    slot[1] = body[5] + x * body[1] + z * body[3]
-    slot[2] = body[6] + x * body[1] + y * body[2]
-    slot[3] = body[7] - x * body[2]
-    slot[4] = body[8] - x * body[3]
-    slot[5] = body[9] - y * body[3]
-    slot[6] = 0.0
-    slot[7] = -z
-    slot[8] = y
-    slot[9] = z
-    slot[10] = 0.0
-    slot[11] = -x
-    slot[12] = -y
-    slot[13] = x
-    slot[14] = 0.0
-    slot[15] = body[0]
-    slot[16] = body[0]
-    slot[17] = body[0]
-    slot[18] = 0.0
-    slot[19] = 0.0
-    slot[20] = 0.0
-    slot[21] = slot[0] + slot[1] + slot[2]
-    slot[22] = body[0]
+
+def rigid(body: Any) -> Articulated:
+    """A rigid body from its mass, centre of mass from the point, and inertia about that centre."""
+    m = body[0]
+    x = m * body[1]
+    y = m * body[2]
+    z = m * body[3]
+    xx = body[4] + y * body[2] + z * body[3]
+    yy = body[5] + x * body[1] + z * body[3]
+    zz = body[6] + x * body[1] + y * body[2]
+    xy = body[7] - x * body[2]
+    xz = body[8] - x * body[3]
+    yz = body[9] - y * body[3]
+    return (
+        xx, yy, zz, xy, xz, yz,
+        0.0, -z, y, z, 0.0, -x, -y, x, 0.0,
+        m, m, m, 0.0, 0.0, 0.0,
+        xx + yy + zz, m,
+    )  # fmt: skip
+
+
+def carrying(I: Any, c: Any, at: int) -> Articulated:
+    """`I` and what lies at `at` in the cache, together."""
+    return (
+        I[0] + c[at], I[1] + c[at + 1], I[2] + c[at + 2], I[3] + c[at + 3], I[4] + c[at + 4], I[5] + c[at + 5],
+        I[6] + c[at + 6], I[7] + c[at + 7], I[8] + c[at + 8], I[9] + c[at + 9], I[10] + c[at + 10],
+        I[11] + c[at + 11], I[12] + c[at + 12], I[13] + c[at + 13], I[14] + c[at + 14],
+        I[15] + c[at + 15], I[16] + c[at + 16], I[17] + c[at + 17], I[18] + c[at + 18], I[19] + c[at + 19],
+        I[20] + c[at + 20], I[21] + c[at + 21], I[22] + c[at + 22],
+    )  # fmt: skip
+
+
+def put_articulated(c: Any, at: int, I: Any) -> None:
+    """Write an articulated inertia into the cache."""
+    c[at] = I[0]
+    c[at + 1] = I[1]
+    c[at + 2] = I[2]
+    c[at + 3] = I[3]
+    c[at + 4] = I[4]
+    c[at + 5] = I[5]
+    c[at + 6] = I[6]
+    c[at + 7] = I[7]
+    c[at + 8] = I[8]
+    c[at + 9] = I[9]
+    c[at + 10] = I[10]
+    c[at + 11] = I[11]
+    c[at + 12] = I[12]
+    c[at + 13] = I[13]
+    c[at + 14] = I[14]
+    c[at + 15] = I[15]
+    c[at + 16] = I[16]
+    c[at + 17] = I[17]
+    c[at + 18] = I[18]
+    c[at + 19] = I[19]
+    c[at + 20] = I[20]
+    c[at + 21] = I[21]
+    c[at + 22] = I[22]
 
 
 def resistance(I: Any, S: Any) -> Six:
@@ -55,29 +85,18 @@ def resistance(I: Any, S: Any) -> Six:
     )
 
 
-def release(I: Any, U: Any, V: Any) -> None:
-    """Take out what a free motion gives way to: I - U V^T, with V parallel to U."""
-    I[0] -= U[0] * V[0]
-    I[1] -= U[1] * V[1]
-    I[2] -= U[2] * V[2]
-    I[3] -= U[0] * V[1]
-    I[4] -= U[0] * V[2]
-    I[5] -= U[1] * V[2]
-    I[6] -= U[0] * V[3]
-    I[7] -= U[0] * V[4]
-    I[8] -= U[0] * V[5]
-    I[9] -= U[1] * V[3]
-    I[10] -= U[1] * V[4]
-    I[11] -= U[1] * V[5]
-    I[12] -= U[2] * V[3]
-    I[13] -= U[2] * V[4]
-    I[14] -= U[2] * V[5]
-    I[15] -= U[3] * V[3]
-    I[16] -= U[4] * V[4]
-    I[17] -= U[5] * V[5]
-    I[18] -= U[3] * V[4]
-    I[19] -= U[3] * V[5]
-    I[20] -= U[4] * V[5]
+def released(I: Any, U: Any, V: Any) -> Articulated:
+    """Without what a free motion gives way to: I - U V^T, with V parallel to U."""
+    return (
+        I[0] - U[0] * V[0], I[1] - U[1] * V[1], I[2] - U[2] * V[2],
+        I[3] - U[0] * V[1], I[4] - U[0] * V[2], I[5] - U[1] * V[2],
+        I[6] - U[0] * V[3], I[7] - U[0] * V[4], I[8] - U[0] * V[5],
+        I[9] - U[1] * V[3], I[10] - U[1] * V[4], I[11] - U[1] * V[5],
+        I[12] - U[2] * V[3], I[13] - U[2] * V[4], I[14] - U[2] * V[5],
+        I[15] - U[3] * V[3], I[16] - U[4] * V[4], I[17] - U[5] * V[5],
+        I[18] - U[3] * V[4], I[19] - U[3] * V[5], I[20] - U[4] * V[5],
+        I[21], I[22],
+    )  # fmt: skip
 
 
 def whole(I: Any, S: Any) -> float:

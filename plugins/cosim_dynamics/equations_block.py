@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, put_missing_force
+from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, missing_force
 from cosim_dynamics.inertias import add, dot6, momentum_of, put_inertia
+from cosim_dynamics.offsets import offset, write6
 
 #: Header: number of bodies and of degrees of freedom, and where the solver's arrays lie in the cache.
 BODIES, SIZE, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, RIGHT_SIDE = range(8)
@@ -40,10 +41,11 @@ def equations_block(
     velocities = ints[first + VELOCITIES]
     biases = ints[first + BIASES]
     for body in range(bodies):
-        row = first + (body + 1) * WIDTH
-        terms = put_missing_force(
-            c, p, ints, row, velocities + 6 * body, biases + 6 * body, forces + 6 * body
+        row = offset(first + (body + 1) * WIDTH)
+        terms, moment, force = missing_force(
+            c, p, ints, row, offset(velocities + 6 * body), offset(biases + 6 * body)
         )
+        write6(c, offset(forces + 6 * body), moment, force)
         put_inertia(c[inertias + 10 * body : inertias + 10 * body + 10], terms)
     subspace = ints[first + SUBSPACE]
     right_side = ints[first + RIGHT_SIDE]

@@ -14,6 +14,8 @@ Three = tuple[float, float, float]
 
 def turned_inertia(R: Any, I: Any) -> Six:
     """R I R^T: a rotational inertia, kg.m2, in the axes that R (nine reals by rows) leads to."""
+    if I[3] == 0.0 and I[4] == 0.0 and I[5] == 0.0:
+        return turned_principal_inertia(R, I)
     a = (
         R[0] * I[0] + R[1] * I[3] + R[2] * I[4],
         R[0] * I[3] + R[1] * I[1] + R[2] * I[5],
@@ -36,6 +38,22 @@ def turned_inertia(R: Any, I: Any) -> Six:
         a[0] * R[3] + a[1] * R[4] + a[2] * R[5],
         a[0] * R[6] + a[1] * R[7] + a[2] * R[8],
         b[0] * R[6] + b[1] * R[7] + b[2] * R[8],
+    )
+
+
+def turned_principal_inertia(R: Any, I: Any) -> Six:
+    """R diag(I) R^T = Izz + (Ixx - Izz) x x^T + (Iyy - Izz) y y^T, with x and y the first columns of R."""
+    a = I[0] - I[2]
+    b = I[1] - I[2]
+    x = (a * R[0], a * R[3], a * R[6])
+    y = (b * R[1], b * R[4], b * R[7])
+    return (
+        I[2] + x[0] * R[0] + y[0] * R[1],
+        I[2] + x[1] * R[3] + y[1] * R[4],
+        I[2] + x[2] * R[6] + y[2] * R[7],
+        x[0] * R[3] + y[0] * R[4],
+        x[0] * R[6] + y[0] * R[7],
+        x[1] * R[6] + y[1] * R[7],
     )
 
 
@@ -86,3 +104,13 @@ def add(slot: Any, other: Any, count: int) -> None:
     """Add `count` numbers to a slot."""
     for i in range(count):
         slot[i] += other[i]
+
+
+def plus6(a: Any, b: Any) -> Six:
+    """Sum of two spatial vectors."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+
+
+def scaled6(factor: float, a: Any) -> Six:
+    """A spatial vector multiplied by a number."""
+    return (factor * a[0], factor * a[1], factor * a[2], factor * a[3], factor * a[4], factor * a[5])

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from cosim_dynamics.frames_block import F_TURNED, M_TURNED, composed
-from cosim_mechanics.spatial import compose, cross, minus, plus, position, put3, put6, put12, rotate
+from cosim_dynamics.offsets import offset, three, twelve, write3, write6, write9, write12
+from cosim_mechanics.spatial import compose, cross, minus, plus, position, rotate, station
 
 #: Header: where the joint origins (3 per body), the rotations R_GF (9) and the motion subspace (6 per degree
 #: of freedom) lie in the cache.
@@ -28,47 +29,42 @@ def pose_block(
     A tree under Ground has a reference point of its own, the place where the first joint's M is now: motions
     and forces are taken about it, so that nothing cancels in a mechanism that is far from Ground's origin.
     """
-    origins = ints[first + ORIGINS]
-    rotations = ints[first + ROTATIONS]
-    subspace = ints[first + SUBSPACE]
+    first = offset(first)
+    origins = offset(ints[first + ORIGINS])
+    rotations = offset(ints[first + ROTATIONS])
+    subspace = offset(ints[first + SUBSPACE])
     for body in range(count - 1):
-        row = first + (body + 1) * WIDTH
-        at = ints[row + X_PF]
-        frame = p[at : at + 12]
+        row = offset(first + (body + 1) * WIDTH)
+        frame = twelve(p, offset(ints[row + X_PF]))
         parent = ints[row + PARENT]
-        frames = ints[row + FRAMES]
-        X_GF = (
-            composed(c[parent : parent + 12], frame, c[frames + F_TURNED]) if parent >= 0 else copied(frame)
-        )
-        at = ints[row + X_FM]
-        X_GM = compose(X_GF, c[at : at + 12])
-        at = ints[row + X_GB]
-        put12(c[at : at + 12], composed(X_GM, c[frames : frames + 12], c[frames + M_TURNED]))
-        at = rotations + 9 * body
-        put9(c[at : at + 9], X_GF)
-        at = ints[row + REFERENCE]
-        reference = c[at : at + 3]
+        frames = offset(ints[row + FRAMES])
+        X_GF = composed(twelve(c, offset(parent)), frame, c[frames + F_TURNED]) if parent >= 0 else frame
+        X_GM = crossed(X_GF, twelve(c, offset(ints[row + X_FM])))
+        write12(c, offset(ints[row + X_GB]), composed(X_GM, twelve(c, frames), c[frames + M_TURNED]))
+        write9(c, offset(rotations + 9 * body), X_GF)
+        reference = offset(ints[row + REFERENCE])
         if parent < 0:
-            put3(reference, position(X_GM))
-        origin = minus(position(X_GM), reference)
-        at = origins + 3 * body
-        put3(c[at : at + 3], origin)
-        column = ints[row + H_FM]
-        target = subspace + 6 * ints[row + FIRST_DOF]
+            write3(c, reference, position(X_GM))
+        origin = minus(position(X_GM), three(c, reference))
+        write3(c, offset(origins + 3 * body), origin)
+        column = offset(ints[row + H_FM])
+        target = offset(subspace + 6 * ints[row + FIRST_DOF])
         for _ in range(ints[row + DOFS]):
-            w = rotate(X_GF, c[column : column + 3])
-            v = rotate(X_GF, c[column + 3 : column + 6])
-            put6(c[target : target + 6], w, plus(v, cross(origin, w)))
-            column += 6
-            target += 6
+            w = rotate(X_GF, three(c, column))
+            v = rotate(X_GF, three(c, column + 3))
+            write6(c, target, w, plus(v, cross(origin, w)))
+            column = offset(column + 6)
+            target = offset(target + 6)
 
 
-def copied(X: Any) -> Any:
-    """A pose as a tuple."""
-    return (X[0], X[1], X[2], X[3], X[4], X[5], X[6], X[7], X[8], X[9], X[10], X[11])
-
-
-def put9(slot: Any, X: Any) -> None:
-    """Write the rotation of a pose."""
-    for i in range(9):
-        slot[i] = X[i]
+def crossed(X_GF: Any, X_FM: Any) -> Any:
+    """X_GF X_FM, with less work for a rotation about the common z axis: what most joints are."""
+    if X_FM[8] != 1.0 or X_FM[2] != 0.0 or X_FM[5] != 0.0 or X_FM[6] != 0.0 or X_FM[7] != 0.0:
+        return compose(X_GF, X_FM)
+    p = station(X_GF, (X_FM[9], X_FM[10], X_FM[11]))
+    return (
+        X_GF[0] * X_FM[0] + X_GF[1] * X_FM[3], X_GF[0] * X_FM[1] + X_GF[1] * X_FM[4], X_GF[2],
+        X_GF[3] * X_FM[0] + X_GF[4] * X_FM[3], X_GF[3] * X_FM[1] + X_GF[4] * X_FM[4], X_GF[5],
+        X_GF[6] * X_FM[0] + X_GF[7] * X_FM[3], X_GF[6] * X_FM[1] + X_GF[7] * X_FM[4], X_GF[8],
+        p[0], p[1], p[2],
+    )  # fmt: skip

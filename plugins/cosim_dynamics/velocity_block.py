@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_mechanics.spatial import cross, minus, plus, put6, rotate, scaled
+from cosim_dynamics.offsets import nine, offset, six, three, write6
+from cosim_mechanics.spatial import cross, minus, plus, rotate, scaled
 
 #: Header: where the joint origins, the rotations R_GF, the subspace, and 6 per body of velocities and of bias
 #: accelerations lie in the cache.
@@ -25,59 +26,53 @@ def velocity_block(
     With S u the joint's motion, V_B = V_P + S u. The bias is the derivative of that sum at u_dot = 0; a
     spatial acceleration here is the derivative of a spatial velocity about a point at rest.
     """
-    origins = ints[first + ORIGINS]
-    rotations = ints[first + ROTATIONS]
-    subspace = ints[first + SUBSPACE]
-    velocities = ints[first + VELOCITIES]
-    biases = ints[first + BIASES]
+    first = offset(first)
+    origins = offset(ints[first + ORIGINS])
+    rotations = offset(ints[first + ROTATIONS])
+    subspace = offset(ints[first + SUBSPACE])
+    velocities = offset(ints[first + VELOCITIES])
+    biases = offset(ints[first + BIASES])
     for body in range(count - 1):
-        row = first + (body + 1) * WIDTH
+        row = offset(first + (body + 1) * WIDTH)
         w = (0.0, 0.0, 0.0)
         v = (0.0, 0.0, 0.0)
-        at = subspace + 6 * ints[row + FIRST_DOF]
-        speed = ints[row + U]
+        at = offset(subspace + 6 * ints[row + FIRST_DOF])
+        speed = offset(ints[row + U])
         for _ in range(ints[row + DOFS]):
             u = y[speed]
-            w = plus(w, scaled(u, c[at : at + 3]))
-            v = plus(v, scaled(u, c[at + 3 : at + 6]))
-            at += 6
-            speed += 1
-        at = origins + 3 * body
-        origin = c[at : at + 3]
+            w = plus(w, scaled(u, three(c, at)))
+            v = plus(v, scaled(u, three(c, at + 3)))
+            at = offset(at + 6)
+            speed = offset(speed + 1)
+        origin = three(c, offset(origins + 3 * body))
         # In the joint: velocity of M's origin relative to the parent.
         slip = plus(v, cross(w, origin))
         bias_w = (0.0, 0.0, 0.0)
         bias_v = (0.0, 0.0, 0.0)
-        at = ints[row + HDOT_U]
-        bias = c[at : at + 6]
+        bias = six(c, offset(ints[row + HDOT_U]))
         if is_there(bias):
-            at = rotations + 9 * body
-            R_GF = c[at : at + 9]
-            bias_w = rotate(R_GF, bias)
-            bias_v = rotate(R_GF, bias[3:6])
+            R_GF = nine(c, offset(rotations + 9 * body))
+            bias_w = rotate(R_GF, (bias[0], bias[1], bias[2]))
+            bias_v = rotate(R_GF, (bias[3], bias[4], bias[5]))
         parent = ints[row + PARENT]
         if parent >= 0:
-            at = velocities + 6 * parent
-            w_P = c[at : at + 3]
-            v_M = plus(plus(c[at + 3 : at + 6], cross(w_P, origin)), slip)
+            at = offset(velocities + 6 * parent)
+            w_P = three(c, at)
+            v_P = three(c, at + 3)
+            v_M = plus(plus(v_P, cross(w_P, origin)), slip)
             bias_w = plus(bias_w, cross(w_P, w))
             bias_v = plus(plus(bias_v, cross(w_P, slip)), plus(cross(v_M, w), cross(origin, bias_w)))
             w = plus(w, w_P)
-            v = plus(v, c[at + 3 : at + 6])
-            at = biases + 6 * parent
-            bias_w = plus(bias_w, c[at : at + 3])
-            bias_v = plus(bias_v, c[at + 3 : at + 6])
+            v = plus(v, v_P)
+            at = offset(biases + 6 * parent)
+            bias_w = plus(bias_w, three(c, at))
+            bias_v = plus(bias_v, three(c, at + 3))
         else:
             bias_v = plus(bias_v, plus(cross(slip, w), cross(origin, bias_w)))
-        at = velocities + 6 * body
-        put6(c[at : at + 6], w, v)
-        at = biases + 6 * body
-        put6(c[at : at + 6], bias_w, bias_v)
-        at = ints[row + X_GB]
-        reference = ints[row + REFERENCE]
-        arm = minus(c[at + 9 : at + 12], c[reference : reference + 3])
-        at = ints[row + V_GB]
-        put6(c[at : at + 6], w, plus(v, cross(w, arm)))
+        write6(c, offset(velocities + 6 * body), w, v)
+        write6(c, offset(biases + 6 * body), bias_w, bias_v)
+        arm = minus(three(c, offset(ints[row + X_GB]) + 9), three(c, offset(ints[row + REFERENCE])))
+        write6(c, offset(ints[row + V_GB]), w, plus(v, cross(w, arm)))
 
 
 def is_there(V: Any) -> bool:

@@ -1,0 +1,73 @@
+"""Drake: steps of its simulator with an explicit Euler integrator in its own loop in C++, one evaluation each."""
+
+import importlib.metadata
+import json
+import sys
+import time
+
+import numpy as np
+from pydrake.math import RigidTransform
+from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.tree import FixedOffsetFrame, RevoluteJoint, SpatialInertia, UnitInertia
+from pydrake.systems.analysis import ResetIntegratorFromFlags, Simulator
+
+
+def build(tree):
+    plant = MultibodyPlant(time_step=0.0)
+    plant.mutable_gravity_field().set_gravity_vector(tree["gravity"])
+    made, hinges = [], []
+    for i, body in enumerate(tree["bodies"]):
+        m, c = body["mass"], np.array(body["center"])
+        unit = UnitInertia(*(np.array(body["inertia"]) / m)).ShiftFromCenterOfMass(c)
+        one = plant.AddRigidBody(f"b{i}", SpatialInertia(m, c, unit))
+        parent = plant.world_body() if body["parent"] < 0 else made[body["parent"]]
+        if body["joint"] == "pin":
+            joint = RevoluteJoint(
+                f"j{i}",
+                _frame(plant, parent, body, i),
+                one.body_frame(),
+                body["axis"],
+                0.0,
+            )
+            hinges.append(plant.AddJoint(joint))
+        made.append(one)
+    plant.Finalize()
+    return plant, hinges
+
+
+def _frame(plant, parent, body, i):
+    return plant.AddFrame(
+        FixedOffsetFrame(f"f{i}", parent.body_frame(), RigidTransform(np.array(body["position"])))
+    )
+
+
+def main():
+    result = {}
+    for tree in json.load(open(sys.argv[1])):
+        plant, hinges = build(tree)
+        context = plant.CreateDefaultContext()
+        for joint in hinges:
+            joint.set_angle(context, tree["q"])
+            joint.set_angular_rate(context, tree["u"])
+        derivatives = plant.EvalTimeDerivatives(context)
+        vdot = np.array(derivatives.get_generalized_velocity().CopyToVector())
+        udot = [vdot[joint.velocity_start()] for joint in hinges]
+        simulator = Simulator(plant, context)
+        step = 1e-9
+        ResetIntegratorFromFlags(simulator, "explicit_euler", step)
+        simulator.set_publish_every_time_step(False)
+        simulator.Initialize()
+        count = max(50, 20000 // (1 + len(tree["bodies"])))
+        integrator = simulator.get_integrator()
+        times = []
+        for i in range(tree["rounds"]):
+            before = integrator.get_num_derivative_evaluations()
+            start = time.perf_counter()
+            simulator.AdvanceTo((i + 1) * count * step)
+            seconds = time.perf_counter() - start
+            times.append(seconds / (integrator.get_num_derivative_evaluations() - before))
+        result[tree["name"]] = {"seconds": min(times), "udot": udot}
+    print(json.dumps({"version": importlib.metadata.version("drake"), "trees": result}))
+
+
+main()
