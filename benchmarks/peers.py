@@ -1,9 +1,10 @@
 """Other libraries to compare with, each in an environment of its own.
 
-`run_peer("mujoco", "dynamics/chain_mujoco.py", ["10"])` makes the environment that
+`run_peer("mujoco", "dynamics/peer_mujoco.py", ["trees.json"])` makes the environment that
 ``requirements/mujoco.txt`` describes when it is missing, runs the script in it and returns what it prints:
 one JSON object, the last line of its output. A C++ program (``.cpp``) is compiled first, with the options in
-``requirements/<name>.flags``; its libraries come from the system (Simbody: ``apt install libsimbody-dev``).
+``requirements/<name>.flags``, where ``{site}`` is the environment's folder of packages. What these options
+name beside comes from the system (Debian: ``apt install libsimbody-dev libeigen3-dev``).
 
 Environments live in ``benchmarks/.peers``, or where the variable COSIM_PEERS says.
 """
@@ -84,9 +85,12 @@ def _python(name: str) -> Path:
 
 def _compiled(name: str, source: Path) -> list[str]:
     """The program of a C++ source, compiled again when it is older."""
-    flags = (REQUIREMENTS / f"{name}.flags").read_text().split()
     folder = peers_folder() / name
+    if (REQUIREMENTS / f"{name}.txt").exists():
+        _python(name)
     folder.mkdir(exist_ok=True)
+    site = next(folder.glob("lib/python*/site-packages"), folder)
+    flags = (REQUIREMENTS / f"{name}.flags").read_text().replace("{site}", str(site)).split()
     program = folder / source.stem
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         _run(["g++", str(source), "-o", str(program), *flags], 900)

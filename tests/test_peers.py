@@ -21,7 +21,7 @@ def test_an_unknown_peer_is_refused_with_the_names_that_exist(tmp_path, monkeypa
     monkeypatch.setenv("COSIM_PEERS", str(tmp_path))
     peers = load_peers()
     with pytest.raises(peers.PeerError, match=r"no peer 'mujocko'; there are: .*mujoco"):
-        peers.run_peer("mujocko", "dynamics/chain.py")
+        peers.run_peer("mujocko", "dynamics/peer_mujoco.py")
 
 
 @pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda p: p.stem)

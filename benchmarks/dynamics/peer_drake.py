@@ -1,9 +1,10 @@
-"""Drake: steps of its simulator with an explicit Euler integrator in its own loop in C++, one evaluation each."""
+"""Drake: steps of its simulator with an explicit Euler integrator in its own loop in C++."""
 
 import importlib.metadata
 import json
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from pydrake.math import RigidTransform
@@ -43,7 +44,7 @@ def _frame(plant, parent, body, i):
 
 def main():
     result = {}
-    for tree in json.load(open(sys.argv[1])):
+    for tree in json.loads(Path(sys.argv[1]).read_text()):
         plant, hinges = build(tree)
         context = plant.CreateDefaultContext()
         for joint in hinges:

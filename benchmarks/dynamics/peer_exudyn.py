@@ -1,4 +1,4 @@
-"""Exudyn: steps of its explicit Euler solver on a kinematic tree, in its own loop in C++, one evaluation each.
+"""Exudyn: steps of its explicit Euler solver on a kinematic tree, in its own loop in C++.
 
 Kinematic trees have joints of one degree of freedom: a free body is carried by three sliders and three pins.
 """
@@ -6,6 +6,7 @@ Kinematic trees have joints of one degree of freedom: a free body is carried by 
 import json
 import sys
 import time
+from pathlib import Path
 
 import exudyn as exu
 import numpy as np
@@ -62,14 +63,15 @@ def build(tree):
     return system, np.array(hinges)
 
 
-def run(system, steps, linear_solver):
+def run(system, steps, linear_solver, by_body):
     """Time of so many steps with all that goes around them, s."""
     settings = exu.SimulationSettings()
     settings.timeIntegration.numberOfSteps = steps
     settings.timeIntegration.endTime = 1e-9 * steps
     settings.timeIntegration.verboseMode = 0
-    settings.solutionSettings.writeSolutionToFile = False
-    settings.linearSolverType = linear_solver
+    settings.solution.file.write = False
+    settings.linearSolver.solverType = linear_solver
+    settings.timeIntegration.explicitIntegration.computeMassMatrixInversePerBody = by_body
     start = time.perf_counter()
     system.SolveDynamic(settings, solverType=exu.DynamicSolverType.ExplicitEuler)
     return time.perf_counter() - start
@@ -77,19 +79,20 @@ def run(system, steps, linear_solver):
 
 def main():
     result = {}
-    for tree in json.load(open(sys.argv[1])):
+    for tree in json.loads(Path(sys.argv[1]).read_text()):
         system, hinges = build(tree)
         best = np.inf
-        for linear_solver in (exu.LinearSolverType.EXUdense, exu.LinearSolverType.EigenSparse):
+        solvers = exu.LinearSolverType
+        for way in ((solvers.EXUdense, False), (solvers.EigenSparse, False), (solvers.EXUdense, True)):
             # two lengths: their difference is free of what happens once
             count = max(100, 20000 // (1 + len(hinges)))
-            short = min(run(system, 10, linear_solver) for _ in range(tree["rounds"]))
-            long = min(run(system, 10 + count, linear_solver) for _ in range(tree["rounds"]))
+            short = min(run(system, 10, *way) for _ in range(tree["rounds"]))
+            long = min(run(system, 10 + count, *way) for _ in range(tree["rounds"]))
             best = min(best, (long - short) / count)
         udot = np.array(system.systemData.GetODE2Coordinates_tt())
         result[tree["name"]] = {"seconds": best, "udot": udot[hinges].tolist()}
     # what it prints itself comes before
-    print("\n" + json.dumps({"version": exu.GetVersionString(), "trees": result}))
+    print("\n" + json.dumps({"version": exu.config.Version(), "trees": result}))
 
 
 main()

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -32,7 +33,7 @@ def build(tree):
 
 def main():
     result = {}
-    for tree in json.load(open(sys.argv[1])):
+    for tree in json.loads(Path(sys.argv[1]).read_text()):
         model = build(tree)
         data = mujoco.MjData(model)
         hinges = model.jnt_type == mujoco.mjtJoint.mjJNT_HINGE

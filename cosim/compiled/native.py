@@ -34,6 +34,10 @@ from cosim.errors import ContractError
 OPTIONS = {"_nrt": False, "error_model": "numpy", "nogil": True}
 # A block is only ever called by its address; the wrappers for Python would be a quarter of the compile time.
 BLOCK_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# A call would pass each view as seven words and each tuple through memory: helpers are always inlined by the
+# code generator, which takes no longer to compile.
+HELPER_OPTIONS = {**OPTIONS, "forceinline": True}
+INLINED_EARLY = {**OPTIONS, "inline": "always"}
 log = logging.getLogger("cosim.native")
 
 _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
@@ -136,7 +140,8 @@ def versions() -> str:
 
     from cosim.version import __version__
 
-    return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {sorted(OPTIONS.items())}"
+    options = sorted(HELPER_OPTIONS.items())
+    return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {options}"
 
 
 def _numba_type(letter: str) -> Any:
@@ -269,8 +274,8 @@ def _lift(function: types.FunctionType) -> Any:
     if function is walker.call_dense:
         return _indirect_call_of(walker.DENSE_SIGNATURE)
     if id(function) not in _lifted:
-        inline = {"inline": "always"} if getattr(function, "__inline__", False) else {"forceinline": True}
-        _lifted[id(function)] = (function, numba.njit(**OPTIONS, **inline)(_with_lifted_globals(function)))
+        options = INLINED_EARLY if getattr(function, "__inline__", False) else HELPER_OPTIONS
+        _lifted[id(function)] = (function, numba.njit(**options)(_with_lifted_globals(function)))
     return _lifted[id(function)][1]
 
 

@@ -81,6 +81,7 @@ def articulated_block(
         if ints[row + CARRIES] != 0:
             inertia = carrying(inertia, c, offset(inertias + 23 * body))
             wrench = plus6(wrench, six(c, offset(forces + 6 * body)))
+        parent = ints[row + PARENT]
         first_dof = ints[row + FIRST_DOF]
         for dof in range(first_dof + ints[row + DOFS] - 1, first_dof - 1, -1):
             entry = offset(table + dof * WIDTH)
@@ -101,9 +102,9 @@ def articulated_block(
             at = offset(eliminated + 7 * dof)
             put_six(c, at, V)
             c[at + 6] = one_over * missing
-            inertia = released(inertia, U, V)
-            wrench = plus6(wrench, scaled6(missing, V))
-        parent = ints[row + PARENT]
+            if dof > first_dof or parent >= 0:
+                inertia = released(inertia, U, V)
+                wrench = plus6(wrench, scaled6(missing, V))
         if parent >= 0:
             at = offset(inertias + 23 * parent)
             if ints[row + LAST_CHILD] != 0:  # the first to arrive here

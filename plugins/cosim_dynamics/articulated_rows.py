@@ -24,13 +24,11 @@ def articulated_of(assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) ->
     bodies, dofs = [], []
     reads = [work.references, work.subspace, work.velocities, work.biases, *own.slots.values()]
     writes = [inertias, eliminated, work.forces, work.changes]
-    last_child = {link.parent: i for i, link in enumerate(tree.links)}
     for i, link in enumerate(tree.links):
         row, used = body_row(assembly, work, link, i)
         reads += [*used, slot(link.body, "V_GB")]
         writes.append(slot(link.body, "A_GB"))
-        kin = [int(i in last_child), int(last_child.get(link.parent) == i)]
-        bodies.append([*row, slot(link.body, "V_GB").offset, slot(link.body, "A_GB").offset, *kin])
+        bodies.append([*row, slot(link.body, "V_GB").offset, slot(link.body, "A_GB").offset, *tree.place(i)])
         for a in range(link.joint.nu):
             tau = force_on(assembly, work, link, own, a)
             u_dot = assembly.derivative(link.joint, "u").part(a)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.inertias import Three, times, turned_inertia
+from cosim_dynamics.inertias import Ten, Three, times, turned_inertia
 from cosim_dynamics.offsets import nine, offset, six, three, write6
 from cosim_mechanics.spatial import cross, minus, plus, rotate, scaled
 
 #: Columns of a body's row that the blocks of the acceleration stage begin with: index of the parent (negative
 #: under Ground), slots, degrees of freedom.
 PARENT, REFERENCE, X_GB, F_GB, MASS, CENTER, INERTIA, FIRST_DOF, DOFS = range(9)
-
-Ten = tuple[float, float, float, float, float, float, float, float, float, float]
 
 
 def missing_force(c: Any, p: Any, ints: Any, row: int, velocity: int, bias: int) -> tuple[Ten, Three, Three]:

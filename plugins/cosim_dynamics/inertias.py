@@ -10,6 +10,7 @@ from typing import Any
 
 Six = tuple[float, float, float, float, float, float]
 Three = tuple[float, float, float]
+Ten = tuple[float, float, float, float, float, float, float, float, float, float]
 
 
 def turned_inertia(R: Any, I: Any) -> Six:
@@ -66,21 +67,23 @@ def times(I: Any, w: Any) -> Three:
     )
 
 
-def put_inertia(slot: Any, body: Any) -> None:
-    """Write a rigid body: its mass, centre of mass from the point, and inertia about that centre."""
+def rigid_inertia(body: Any) -> Ten:
+    """A rigid body from its mass, centre of mass from the point, and inertia about that centre."""
     x = body[0] * body[1]
     y = body[0] * body[2]
     z = body[0] * body[3]
-    slot[0] = body[0]
-    slot[1] = x
-    slot[2] = y
-    slot[3] = z
-    slot[4] = body[4] + y * body[2] + z * body[3]
-    slot[5] = body[5] + x * body[1] + z * body[3]
-    slot[6] = body[6] + x * body[1] + y * body[2]
-    slot[7] = body[7] - x * body[2]
-    slot[8] = body[8] - x * body[3]
-    slot[9] = body[9] - y * body[3]
+    return (
+        body[0],
+        x,
+        y,
+        z,
+        body[4] + y * body[2] + z * body[3],
+        body[5] + x * body[1] + z * body[3],
+        body[6] + x * body[1] + y * body[2],
+        body[7] - x * body[2],
+        body[8] - x * body[3],
+        body[9] - y * body[3],
+    )
 
 
 def momentum_of(inertia: Any, V: Any) -> Six:
@@ -100,12 +103,6 @@ def dot6(a: Any, b: Any) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
-def add(slot: Any, other: Any, count: int) -> None:
-    """Add `count` numbers to a slot."""
-    for i in range(count):
-        slot[i] += other[i]
-
-
 def plus6(a: Any, b: Any) -> Six:
     """Sum of two spatial vectors."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
@@ -114,3 +111,19 @@ def plus6(a: Any, b: Any) -> Six:
 def scaled6(factor: float, a: Any) -> Six:
     """A spatial vector multiplied by a number."""
     return (factor * a[0], factor * a[1], factor * a[2], factor * a[3], factor * a[4], factor * a[5])
+
+
+def plus10(a: Any, b: Any) -> Ten:
+    """Sum of two spatial inertias about the same point."""
+    return (
+        a[0] + b[0],
+        a[1] + b[1],
+        a[2] + b[2],
+        a[3] + b[3],
+        a[4] + b[4],
+        a[5] + b[5],
+        a[6] + b[6],
+        a[7] + b[7],
+        a[8] + b[8],
+        a[9] + b[9],
+    )

@@ -52,7 +52,7 @@ def equations_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, own
     reads = [work.references, work.subspace, work.velocities, work.biases, *own.slots.values()]
     for i, link in enumerate(tree.links):
         row, used = body_row(assembly, work, link, i)
-        bodies.append(row)
+        bodies.append([*row, *tree.place(i)])
         reads += used
         for a, dof in enumerate(link.dofs):
             tau = force_on(assembly, work, link, own, a)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.inertias import Six, Three
+from cosim_dynamics.inertias import Six, Ten, Three
 
 #: More than any offset.
 BITS = 0x7FFFFFFF
@@ -34,6 +34,14 @@ def nine(c: Any, at: int) -> Any:
     """Nine reals."""
     return (
         c[at], c[at + 1], c[at + 2], c[at + 3], c[at + 4], c[at + 5], c[at + 6], c[at + 7], c[at + 8],
+    )  # fmt: skip
+
+
+def ten(c: Any, at: int) -> Ten:
+    """Ten reals: a spatial inertia."""
+    return (
+        c[at], c[at + 1], c[at + 2], c[at + 3], c[at + 4],
+        c[at + 5], c[at + 6], c[at + 7], c[at + 8], c[at + 9],
     )  # fmt: skip
 
 
@@ -70,6 +78,20 @@ def put_six(c: Any, at: int, V: Any) -> None:
     c[at + 3] = V[3]
     c[at + 4] = V[4]
     c[at + 5] = V[5]
+
+
+def put_ten(c: Any, at: int, I: Any) -> None:
+    """Write a spatial inertia."""
+    c[at] = I[0]
+    c[at + 1] = I[1]
+    c[at + 2] = I[2]
+    c[at + 3] = I[3]
+    c[at + 4] = I[4]
+    c[at + 5] = I[5]
+    c[at + 6] = I[6]
+    c[at + 7] = I[7]
+    c[at + 8] = I[8]
+    c[at + 9] = I[9]
 
 
 def write9(c: Any, at: int, R: Any) -> None:

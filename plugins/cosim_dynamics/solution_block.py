@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from cosim_dynamics.body_terms import put_acceleration
-from cosim_mechanics.spatial import plus, put6, scaled
+from cosim_dynamics.inertias import plus6, scaled6
+from cosim_dynamics.offsets import offset, put_six, six
 
 #: Header: sizes, and where the solver's arrays lie in the cache. M and its factor have the same layout.
 BODIES, SIZE, SUBSPACE, BIASES, RIGHT_SIDE, M, FACTOR, ENTRIES, SOLUTION, CHANGES = range(10)
@@ -38,88 +39,78 @@ def solution_block(
     ----------
     R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 6.5.
     """
+    first = offset(first)
     bodies = ints[first + BODIES]
     size = ints[first + SIZE]
-    table = first + (bodies + 1) * WIDTH
-    M_at = ints[first + M]
-    factor = ints[first + FACTOR]
-    solution = ints[first + SOLUTION]
-    right_side = ints[first + RIGHT_SIDE]
+    table = offset(first + (bodies + 1) * WIDTH)
+    M_at = offset(ints[first + M])
+    factor = offset(ints[first + FACTOR])
+    solution = offset(ints[first + SOLUTION])
+    right_side = offset(ints[first + RIGHT_SIDE])
     for i in range(ints[first + ENTRIES]):
         c[factor + i] = c[M_at + i]
     for i in range(size):
         c[solution + i] = c[right_side + i]
     # L^T D L in place of M, and on the way L^-T applied to the right side.
     for n in range(size - 1, -1, -1):
-        entry = table + n * WIDTH
-        diagonal = ints[entry + DIAGONAL]
+        entry = offset(table + n * WIDTH)
+        diagonal = offset(ints[entry + DIAGONAL])
         pivot = c[diagonal]
-        if pivot <= SINGULAR * c[diagonal - factor + M_at]:
+        if pivot <= SINGULAR * c[offset(diagonal - factor + M_at)]:
             raise ValueError("the mass matrix is singular: some joint moves nothing that has mass or inertia")
         one_over = 1.0 / pivot
-        start = ints[entry + START]
-        x = c[solution + n]
+        start = offset(ints[entry + START])
+        x = c[offset(solution + n)]
         at = diagonal
         i = ints[entry + BEFORE]
         while i >= 0:
-            at -= 1
+            at = offset(at - 1)
             part = c[at] * one_over
-            length = at + 1 - start
-            target = ints[table + i * WIDTH + START]
-            target_row = c[target : target + length]
-            row = c[start : start + length]
-            for b in range(length):
-                target_row[b] -= part * row[b]
+            above = offset(table + i * WIDTH)
+            target = offset(ints[above + START])
+            for b in range(at + 1 - start):
+                c[offset(target + b)] -= part * c[offset(start + b)]
             c[at] = part
-            c[solution + i] -= part * x
-            i = ints[table + i * WIDTH + BEFORE]
-        c[solution + n] = x * one_over
+            c[offset(solution + i)] -= part * x
+            i = ints[above + BEFORE]
+        c[offset(solution + n)] = x * one_over
     for n in range(size):
-        entry = table + n * WIDTH
-        x = c[solution + n]
+        entry = offset(table + n * WIDTH)
+        x = c[offset(solution + n)]
         end = ints[entry + DIAGONAL]
         i = n
         while i >= 0:
-            run = ints[table + i * WIDTH + RUN]
+            run = ints[offset(table + i * WIDTH) + RUN]
             shift = end - i
             # The nearest ancestor of a run was solved for last and comes last here: the sums need not wait
             # for it.
-            length = min(i + 1, n) - run
-            row = c[shift + run : shift + run + length]
-            solved = c[solution + run : solution + run + length]
-            for j in range(length):
-                x -= row[j] * solved[j]
+            for j in range(run, min(i + 1, n)):
+                x -= c[offset(shift + j)] * c[offset(solution + j)]
             end = shift + run - 1
-            i = ints[table + run * WIDTH + BEFORE]
-        c[solution + n] = x
-        c[ints[entry + U_DOT]] = x
-    subspace = ints[first + SUBSPACE]
-    biases = ints[first + BIASES]
-    changes = ints[first + CHANGES]
+            i = ints[offset(table + run * WIDTH) + BEFORE]
+        c[offset(solution + n)] = x
+        c[offset(ints[entry + U_DOT])] = x
+    subspace = offset(ints[first + SUBSPACE])
+    biases = offset(ints[first + BIASES])
+    changes = offset(ints[first + CHANGES])
     for body in range(bodies):
-        row = first + (body + 1) * WIDTH
-        w = (0.0, 0.0, 0.0)
-        v = (0.0, 0.0, 0.0)
+        row = offset(first + (body + 1) * WIDTH)
+        change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         parent = ints[row + PARENT]
         if parent >= 0:
-            at = changes + 6 * parent
-            w = plus(w, c[at : at + 3])
-            v = plus(v, c[at + 3 : at + 6])
+            change = six(c, offset(changes + 6 * parent))
         first_dof = ints[row + FIRST_DOF]
         for dof in range(first_dof, first_dof + ints[row + DOFS]):
-            x = c[solution + dof]
-            at = subspace + 6 * dof
-            w = plus(w, scaled(x, c[at : at + 3]))
-            v = plus(v, scaled(x, c[at + 3 : at + 6]))
-        at = changes + 6 * body
-        put6(c[at : at + 6], w, v)
+            S = six(c, offset(subspace + 6 * dof))
+            change = plus6(change, scaled6(c[offset(solution + dof)], S))
+        put_six(c, offset(changes + 6 * body), change)
         put_acceleration(
             c,
-            w,
-            v,
-            biases + 6 * body,
-            ints[row + REFERENCE],
-            ints[row + X_GB],
-            ints[row + V_GB],
-            ints[row + A_GB],
+            (change[0], change[1], change[2]),
+            (change[3], change[4], change[5]),
+            offset(biases + 6 * body),
+            offset(ints[row + REFERENCE]),
+            offset(ints[row + X_GB]),
+            offset(ints[row + V_GB]),
+            offset(ints[row + A_GB]),
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cosim import Assembly, Block
 
 #: Degrees of freedom between Ground and a tip from which on the recursion is faster (benchmarks/dynamics).
-DEEP = 8
+DEEP = 5
 
 
 class SValSolver(TreeSolver):

@@ -74,6 +74,12 @@ class Tree:
                 self.depth.append(1 + (self.depth[before] if before >= 0 else 0))
                 before = dof
             last.append(before)
+        self._last_child = {link.parent: i for i, link in enumerate(links)}
+
+    def place(self, index: int) -> tuple[int, int]:
+        """Whether a link carries others, and whether it is the last child of its parent: 1 or 0."""
+        parent = self.links[index].parent
+        return int(index in self._last_child), int(self._last_child[parent] == index)
 
     @classmethod
     def of(cls, parts: Iterable[cosim.Component], attached: Attached, problem: Report) -> Tree:

@@ -1,0 +1,186 @@
+"""One forward-dynamics evaluation, here and in five other libraries, on the same trees in one run.
+
+    python benchmarks/dynamics/compare.py [--passes 5] [--table table.md] [--plot cost.svg]
+
+A walk through the schedule from stage Time to Acceleration counts as our evaluation: what the step of an
+integrator calls in compiled code, with joints, gravity and accelerations of all bodies. The others are called
+as their own simulation loops call them. Every library computes every tree in every pass; the best time
+counts, and the accelerations have to agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numba
+import numpy as np
+from peers import PeerError, run_peer
+from trees import GRAVITY, Tree, chain, humanoid
+
+import cosim
+from cosim_mechanics import Multibody
+
+TREES = [*(chain(n) for n in (1, 2, 5, 10, 30, 100)), humanoid()]
+OURS = "cosim"
+PEERS = {
+    "MuJoCo": ("mujoco", "dynamics/peer_mujoco.py"),
+    "Pinocchio": ("pinocchio", "dynamics/peer_pinocchio.cpp"),
+    "Exudyn": ("exudyn", "dynamics/peer_exudyn.py"),
+    "Drake": ("drake", "dynamics/peer_drake.py"),
+    "Simbody": ("simbody", "dynamics/peer_simbody.cpp"),
+}
+#: F's and M's axes in a body's frame, by rows, for a hinge about x, y or z.
+TURNED = {
+    (1.0, 0.0, 0.0): (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0),
+    (0.0, 1.0, 0.0): (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0),
+    (0.0, 0.0, 1.0): (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
+}
+AGREE = 1e-6  # some of the others have moved a few steps of 1 ns when they are asked
+
+
+def build(tree: Tree, solver: str | None = None) -> cosim.System:
+    """The tree as a system of ours."""
+    model = Multibody("tree", gravity=GRAVITY)
+    if solver:
+        model.settings["dynamics"] = solver
+    for i, body in enumerate(tree["bodies"]):
+        model.body(f"b{i}", mass=body["mass"], center_of_mass=body["center"], inertia=body["inertia"])
+        R = TURNED[body["axis"]]
+        start = {"q": tree["q"], "u": tree["u"]} if body["joint"] == "pin" else {}
+        model.joint(
+            body["joint"],
+            name=f"j{i}",
+            child=f"b{i}",
+            parent="ground" if body["parent"] < 0 else f"b{body['parent']}",
+            frame_on_parent=(*R, *body["position"]),
+            frame_on_child=(*R, 0.0, 0.0, 0.0),
+            **start,
+        )
+    return model.build()
+
+
+def measure(system: cosim.System) -> float:
+    """Best time of one walk from Time to Acceleration in compiled code, s."""
+    state = system.default_state().realize(cosim.Stage.ACCELERATION)
+    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    first, last = system.derivative_range
+    count = max(100, 40_000 // (1 + system.nu))
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        if walk(system.table, system.ints, first, last, 0.0, *system.arrays(state), count):
+            raise SystemExit("an evaluation failed")
+        times.append((time.perf_counter() - start) / count)
+    return min(times)
+
+
+def accelerations(system: cosim.System) -> list[float]:
+    """Of the pins, in order."""
+    state = system.default_state().realize(cosim.Stage.ACCELERATION)
+    udot = np.array(state.y_dot[system.nq : system.nq + system.nu])
+    pins = [n for n, part in system.parts.items() if isinstance(part, cosim.Joint) and part.nu == 1]
+    offsets = [system.variables[f"{name}.u"].slot.offset - system.nq for name in pins]
+    return [float(udot[i]) for i in offsets]
+
+
+def write_inputs(folder: Path) -> tuple[Path, Path]:
+    """The trees for Python (JSON) and for C++ (numbers in lines)."""
+    rounds = 3
+    as_json, as_text = folder / "trees.json", folder / "trees.txt"
+    as_json.write_text(json.dumps([{**tree, "rounds": rounds, "gravity": GRAVITY} for tree in TREES]))
+    lines: list[list[Any]] = [[rounds, *GRAVITY]]
+    for tree in TREES:
+        lines.append([tree["name"].replace(" ", "_"), len(tree["bodies"]), tree["q"], tree["u"]])
+        for b in tree["bodies"]:
+            is_pin = int(b["joint"] == "pin")
+            numbers = [*b["axis"], *b["position"], b["mass"], *b["center"], *b["inertia"]]
+            lines.append([b["parent"], is_pin, *numbers])
+    as_text.write_text("".join(" ".join(map(str, line)) + "\n" for line in lines))
+    return as_json, as_text
+
+
+def machine() -> str:
+    """What this was measured on."""
+    info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    models = [line.partition(":")[2].strip() for line in info.splitlines() if line.startswith("model")]
+    cpu = " ".join(reversed(models[:2])) or platform.machine()
+    return f"{cpu}; Python {platform.python_version()}; numba {numba.__version__}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print, and write the table and the plot."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--passes", type=int, default=3, help="the best of so many passes counts")
+    parser.add_argument("--peers", default=",".join(PEERS), help="some of the others, or none")
+    parser.add_argument("--table", type=Path, help="write the table as Markdown")
+    parser.add_argument("--plot", type=Path, help="write the plot (.svg or .png)")
+    options = parser.parse_args(arguments)
+    chosen = [name for name in options.peers.split(",") if name]
+    systems = {tree["name"]: build(tree) for tree in TREES}
+    best: dict[str, dict[str, float]] = {name: {} for name in [OURS, *chosen]}
+    versions = {OURS: cosim.__version__}
+    with tempfile.TemporaryDirectory() as folder:
+        as_json, as_text = write_inputs(Path(folder))
+        for _ in range(options.passes):
+            for name, system in systems.items():
+                best[OURS][name] = min(measure(system), best[OURS].get(name, np.inf))
+            for peer in list(chosen):
+                key, script = PEERS[peer]
+                try:
+                    answer = run_peer(key, script, [str(as_text if script.endswith("cpp") else as_json)])
+                except PeerError as error:
+                    print(f"{peer} is left out: {error}", file=sys.stderr)
+                    chosen.remove(peer)
+                    continue
+                versions[peer] = answer["version"]
+                for name, found in answer["trees"].items():
+                    ours = np.array(accelerations(systems[name]))
+                    error = abs(np.array(found["udot"]) - ours).max()
+                    if not error <= AGREE * abs(ours).max():
+                        raise SystemExit(f"{peer} computes other accelerations of {name}: {error}")
+                    best[peer][name] = min(found["seconds"], best[peer].get(name, np.inf))
+    columns = [OURS, *chosen]
+    table = ["| tree | " + " | ".join(f"{c} {versions[c]}" for c in columns) + " |"]
+    table.append("|---|" + "---|" * len(columns))
+    for name in systems:
+        row = [1e6 * best[c][name] for c in columns]
+        cells = [f"{row[0]:.2f}", *(f"{us:.2f} ({us / row[0]:.1f}×)" for us in row[1:])]
+        table.append(f"| {name} | " + " | ".join(cells) + " |")
+    text = f"{machine()}. Microseconds; in brackets how many times ours.\n\n" + "\n".join(table) + "\n"
+    print(text)
+    if options.table:
+        options.table.write_text(text)
+    if options.plot:
+        draw({c: best[c] for c in columns}, options.plot)
+    return 0
+
+
+def draw(best: dict[str, dict[str, float]], path: Path) -> None:
+    """Cost over the number of links."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "cost"
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    for name, times in best.items():
+        links = [(int(k.split()[1]), 1e6 * s) for k, s in times.items() if k.startswith("chain")]
+        axes.loglog(*zip(*links, strict=True), marker="o", lw=3 if name == OURS else 1.2, label=name)
+    axes.set(xlabel="links of the chain", ylabel="one evaluation of the accelerations, µs")
+    axes.grid(True, which="both", alpha=0.25)
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
