@@ -39,7 +39,8 @@ def carrying(I: Any, c: Any, at: int) -> Articulated:
     """`I` and what lies at `at` in the cache, together."""
     return (
         I[0] + c[at], I[1] + c[at + 1], I[2] + c[at + 2], I[3] + c[at + 3], I[4] + c[at + 4],
-        I[5] + c[at + 5], I[6] + c[at + 6], I[7] + c[at + 7], I[8] + c[at + 8], I[9] + c[at + 9], I[10] + c[at + 10],
+        I[5] + c[at + 5], I[6] + c[at + 6],
+        I[7] + c[at + 7], I[8] + c[at + 8], I[9] + c[at + 9], I[10] + c[at + 10],
         I[11] + c[at + 11], I[12] + c[at + 12], I[13] + c[at + 13], I[14] + c[at + 14],
         I[15] + c[at + 15], I[16] + c[at + 16], I[17] + c[at + 17], I[18] + c[at + 18], I[19] + c[at + 19],
         I[20] + c[at + 20], I[21] + c[at + 21], I[22] + c[at + 22],
