@@ -10,7 +10,7 @@ import numpy as np
 
 from cosim.contracts.butcher_tableau import ButcherTableau
 from cosim.contracts.capabilities import Capabilities
-from cosim.contracts.compiled_integrator import CompiledIntegrator, compiled
+from cosim.contracts.compiled_integrator import CompiledIntegrator, compiled, slots_named
 from cosim.contracts.integrator import Vector
 from cosim.contracts.step_code import StepCode
 from cosim.errors import ContractError, SimulationError
@@ -18,6 +18,7 @@ from cosim.integration import layout
 from cosim.integration.dense_output import explicit_dense_output
 from cosim.integration.explicit_stages import EXTRA_SIGNATURE, take_extra_stages
 from cosim.integration.explicit_step import explicit_step, redo_explicit_step
+from cosim.integration.own_past import points_inside
 from cosim.integration.stiffness import HITS
 from cosim.registration.registry import registry
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     System = Any
 
 __all__ = ["ButcherTableau", "ExplicitRungeKutta"]
+
+
+OVERLAP = "overlap"  # name of the cache slots that say how far a step looks into itself
 
 
 class ExplicitRungeKutta(CompiledIntegrator):
@@ -91,6 +95,16 @@ class ExplicitRungeKutta(CompiledIntegrator):
     def work_size(self, ny: int) -> int:
         """A derivative for each stage, for the end of the step, and for each extra stage."""
         return (self.tableau.stages + 1 + self.tableau.extra) * ny
+
+    def extra_slots(self, system: System) -> list[int]:
+        """Where histories are, for steps that look into themselves; see `cosim.integration.own_past`."""
+        overlaps = slots_named(system, OVERLAP)
+        if not overlaps:
+            return []
+        ranges, rings = system.update_ranges, [ring.offset for ring in system.rings]
+        points = points_inside(self.capabilities.dense_order)
+        blocks = [*ranges["inside"], *ranges["ahead"]]
+        return [len(overlaps), *overlaps, system.side, *blocks, points, len(rings), *rings]
 
     @property
     def warnings(self) -> list[str]:

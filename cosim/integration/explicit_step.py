@@ -27,6 +27,7 @@ from cosim.integration.layout import (
     LAST_ERROR,
     MINIMUM_STEP,
     NEXT_STEP,
+    NO_CONVERGENCE,
     NOT_FINITE,
     NOT_INITIALIZED,
     REASON,
@@ -35,6 +36,13 @@ from cosim.integration.layout import (
     START,
     STEPS,
     WORK_HEADER,
+)
+from cosim.integration.own_past import (
+    AS_ERROR,
+    UNSETTLED,
+    forget_own_past,
+    looks_into_itself,
+    settle_step,
 )
 from cosim.integration.start_of_step import go_back, remember_start
 from cosim.integration.step_control import (
@@ -115,13 +123,22 @@ def explicit_step(
             error = estimated_error(y, step, tableau, settings, work)
         if status == 0 and error <= 1.0:
             status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
-            if status == 0:
+            if status == 0 and looks_into_itself(c, slots):
+                status = settle_step(
+                    table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, settings, work, slots
+                )
+                if status == 0 and controlled:
+                    error = estimated_error(y, step, tableau, settings, work)
+            if status == UNSETTLED:
+                error = AS_ERROR
+            elif status == 0:
                 if controlled:
                     error = larger(error, slot_error(c, settings, slots))
                 if error <= 1.0:
                     break
             else:
                 error = math.nan
+        forget_own_past(k, h, slots, t)
         if status > 0:
             work[FAILED_BLOCK] = float(status - 1)
             go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
@@ -132,6 +149,8 @@ def explicit_step(
         ideal = shorter(error, settings[ERROR_ORDER]) * step
         if not controlled or ideal < smallest:
             go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
+            if status == UNSETTLED:
+                return NO_CONVERGENCE
             return MINIMUM_STEP if error == error else NOT_FINITE
     work[START] = t
     work[END] = t_end

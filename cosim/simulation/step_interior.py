@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from cosim.contracts.integrator import Integrator
-from cosim.system.history_buffer import drop_later, entry_time
+from cosim.integration.own_past import points_inside
+from cosim.system.history_buffer import forget_after
 from cosim.system.state import State
 from cosim.system.system import System
-
-MOST_POINTS = 2  # histories look for no more between two ends of steps
-
-
-def points_inside(dense_order: int) -> int:
-    """How many points inside a step say all that a dense output of this order says.
-
-    With value and derivative at n points and both ends a polynomial is of degree 2 n + 3, and its error
-    of the order h^(2 n + 4).
-    """
-    return min(max(1, math.ceil((dense_order - 3) / 2)), MOST_POINTS)
 
 
 class StepInterior:
@@ -66,16 +52,8 @@ class StepInterior:
                 raise system.failure(scratch, failed - 1)
             computed.append(mine["c"])
         for ring in system.rings:
-            _forget_after(theirs["h"], theirs["k"][ring.offset : ring.offset + ring.size], start)
+            forget_after(theirs["h"], theirs["k"][ring.offset : ring.offset + ring.size], start)
         for time, cache in zip(times, computed, strict=True):
             mine["c"], scratch._time = cache, time
             system.run_auto_updates(scratch, -1.0, at="inside")
         theirs["h"] = mine["h"]
-
-
-def _forget_after(past: np.ndarray, ring: np.ndarray, time: float) -> None:
-    count = int(ring[3])
-    while count and entry_time(past, ring, count - 1) > time:
-        count -= 1
-    if count < ring[3]:
-        drop_later(ring, count)

@@ -115,6 +115,15 @@ def write_entry(past, at, t, kind, value, derivative):
     past[at + 3] = derivative
 
 
+def forget_after(past, ring, t):
+    """Drop the entries later than `t`."""
+    count = ring[COUNT]
+    while count > 0 and entry_time(past, ring, count - 1) > t:
+        count -= 1
+    if count < ring[COUNT]:
+        drop_later(ring, count)
+
+
 def drop_later(ring, count):
     """Keep the oldest `count` entries; a piece that ended behind them is open again."""
     ring[COUNT] = count

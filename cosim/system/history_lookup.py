@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cosim.system.history_buffer import (
     BEGIN,
     COUNT,
@@ -12,7 +14,15 @@ from cosim.system.history_buffer import (
     find,
     margin,
 )
-from cosim.system.history_polynomials import cubic, hermite, hermite_through, linear, point, third_derivative
+from cosim.system.history_polynomials import (
+    cubic,
+    half_hermite,
+    hermite,
+    hermite_through,
+    linear,
+    point,
+    third_derivative,
+)
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
 SMALL = 1e-3  # a signal below that is compared with it instead of with itself
@@ -76,17 +86,15 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     return in_piece(past, ring, begin, end, t_delayed, t, value, derivative, kind)
 
 
-def delayed_value(
-    past, ring, settled, t_delayed, t, has_present, value, derivative, kind, nothing, before, before_dot
-):
+def delayed_value(past, ring, settled, t_delayed, t, has_present, value, derivative, kind, nothing, before):
     """Value and derivative at `t_delayed` on the piece that was chosen when the step began.
 
     Parameters
     ----------
     settled : bool
         Whether the piece was chosen for the present delay; otherwise it is looked for by time.
-    before, before_dot : float
-        The function before the start of the history and its derivative, NaN for a constant.
+    before : float
+        The function before the start of the history, NaN for a constant; the derivative is NaN there.
     others
         As `interpolate_history`.
 
@@ -110,7 +118,7 @@ def delayed_value(
             begin = -1
     if begin < 0:
         if before == before:
-            return before, before_dot
+            return before, math.nan
         return past[entry_offset(ring, 0) + 2], 0.0
     if not settled:
         return interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, kind, nothing)
@@ -156,6 +164,9 @@ def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
             if last - first > 1 and at - t1 <= t1 - entry_time(past, ring, first):
                 return hermite_through(past, ring, first, last, at, t, value, derivative)
         return hermite(at, t0, v0, d0, t1, v1, d1)
+    if d0 == d0 and not beyond:
+        earlier, ve, _ = point(past, ring, max(left - 1, begin), t, value, derivative)
+        return half_hermite(at, earlier, ve, t0, v0, d0, t1, v1)
     if end - begin < 3 or beyond:
         return linear(at, t0, v0, t1, v1)
     first = min(max(left - 1, begin), end - 3)

@@ -16,6 +16,22 @@ def hermite(t, t0, v0, d0, t1, v1, d1):
     return value, derivative
 
 
+def half_hermite(t, te, ve, t0, v0, d0, t1, v1):
+    """Value and derivative at `t` of the cubic with these values at three times and one derivative.
+
+    The parabola where the first two times are the same.
+    """
+    a = t - t0
+    step = t1 - t0
+    bend = (v1 - v0 - d0 * step) / (step * step)
+    twist = 0.0
+    if te < t0:
+        b = te - t0
+        twist = (ve - v0 - b * (d0 + b * bend)) / (b * b * (b - step))
+    value = v0 + a * (d0 + a * (bend + twist * (a - step)))
+    return value, d0 + a * (2.0 * bend + twist * (3.0 * a - 2.0 * step))
+
+
 def linear(t, t0, v0, t1, v1):
     """Value and derivative at `t` of the line through two points, written as a weighted mean."""
     s = (t - t0) / (t1 - t0)

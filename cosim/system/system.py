@@ -21,7 +21,7 @@ from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.derivative_structure import derivative_structure
-from cosim.system.history_buffer import AFTER_ARRIVAL, FULL, RING, grow
+from cosim.system.history_buffer import AFTER_ARRIVAL, CAPACITY, COUNT, FULL, RING, grow
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import NOT_READABLE, Signal, main_output
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cosim.model.model import Model
 
 
+ROOM_AHEAD = 6  # entries: the points of one step, and both sides of its end
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
@@ -278,6 +279,11 @@ class System:
                 break
             for ring in full:
                 arrays["h"] = grow(arrays["h"], arrays["k"], ring, rings)
+        if self.update_ranges["ahead"][0] < self.update_ranges["ahead"][1]:
+            # a step that looks into itself cannot grow what it writes to
+            for ring in rings:
+                if arrays["k"][ring + CAPACITY] - arrays["k"][ring + COUNT] < ROOM_AHEAD:
+                    arrays["h"] = grow(arrays["h"], arrays["k"], ring, rings)
         stage = Stage.TIME if rings else Stage.INFINITY
         for update, variable in self._assembly.swaps:
             present = arrays[variable.array][variable.offset : variable.offset + variable.size]

@@ -13,7 +13,6 @@ from cosim import (
     extrapolation_error,
     leave_piece,
     mark_start,
-    newest_time,
     next_break_order,
     trim_history,
 )
@@ -116,6 +115,7 @@ class Delay(cosim.Measure):
     past = cosim.history(of="source", keep="delay")
     delayed_time = cosim.cache_slot(unit="s", description="the time that is asked for")
     delayed_time_dot = cosim.cache_slot(description="how fast it goes on")
+    slope = cosim.cache_slot(unit="1/s", description="derivative of the source at that time")
     last_delayed_time = cosim.discrete(
         unit="s", invalidates=cosim.Stage.REPORT, internal=True, description="when the last step ended"
     )
@@ -125,51 +125,45 @@ class Delay(cosim.Measure):
     )
     smooth_until = cosim.cache_slot(unit="s", description="when the delayed signal is not smooth next")
     break_order = cosim.cache_slot(description="order of the break that has arrived just now")
+    settled = cosim.cache_slot(description="whether the delay is the one of the step before")
+    extrapolation = cosim.cache_slot(unit="s", description="how far beyond the newest value is looked")
     overlap = cosim.cache_slot(unit="s", description="how far this step looks into itself")
     step_error = cosim.cache_slot(description="estimated relative error of the remembered signal")
 
     @cosim.kernel
-    def look_where(t, delay, delayed_time, delayed_time_dot):
+    def look_where(t, delay, delayed_time):
         delayed_time[0] = t - delay
+
+    @cosim.kernel
+    def look_how_fast(delayed_time_dot):
         delayed_time_dot[0] = 1.0
+
+    @cosim.kernel
+    def look_whether(delay, last_delay, can_use_current_value, settled):
+        if delay == 0.0 and last_delay > 0.0 and can_use_current_value == 0.0:
+            raise ValueError("a delay cannot become 0 later; add the part with 0, or can_use_current_value")
+        settled[0] = 1.0 if delay == last_delay else 0.0
 
     @cosim.kernel(unless="sees_present")
     def from_the_past(
         t,
         past,
         past_ring,
-        delay,
-        last_delay,
+        settled,
         delayed_time,
-        delayed_time_dot,
         default_value,
         history,
-        history_dot,
         use_linear_interpolation_only,
         interpolation,
         value,
-        value_dot,
+        slope,
     ):
-        if delay == 0.0:
-            raise ValueError("a delay cannot become 0 later; add the part with 0, or can_use_current_value")
         kind = interpolation_kind(use_linear_interpolation_only, interpolation)
-        # before the start the rate is that of `history` over time itself
         found, rate = delayed_value(
-            past,
-            past_ring,
-            last_delay == delay,
-            delayed_time,
-            t,
-            False,
-            0.0,
-            0.0,
-            kind,
-            default_value,
-            history,
-            history_dot / delayed_time_dot,
+            past, past_ring, settled != 0.0, delayed_time, t, False, 0.0, 0.0, kind, default_value, history
         )
         value[0] = found
-        value_dot[0] = rate * delayed_time_dot
+        slope[0] = rate
 
     @cosim.kernel(when="sees_present")
     def up_to_the_present(
@@ -177,39 +171,32 @@ class Delay(cosim.Measure):
         past,
         past_ring,
         delay,
-        last_delay,
+        settled,
         delayed_time,
-        delayed_time_dot,
         history,
-        history_dot,
         use_linear_interpolation_only,
         interpolation,
         source,
-        source_dot,
         value,
-        value_dot,
+        slope,
     ):
+        kind = interpolation_kind(use_linear_interpolation_only, interpolation)
+        found, rate = delayed_value(
+            past, past_ring, settled != 0.0, delayed_time, t, True, source, math.nan, kind, source, history
+        )
+        value[0] = source if delay == 0.0 else found
+        slope[0] = rate
+
+    @cosim.kernel(unless="sees_present")
+    def change(slope, delayed_time_dot, history_dot, value_dot):
+        # before the start the slope is not a number: `history` knows its own
+        value_dot[0] = slope * delayed_time_dot if slope == slope else history_dot
+
+    @cosim.kernel(when="sees_present")
+    def change_up_to_the_present(delay, source_dot, slope, delayed_time_dot, history_dot, value_dot):
+        value_dot[0] = slope * delayed_time_dot if slope == slope else history_dot
         if delay == 0.0:
-            value[0] = source
             value_dot[0] = source_dot
-        else:
-            kind = interpolation_kind(use_linear_interpolation_only, interpolation)
-            found, rate = delayed_value(
-                past,
-                past_ring,
-                last_delay == delay,
-                delayed_time,
-                t,
-                True,
-                source,
-                source_dot,
-                kind,
-                source,
-                history,
-                history_dot / delayed_time_dot,
-            )
-            value[0] = found
-            value_dot[0] = rate * delayed_time_dot
 
     @cosim.kernel
     def look_back(
@@ -242,13 +229,24 @@ class Delay(cosim.Measure):
             smooth_until[0] = min(smooth_until[0], t + delay)
 
     @cosim.kernel
-    def look_here(t, past, past_ring, delayed_time, can_use_current_value, long_steps, break_order, overlap):
+    def look_here(
+        t,
+        past,
+        past_ring,
+        delayed_time,
+        can_use_current_value,
+        long_steps,
+        break_order,
+        extrapolation,
+        overlap,
+    ):
         break_order[0] = math.inf
         if delayed_time >= break_time(past, past_ring) - 1e-14 * max(1.0, abs(t)):
             break_order[0] = next_break_order(past, past_ring)
-        overlap[0] = 0.0
-        if long_steps == ITERATE and can_use_current_value == 0.0 and delayed_time < t:
-            overlap[0] = beyond(past, past_ring, delayed_time)
+        extrapolation[0] = 0.0
+        if can_use_current_value == 0.0 and delayed_time < t:
+            extrapolation[0] = beyond(past, past_ring, delayed_time)
+        overlap[0] = extrapolation[0] if long_steps == ITERATE else 0.0
 
     @cosim.update(at="inside", when="keeps_interior")
     def remember_inside(t, side, smoothness, source, source_dot, past, past_ring):
@@ -271,7 +269,7 @@ class Delay(cosim.Measure):
         delayed_time,
         delayed_time_dot,
         longest_delay,
-        can_use_current_value,
+        extrapolation,
         last_delay,
         last_delay_next,
         last_delayed_time,
@@ -281,9 +279,7 @@ class Delay(cosim.Measure):
         past,
         past_ring,
     ):
-        if can_use_current_value == 0.0 and delay > 0.0 and past_ring[3] > 0 and past_ring[5] >= 0:
-            farthest = delayed_time - newest_time(past, past_ring)
-            largest_extrapolation_next[0] = max(largest_extrapolation, farthest)
+        largest_extrapolation_next[0] = max(largest_extrapolation, extrapolation)
         append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
         mark_start(past, past_ring, history, history_dot / delayed_time_dot)
         if delay != last_delay:

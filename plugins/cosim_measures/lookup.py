@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosim import newest_time
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0
+SAME_TIME = 1e-14  # relative
 
 
 def interpolation_kind(use_linear_interpolation_only, interpolation):
@@ -21,4 +22,5 @@ def beyond(past, ring, delayed_time):
     """
     if ring[3] == 0 or ring[5] < 0 or ring[6] >= 0:
         return 0.0
-    return max(0.0, delayed_time - newest_time(past, ring))
+    farther = delayed_time - newest_time(past, ring)
+    return farther if farther > SAME_TIME * max(1.0, abs(delayed_time)) else 0.0

@@ -11,6 +11,7 @@ from cosim_measures.plus import Plus
 from cosim_measures.scale import Scale
 from cosim_measures.sinusoid import Sinusoid
 from cosim_measures.time import Time
+from cosim_measures.variable_delay import VariableDelay
 
 cosim_contract = "1.0"
 
@@ -19,6 +20,7 @@ cosim_contract = "1.0"
 def cosim_register_measures(register: cosim.Register) -> None:
     """Measures of signals."""
     register("measures.delay", Delay)
+    register("measures.variable_delay", VariableDelay)
     register("measures.constant", Constant)
     register("measures.time", Time)
     register("measures.sinusoid", Sinusoid)

@@ -266,8 +266,9 @@ def test_the_present_is_used_when_it_may_be() -> None:
     past, ring = filled([(0.0, 0.0, cubic(0.0), cubic_dot(0.0))])
     found = interpolate_history(past, ring, 0.4, 1.0, 1.0, cubic(1.0), cubic_dot(1.0), 0.0, 0.0)
     assert found == (pytest.approx(cubic(0.4)), pytest.approx(cubic_dot(0.4)))
+    # without its derivative: the parabola
     found = interpolate_history(past, ring, 0.4, 1.0, 1.0, 7.0, NAN, 0.0, 0.0)
-    assert found[0] == pytest.approx(cubic(0.0) + 0.4 * (7.0 - cubic(0.0)))
+    assert found == (pytest.approx(2.0 - 0.4 + 6.0 * 0.16), pytest.approx(-1.0 + 12.0 * 0.4))
 
 
 def test_the_error_of_a_guess_is_found() -> None:

@@ -1,0 +1,121 @@
+"""Delay differential equations with known solutions, as models."""
+
+import math
+from fractions import Fraction
+
+import cosim
+from cosim_measures.delay import Delay
+from cosim_measures.variable_delay import VariableDelay
+
+
+class Decay(cosim.Component):
+    """y' = -felt."""
+
+    felt = cosim.source()
+    y = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(felt, y_dot):
+        y_dot[0] = -felt
+
+
+class CosineHistory(cosim.Measure):
+    """Law: value = cos(at)."""
+
+    at = cosim.source()
+
+    @cosim.kernel
+    def value(at, value):
+        value[0] = math.cos(at)
+
+    @cosim.kernel
+    def derivative(at, at_dot, value_dot):
+        value_dot[0] = -math.sin(at) * at_dot
+
+
+class Neves(cosim.Component):
+    """y' = y felt / t."""
+
+    felt = cosim.source()
+    y = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(t, felt, y, y_dot):
+        y_dot[0] = y * felt / t
+
+
+class Lag(cosim.Measure):
+    """Law: value = t - ln y."""
+
+    y = cosim.source()
+    value = cosim.cache_slot(unit="s")
+    value_dot = cosim.cache_slot()
+
+    @cosim.kernel
+    def lag(t, y, value):
+        value[0] = t - math.log(y)
+
+    @cosim.kernel
+    def derivative(y, y_dot, value_dot):
+        value_dot[0] = 1.0 - y_dot / y
+
+
+class MackeyGlass(cosim.Component):
+    """y' = 2 felt / (1 + felt^9.65) - y."""
+
+    felt = cosim.source()
+    y = cosim.auxiliary_state(start=0.5)
+
+    @cosim.kernel
+    def derivatives(felt, y, y_dot):
+        y_dot[0] = 2.0 * felt / (1.0 + math.pow(felt, 9.65)) - y
+
+
+def decay(delay=1.0, **options):
+    model = cosim.Model("decay")
+    model.add(Decay, "plant", felt="felt")
+    model.add(Delay, "felt", source="plant.y", delay=delay, **options)
+    return model
+
+
+def cosine(**options):
+    """y' = -y(t - pi/2) with the history cos t: y = cos t, without a break."""
+    model = decay(0.5 * math.pi, history="history", **options)
+    model.add(CosineHistory, "history", at="felt.delayed_time")
+    return model
+
+
+def neves(**options):
+    """From t = 1; y = t up to e, then exp(t / e)."""
+    model = cosim.Model("neves")
+    model.add(Neves, "plant", felt="felt")
+    model.add(Lag, "lag", y="plant.y")
+    model.add(VariableDelay, "felt", source="plant.y", delay="lag", **options)
+    return model
+
+
+def mackey_glass(**options):
+    model = cosim.Model("mackey_glass")
+    model.add(MackeyGlass, "plant", felt="felt")
+    model.add(Delay, "felt", source="plant.y", delay=2.0, **options)
+    return model
+
+
+def decay_exactly(t, delay):
+    """The solution of y' = -y(t - delay), y = 1 before 0."""
+    t, delay = Fraction(str(t)), Fraction(str(delay))
+    total, factorial, k = Fraction(1), 1, 1
+    while t > (k - 1) * delay:
+        factorial *= k
+        total += (-1) ** k * (t - (k - 1) * delay) ** k / factorial
+        k += 1
+    return float(total)
+
+
+def started(model, start=0.0, **options):
+    system = model.build()
+    state = system.default_state()
+    state.set_time(start)
+    simulator = cosim.Simulator(system, state, **options)
+    simulator.initialize()
+    return simulator
