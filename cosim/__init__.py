@@ -51,9 +51,12 @@ from cosim.contracts.compiled_integrator import CompiledIntegrator as CompiledIn
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
 from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim.contracts.exporter import Exporter as Exporter
+from cosim.contracts.force import Force as Force
+from cosim.contracts.force import on_or_off as on_or_off
 from cosim.contracts.force_element import ForceElement as ForceElement
 from cosim.contracts.integrator import Integrator as Integrator
 from cosim.contracts.joint import Joint as Joint
+from cosim.contracts.law import Law as Law
 from cosim.contracts.master_algorithm import Course as Course
 from cosim.contracts.master_algorithm import Exchange as Exchange
 from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
@@ -109,6 +112,7 @@ from cosim.simulation.status import Severity as Severity
 from cosim.simulation.status import SimulatorStatus as SimulatorStatus
 from cosim.stage import Stage as Stage
 from cosim.system.assembly import Assembly as Assembly
+from cosim.system.exerted import ForceContribution as ForceContribution
 from cosim.system.history_buffer import append_to_history as append_to_history
 from cosim.system.history_buffer import break_time as break_time
 from cosim.system.history_buffer import enter_piece as enter_piece

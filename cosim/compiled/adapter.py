@@ -48,14 +48,20 @@ def columns(arguments: Sequence[Argument]) -> list[Argument]:
     return [a for a in arguments if a.role not in ("time", "history")]
 
 
+def lengths(arguments: Sequence[Argument]) -> list[Argument]:
+    """The arguments whose length stands in a row, after all offsets."""
+    return [a for a in arguments if a.is_free]
+
+
 def has_result(kernel: KernelFunction) -> bool:
     """Whether the function returns a value (a witness always, a handler that answers a status)."""
     return returns_value(kernel.function)
 
 
 def row_width(kernel: KernelFunction, arguments: Sequence[Argument]) -> int:
-    """Integers in a row: one for each column, one more for a result or for a Python method's instance."""
-    return len(columns(arguments)) + (1 if kernel.is_python or has_result(kernel) else 0)
+    """Integers in a row: offsets, free lengths, one more for a result or for a Python method's instance."""
+    width = len(columns(arguments)) + len(lengths(arguments))
+    return width + (1 if kernel.is_python or has_result(kernel) else 0)
 
 
 _adapters: dict[tuple[type, str], types.FunctionType] = {}
@@ -83,6 +89,8 @@ def block_function(
 def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]) -> str:
     """The text of the adapter; made from names of ours alone, nothing that comes from outside."""
     place = {a.name: i for i, a in enumerate(columns(arguments))}
+    width = row_width(kernel, arguments)
+    size_of = _size_texts(arguments, place)
     call = []
     for argument in arguments:
         array = array_of(argument, cls.declarations)
@@ -92,22 +100,30 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
             call.append(array)
             continue
         at = f"ints[r + {place[argument.name]}]"
-        size = argument.size
-        call.append(f"{array}[{at}]" if argument.is_number else f"{array}[{at}:{at} + {size}]")
-    result = f"c[ints[r + {len(place)}]] = " if has_result(kernel) else ""
+        call.append(
+            f"{array}[{at}]" if argument.is_number else f"{array}[{at}:{at} + {size_of[argument.name]}]"
+        )
+    result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
     condition = " else -1.0" if kernel.is_condition else ""
     result += "1.0 if " if condition else ""
-    width = row_width(kernel, arguments)
     return (
         "def block(t, y, p, d, k, h, c, ints, first, count):\n"
         "    for i in range(count):\n"
         f"        r = first + {width} * i\n"
-        f"{_switched_off(arguments, place)}"
+        f"{_switched_off(arguments, place, size_of)}"
         f"        {result}_kernel({', '.join(call)}){condition}\n"
     )
 
 
-def _switched_off(arguments: Sequence[Argument], place: dict[str, int]) -> str:
+def _size_texts(arguments: Sequence[Argument], place: dict[str, int]) -> dict[str, str]:
+    """How the adapter writes the size of each argument: a number, or a place in the row."""
+    sizes = {a.name: str(a.size) for a in arguments}
+    for i, argument in enumerate(lengths(arguments)):
+        sizes[argument.name] = f"ints[r + {len(place) + i}]"
+    return sizes
+
+
+def _switched_off(arguments: Sequence[Argument], place: dict[str, int], size_of: dict[str, str]) -> str:
     """The lines that leave zeros in place of results where the component is turned off."""
     switch = next((a for a in arguments if a.role == "switch"), None)
     if switch is None:
@@ -115,7 +131,7 @@ def _switched_off(arguments: Sequence[Argument], place: dict[str, int]) -> str:
     lines = [f"        if p[ints[r + {place[switch.name]}]] == 0.0:"]
     for argument in arguments:
         if argument.effect == "write":
-            lines.append(f"            for j in range({argument.size}):")
+            lines.append(f"            for j in range({size_of[argument.name]}):")
             lines.append(f"                c[ints[r + {place[argument.name]}] + j] = 0.0")
     return "\n".join([*lines, "            continue", ""])
 
@@ -127,13 +143,15 @@ def python_block(
     readers = []
     place = {a.name: i for i, a in enumerate(columns(arguments))}
     switch = next((place[a.name] for a in arguments if a.role == "switch"), None)
-    results = [(place[a.name], a.size) for a in arguments if a.effect == "write"]
+    free = {a.name: len(place) + i for i, a in enumerate(lengths(arguments))}
+    results = [(place[a.name], a.size, free.get(a.name)) for a in arguments if a.effect == "write"]
     for argument in arguments:
         if argument.role == "switch":
             continue
         array = array_of(argument, cls.declarations)
         size = argument.size
-        readers.append((array, place.get(argument.name, 0), size, argument.is_number))
+        column = place.get(argument.name, 0)
+        readers.append((array, column, size, free.get(argument.name), argument.is_number))
     width = row_width(kernel, arguments)
     function = kernel.function
 
@@ -142,11 +160,13 @@ def python_block(
         for i in range(count):
             r = first + width * i
             if switch is not None and p[ints[r + switch]] == 0.0:
-                for column, size in results:
+                for column, size, length in results:
+                    size = size if length is None else ints[r + length]
                     c[ints[r + column] : ints[r + column] + size] = 0.0
                 continue
             values = []
-            for array, column, size, is_number in readers:
+            for array, column, size, length, is_number in readers:
+                size = size if length is None else ints[r + length]
                 if array == "t":
                     values.append(t)
                 elif array == "h":

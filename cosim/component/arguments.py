@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import KernelFunction
@@ -34,6 +34,8 @@ class Argument:
     shape : tuple of int
     effect : str
         "read", "write" or "add".
+    is_free : bool
+        Whether its length is that of what each instance was given; `shape` is ``(0,)`` then.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Argument:
     slot: str
     shape: tuple[int, ...]
     effect: str
+    is_free: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -75,7 +78,7 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
         elif d.kind == "option":
             add(name, "own", name, name, ())
         else:
-            add(name, "own", name, name, d.shape)
+            known[name] = Argument(name, "own", name, name, d.shape, "read", bool(d.free_length))
             if d.kind in STATES:
                 add(f"{name}_dot", "derivative", name, name, d.shape)
             if d.kind == "input":
@@ -172,13 +175,13 @@ def _with_effect(
             f"{at}: {name} may be read only; a kernel function writes to its own cache slots, outputs and "
             "derivatives and adds to forces"
         )
-    return Argument(name, argument.role, argument.of, argument.slot, argument.shape, effect)
+    return replace(argument, effect=effect)
 
 
 def _check_index(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
     """A constant index beyond the end would be an unchecked access in compiled code."""
     index, line = effects.indices.get(argument.name, (-1, 0))
-    if argument.role not in ("history", "ring") and index >= argument.size:
+    if argument.role not in ("history", "ring") and not argument.is_free and index >= argument.size:
         shown = "a negative index" if index >= 1 << 30 else f"[{index}]"
         raise ContractError(
             f"{where(function, line)}: {argument.name} has {argument.size} elements, {shown} is outside"

@@ -89,6 +89,8 @@ class Component:
     def __init__(self, **values: Any) -> None:
         self.name = ""
         self.values = read_values(self.declarations, values)
+        if self.values.declarations is not self.declarations:
+            self.declarations = dict(self.values.declarations)  # type: ignore[misc]
         for name, value in self.values.public().items():
             setattr(self, name, value)
 

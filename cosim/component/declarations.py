@@ -13,7 +13,7 @@ from typing import Any
 from cosim.errors import ContractError
 from cosim.stage import Stage
 
-Shape = int | tuple[int, ...]
+Shape = int | tuple[int, ...] | str
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,10 @@ class Declaration:
         "parameter", "position", "speed", "auxiliary", "discrete", "integer", "cache", "input",
         "output", "attachment", "collect", "history", "signal" or "option".
     shape : tuple of int
+        Of a class ``(0,)`` where it has a free length; an instance has the real shape.
+    free_length : str
+        Name of the length, for a vector that is as long as what is given; all that have the name are
+        equally long.
     units : tuple of str
         One unit, or one for each element.
     start : object
@@ -44,6 +48,7 @@ class Declaration:
     invalidates: Stage | str = Stage.TIME
     accumulates: bool = False
     options: dict[str, Any] = field(default_factory=dict)
+    free_length: str = ""
 
     @property
     def size(self) -> int:
@@ -60,7 +65,13 @@ class Declaration:
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:
+    if isinstance(shape, str):
+        return (0,)
     return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _free_length(shape: Shape) -> str:
+    return shape if isinstance(shape, str) else ""
 
 
 def _units(unit: str | Sequence[str]) -> tuple[str, ...]:
@@ -83,8 +94,8 @@ def parameter(
     ----------
     unit : str or list of str
         Modelica unit expression, one for all elements or one for each.
-    shape : int or tuple of int
-        ``()`` for a scalar.
+    shape : int, tuple of int or str
+        ``()`` for a scalar; a name for a vector of any length, the same for all that have the name.
     default : array_like, optional
         Used when none is given; without it the parameter has to be given.
     minimum, maximum : float, optional
@@ -105,6 +116,7 @@ def parameter(
         convert,
         description,
         options={"each": each},
+        free_length=_free_length(shape),
     )
 
 
@@ -182,14 +194,28 @@ def timer(start: float = math.inf, description: str = "") -> Any:
 
 
 def cache_slot(
-    unit: str | Sequence[str] = "1", shape: Shape = (), accumulates: bool = False, description: str = ""
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    accumulates: bool = False,
+    description: str = "",
+    notice: str = "",
 ) -> Any:
     """An intermediate result: written by one kernel function, read by later ones.
 
-    With `accumulates` kernel functions only add to it, and it is zeroed before they do.
+    With `accumulates` kernel functions only add to it, and it is zeroed before they do. Where `shape` is a
+    name, it is as long as the parameters whose shape has that name. With `notice` it is a status, 0 while all
+    is well: whenever a step ends with another number, the Simulator notes this sentence, once, in its
+    `findings`.
     """
     return Declaration(
-        "cache", "", _shape(shape), _units(unit), accumulates=accumulates, description=description
+        "cache",
+        "",
+        _shape(shape),
+        _units(unit),
+        accumulates=accumulates,
+        description=description,
+        options={"notice": notice} if notice else {},
+        free_length=_free_length(shape),
     )
 
 
@@ -218,10 +244,14 @@ def body(each: bool = False, description: str = "") -> Any:
     return Declaration("attachment", description=description, options={"provides": "body", "each": each})
 
 
-def coordinate(description: str = "") -> Any:
-    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix."""
+def coordinate(each: bool = False, description: str = "") -> Any:
+    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix.
+
+    With `each` the kernel functions that use it run once for every speed of every joint of the model, and
+    may ask for ``u`` and ``tau``.
+    """
     return Declaration(
-        "attachment", description=description, options={"provides": "coordinate", "each": False}
+        "attachment", description=description, options={"provides": "coordinate", "each": each}
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,32 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
                 values.attachments[name] = _read_attachment(name, given.get(name))
         except (ValueError, TypeError, CosimError) as error:
             problems.append(Problem(name, str(error)))
+    if not problems:
+        values.declarations = _with_lengths(values, problems)
     if problems:
         raise ModelError(problems)
     return values
+
+
+def _with_lengths(values: Values, problems: list[Problem]) -> Mapping[str, Declaration]:
+    """The declarations with the lengths that were given in place of free ones."""
+    if not any(declaration.free_length for declaration in values.declarations.values()):
+        return values.declarations
+    declarations: dict[str, Declaration] = dict(values.declarations)
+    lengths: dict[str, tuple[str, int]] = {}
+    for name, declaration in declarations.items():
+        if declaration.free_length and name in values.numbers:
+            size = values.numbers[name].size
+            first, expected = lengths.setdefault(declaration.free_length, (name, size))
+            if size != expected:
+                problems.append(
+                    Problem(name, f"{name} has {size} elements, {first} has {expected}: they go together")
+                )
+    for name, declaration in declarations.items():
+        if declaration.free_length:
+            length = lengths.get(declaration.free_length, ("", 0))[1]
+            declarations[name] = replace(declaration, shape=(length,))
+    return declarations
 
 
 def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
@@ -84,6 +107,8 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         value = declaration.convert(value)
     array = _as_array(declaration, value)
     each = bool(declaration.options.get("each"))
+    if declaration.free_length and declaration.shape == (0,) and array.ndim == 1 and array.size:
+        declaration = replace(declaration, shape=array.shape)
     if (declaration.kind != "parameter" or each) and array.ndim == 0:
         array = np.full(declaration.shape, array)  # one start value for all elements
     fits = array.shape == declaration.shape or (each and declaration.shape == () and array.ndim == 1)
@@ -160,4 +185,6 @@ def _read_attachment(name: str, value: Any) -> Any:
 
 def _expected(declaration: Declaration) -> str:
     unit = "" if set(declaration.units) == {"1"} else f" [{', '.join(dict.fromkeys(declaration.units))}]"
+    if declaration.shape == (0,):
+        return f"a list of numbers{unit}"
     return (f"{declaration.shape}" if declaration.shape else "one number") + unit

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
-from cosim.component.component import Component
-from cosim.component.declarations import body, parameter
-
-
-def _on_or_off(value: Any) -> float:
-    number = float(value)
-    if number not in (0.0, 1.0):
-        raise ValueError(f"enabled is {value!r}, needs 1 (True) or 0 (False)")
-    return number
+from cosim.component.declarations import body
+from cosim.contracts.force import Force
+from cosim.contracts.law import Law
 
 
-class ForceElement(Component):
-    """Base of force elements: they add spatial forces to bodies.
+class ForceElement(Force):
+    """Base of force elements between two bodies: they add spatial forces to both.
 
     A subclass has a kernel function that asks for ``X_GB1``, ``V_GB1``, ``X_GB2`` … (body 1 and body 2:
     pose, velocity about the body's origin, in Ground) and adds to ``F_GB1`` and ``F_GB2``, the
     spatial forces about the bodies' origins in Ground, rotation first.
 
-    What it stores and loses shows in the energy balance under these names: a cache slot
-    ``potential_energy`` (J) and an auxiliary state ``dissipated_energy`` (J).
-
     Attributes
     ----------
-    enabled : parameter
-        1 or 0 (True or False) in each State. An element that is off contributes nothing: its slots are 0 and
-        its states stand still.
+    laws : Law
+        INTERNAL unless the subclass says otherwise.
     """
 
-    plain_methods: ClassVar[tuple[str, ...]] = ("force",)
-    switch: ClassVar[str] = "enabled"
-
-    enabled = parameter(default=1, convert=_on_or_off, description="0 turns the element off")
+    laws: ClassVar[Law] = Law.INTERNAL
 
     body1 = body(description="the body that carries frame 1")
     body2 = body(description="the body that carries frame 2")
+
+    def rest_pose(self) -> Sequence[float]:
+        """X_B1B2, the pose of body 2 in body 1 in which the element, at rest, exerts no force.
+
+        Twelve reals: the rotation by rows, then the position (m). By default the two coincide; an element
+        that claims `Law.ZERO_AT_REST_POSE` answers its own.
+        """
+        return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)

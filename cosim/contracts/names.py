@@ -42,6 +42,7 @@ OFFERS: dict[str, dict[str, Offer]] = {
         "A_GB": Offer("A_GB", (6,), meaning="spatial acceleration of the body's origin in Ground"),
         "F_GB": Offer("F_GB", (6,), True, "spatial force on the body about its origin, in Ground"),
         "mass": Offer("mass", (), meaning="kg", array="p"),
+        "feels_gravity": Offer("feels_gravity", (), meaning="1 or 0", array="p"),
         "center_of_mass": Offer("center_of_mass", (3,), meaning="in the body's frame, m", array="p"),
         "inertia": Offer(
             "inertia", (6,), meaning="Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, kg.m2", array="p"

@@ -46,7 +46,7 @@ def cosim_register_components(register: Register) -> None:
 
 @hookspec
 def cosim_register_force_elements(register: Register) -> None:
-    """Register force elements (`cosim.ForceElement`)."""
+    """Register force elements (`cosim.Force`, or `cosim.ForceElement` between two bodies)."""
 
 
 @hookspec

@@ -22,7 +22,7 @@ from cosim.registration.plugin_record import Entry, PluginRecord
 
 KINDS: dict[str, tuple[str, str]] = {
     "components": ("component", "Component"),
-    "force_elements": ("component", "ForceElement"),
+    "force_elements": ("component", "Force"),
     "joints": ("component", "Joint"),
     "measures": ("component", "Measure"),
     "integrators": ("integrator", "Integrator"),

@@ -49,6 +49,11 @@ class Entry:
     def path(self) -> str:
         return f"{self.part}.{self.handler.name}"
 
+    @property
+    def is_private(self) -> bool:
+        """Whether it is the component's own book-keeping, which nobody is told about."""
+        return self.handler.name.startswith("_")
+
 
 class Agenda:
     """What a system declares about events, and the integers in a State that belong to it.
@@ -61,6 +66,8 @@ class Agenda:
     ----------
     entries : list of Entry
         In order of parts, then of declaration.
+    in_steps : list of Entry
+        Those that a step may have to serve.
     witnesses : list of Witness
     signals : list of int
         Offsets in k.
@@ -79,6 +86,8 @@ class Agenda:
         ]
         self._grids: dict[int, tuple[float, float]] = {}
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
+        outside_steps = (EventCause.INITIALIZATION, EventCause.TERMINATION)
+        self.in_steps = [e for e in self.entries if e.handler.cause not in outside_steps]
         self._witnesses_at = FIRST + len(self.entries)
         self._size = self._witnesses_at + COLUMNS * len(self.witnesses)
 

@@ -71,7 +71,8 @@ class Dispatch:
                 if cause is EventCause.TIME_ADVANCED:
                     state.agenda[TIME_ADVANCED] &= ~bit
             statuses += phase
-            if worst(phase).severity in COUNTED:
+            seen = any(not entry.is_private for entries in due.values() for entry in entries)
+            if seen and worst(phase).severity in COUNTED:
                 setattr(self.statistics, count, getattr(self.statistics, count) + 1)
         return worst(statuses)
 
@@ -168,7 +169,9 @@ class Dispatch:
     def _handle(self, state: State, entries: list[Entry], does: str) -> EventStatus:
         return run_handlers(self.system, state, entries, does, self._log, self.located)
 
-    def _log(self, record: EventRecord) -> None:
+    def _log(self, entry: Entry, record: EventRecord) -> None:
+        if entry.is_private:
+            return
         self.statistics.events += 1
         self.events.append(record)
 

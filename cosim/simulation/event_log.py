@@ -94,16 +94,16 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a witness that the user should know.
+    """Something about a witness or the status of a part that the user should know.
 
     Attributes
     ----------
     time : float
         s
     kind : str
-        "wrong side", "chattering", "zeno", "held" or "released".
+        "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice.
     witness : str
-        ``"ball.floor"``.
+        ``"ball.floor"``; the path of the slot.
     message : str
         A sentence.
     """

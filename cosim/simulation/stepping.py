@@ -15,6 +15,7 @@ from cosim.simulation.continuous_phase import ContinuousPhase
 from cosim.simulation.dispatch import NOTHING, Dispatch, handler_failure
 from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity, worst
+from cosim.simulation.status_watch import StatusWatch
 from cosim.simulation.step_interior import StepInterior
 from cosim.simulation.witness_watch import WitnessWatch
 from cosim.stage import Stage
@@ -56,6 +57,7 @@ class Stepping:
         self.watch = None
         if self.agenda.witnesses:
             self.watch = WitnessWatch(system, self.agenda, policy, findings.append)
+        self.status_watch = StatusWatch(system, findings.append)
         self.continuous = ContinuousPhase(system, self.watch)
         self.monitor: Monitor | None = None
         self.on_step: Callable[[State], None] | None = None
@@ -76,6 +78,8 @@ class Stepping:
         self._auto_update(state, integrator, BEFORE)
         integrator.initialize(self.system, state)
         state.jumped = False
+        self.status_watch.start()
+        self.status_watch.look(state)
         if self.watch is not None:
             self.watch.start(state)
         state.agenda[INITIALIZED] = 1
@@ -94,7 +98,7 @@ class Stepping:
         if not state.agenda[UPDATES_DONE]:
             if state.jumped:
                 status = self._note_jump(state, integrator)
-            if agenda.entries:
+            if agenda.in_steps:
                 status = worst([status, self._start_of_step(state, integrator)])
                 if status.severity >= Severity.REACHED_TERMINATION:
                     state.agenda[UPDATES_DONE] = 1
@@ -181,10 +185,11 @@ class Stepping:
         return worst(statuses)
 
     def _close(self, state: State, status: EventStatus) -> EventStatus:
+        self.status_watch.look(state)
         self.dispatch.statistics.steps += 1
         if self.on_step is not None:
             self.on_step(state)
-        if not self.agenda.entries and self.monitor is None:
+        if not self.agenda.in_steps and self.monitor is None:
             return status
         return worst([status, self._end_of_step(state, PUBLISH_CAUSES)])
 

@@ -22,7 +22,7 @@ from cosim.system.schedule import Slot
 from cosim.system.state import State
 from cosim.system.system import System
 
-Log = Callable[[EventRecord], None]
+Log = Callable[[Entry, EventRecord], None]
 MAY = {
     "publish": 'a publish changes nothing: declare it with does="discrete" or "unrestricted"',
     "discrete": 'only does="unrestricted" may',
@@ -87,7 +87,7 @@ def run_handlers(
                 y_before, y_after = before._arrays["y"].copy(), written._arrays["y"].copy()
             working = written
         statuses.append(replace(status, source=entry.path))
-        log(_record(state, entry, does, status, changed, located, duration, (y_before, y_after)))
+        log(entry, _record(state, entry, does, status, changed, located, duration, (y_before, y_after)))
         if failure is not None:
             raise failure
         if status.severity is Severity.FAILED and does != "publish":

@@ -242,13 +242,14 @@ class Assembly:
                     self.swaps.append((slots[argument.name], variable))
 
     def _rows(self, arguments: Sequence[Argument], slots: Mapping[str, Slot], count: int) -> list[list[int]]:
-        """One row of offsets for each element; what has one number only is shared by all of them."""
+        """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
         strides = []
         for argument in adapter.columns(arguments):
             slot = slots[argument.name]
             stride = RING if argument.role == "ring" else int(argument.size == 1 and slot.size == count)
             strides.append((slot.offset, stride))
-        return [[offset + i * stride for offset, stride in strides] for i in range(count)]
+        lengths = [slots[argument.name].size for argument in adapter.lengths(arguments)]
+        return [[*(offset + i * stride for offset, stride in strides), *lengths] for i in range(count)]
 
     def holds(self, part: Component, name: str) -> bool:
         """Whether an option or a condition holds for a part, or a source has a derivative."""
@@ -291,16 +292,16 @@ class Assembly:
     def _row_choices(self, part: Component, arguments: Sequence[Argument]) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each body (or collected slot)."""
         choices: list[dict[str, Slot]] = [{}]
-        repeated: dict[str, list[str]] = {}
+        repeated: dict[str, str] = {}
         for argument in arguments:
             if argument.role == "collected":
                 found = self._collected(argument.slot, part)
                 choices = [{**c, argument.name: s} for c in choices for s in found]
             elif argument.role == "offered" and part.declarations[argument.of].options.get("each"):
-                repeated.setdefault(argument.of, [])
-        for attachment in repeated:
-            bodies = self._providers("X_GB")
-            choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(len(bodies))]
+                repeated[argument.of] = part.declarations[argument.of].options["provides"]
+        for attachment, kind in repeated.items():
+            offered = self._coordinates() if kind == "coordinate" else self._providers("X_GB")
+            choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(len(offered))]
         for choice in choices:
             for argument in arguments:
                 if argument.role == "collected" or argument.role == "time" or argument.role == "history":
@@ -332,6 +333,13 @@ class Assembly:
         kind = part.declarations[argument.of].options["provides"]
         if kind == "source":
             return self._source_slot(part, argument)
+        if kind == "coordinate" and f"@{argument.of}" in choice:
+            if argument.slot == "q":
+                raise ModelError.of(
+                    "", f"{argument.of} is every speed of the model, and a speed has no coordinate of its own"
+                )
+            name, at = self._coordinates()[choice[f"@{argument.of}"].offset]
+            return self._provided(part, argument, name).part(at)
         if kind == "coordinate":
             name, _, index = self._attached_path(part, argument.of).partition("[")
             slot = self._provided(part, argument, name.split(".")[0])
@@ -362,6 +370,12 @@ class Assembly:
     def _providers(self, slot: str) -> list[str]:
         """Names of the movable parts that offer a slot (those with a mass)."""
         return [n for n in self._parts if (n, slot) in self.layout.slots and (n, "mass") in self.layout.slots]
+
+    def _coordinates(self) -> list[tuple[str, int]]:
+        """Joint and index of every speed that a generalized force acts on."""
+        slots = self.layout.slots
+        return [(n, i) for n in self._parts if (n, "tau") in slots and (n, "u") in slots
+                for i in range(slots[n, "u"].size)]  # fmt: skip
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
         found = []

@@ -175,10 +175,14 @@ class System:
 
     def walk(self, state: State, first: int, last: int) -> int:
         """Call blocks for a State; 0, or 1 + the index of the one that raised."""
+        return self.walk_blocks(self.table, first, last, state.time, self.arrays(state))
+
+    def walk_blocks(self, table: NDArray[np.int64], first: int, last: int, time: float, arrays: Any) -> int:
+        """`walk` for any table of blocks of this system and any arrays (y, p, d, k, h, c)."""
         if native.is_plain():
             with np.errstate(all="ignore"):
-                return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
-        return int(self._walk(self.table, self.ints, first, last, state.time, *self.arrays(state)))
+                return int(self._walk(table, self.ints, first, last, time, *arrays))
+        return int(self._walk(table, self.ints, first, last, time, *arrays))
 
     def failure(self, state: State, index: int) -> SimulationError:
         """Call a block that raised again, row by row, to say which component it was."""

@@ -1,17 +1,30 @@
 """Rigid bodies, joints, force elements and measures of mechanics, and the spatial algebra under them."""
 
-from cosim_mechanics.actuator import Actuator as Actuator
-from cosim_mechanics.applied_force import AppliedForce as AppliedForce
 from cosim_mechanics.ball import Ball as Ball
 from cosim_mechanics.bushing import Bushing as Bushing
-from cosim_mechanics.coordinate_spring import CoordinateSpring as CoordinateSpring
 from cosim_mechanics.cylinder import Cylinder as Cylinder
 from cosim_mechanics.energy import Energy as Energy
+from cosim_mechanics.forces.actuator import Actuator as Actuator
+from cosim_mechanics.forces.applied_force import AppliedForce as AppliedForce
+from cosim_mechanics.forces.applied_wrench import AppliedWrench as AppliedWrench
+from cosim_mechanics.forces.constant_force import ConstantForce as ConstantForce
+from cosim_mechanics.forces.constant_torque import ConstantTorque as ConstantTorque
+from cosim_mechanics.forces.coordinate_damper import CoordinateDamper as CoordinateDamper
+from cosim_mechanics.forces.coordinate_spring import CoordinateSpring as CoordinateSpring
+from cosim_mechanics.forces.coordinate_stop import CoordinateStop as CoordinateStop
+from cosim_mechanics.forces.coupled_bushing import CoupledBushing as CoupledBushing
+from cosim_mechanics.forces.global_damper import GlobalDamper as GlobalDamper
+from cosim_mechanics.forces.gravity import Gravity as Gravity
+from cosim_mechanics.forces.linear_bushing import LinearBushing as LinearBushing
+from cosim_mechanics.forces.sphere_contact import SphereContact as SphereContact
+from cosim_mechanics.forces.tabular_spring import TabularSpring as TabularSpring
+from cosim_mechanics.forces.two_point import TwoPoint as TwoPoint
+from cosim_mechanics.forces.two_point_damper import TwoPointDamper as TwoPointDamper
+from cosim_mechanics.forces.two_point_force import TwoPointForce as TwoPointForce
+from cosim_mechanics.forces.two_point_spring import TwoPointSpring as TwoPointSpring
 from cosim_mechanics.free import Free as Free
 from cosim_mechanics.gimbal import Gimbal as Gimbal
-from cosim_mechanics.gravity import Gravity as Gravity
 from cosim_mechanics.ground import Ground as Ground
-from cosim_mechanics.linear_bushing import LinearBushing as LinearBushing
 from cosim_mechanics.multibody import Multibody as Multibody
 from cosim_mechanics.pin import Pin as Pin
 from cosim_mechanics.planar import Planar as Planar
@@ -20,7 +33,6 @@ from cosim_mechanics.rigid_body import RigidBody as RigidBody
 from cosim_mechanics.screw import Screw as Screw
 from cosim_mechanics.slider import Slider as Slider
 from cosim_mechanics.translation import Translation as Translation
-from cosim_mechanics.two_point_spring import TwoPointSpring as TwoPointSpring
 from cosim_mechanics.universal import Universal as Universal
 from cosim_mechanics.velocity import Velocity as Velocity
 from cosim_mechanics.weld import Weld as Weld

@@ -1,36 +1,22 @@
-"""Mechanical energy of a model, for its balance."""
+"""Mechanical energy of a model, and its balance."""
 
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics.spatial import Reals, angular, cross, dot, linear, plus, rotate, rotate_inverse
-
-
-def inertia_times(inertia: Reals, w: Reals) -> tuple[float, float, float]:
-    """The six elements (Ixx Iyy Izz Ixy Ixz Iyz) of an inertia matrix times a vector in the same axes.
-
-    >>> inertia_times((1, 2, 3, 0, 0, 0), (1, 1, 1))
-    (1, 2, 3)
-    """
-    return (
-        inertia[0] * w[0] + inertia[3] * w[1] + inertia[4] * w[2],
-        inertia[3] * w[0] + inertia[1] * w[1] + inertia[5] * w[2],
-        inertia[4] * w[0] + inertia[5] * w[1] + inertia[2] * w[2],
-    )
 
 
 class Energy(cosim.Component):
-    """Kinetic, potential and dissipated energy of the whole model, and their sum.
+    """Kinetic, potential, dissipated and supplied energy of the whole model, and what does not balance.
 
-    Law: the kinetic energy is sum (m v^2 + w . I w) / 2 over the bodies, v the velocity of the centre of
-    mass in Ground. The potential energy is the sum of every ``potential_energy`` in the model, and the
-    dissipated energy of every ``dissipated_energy``. Where all forces report theirs, `total` is constant:
-    its drift is the error of the integration.
+    Law: each is the sum of what the parts report under the names ``kinetic_energy``, ``potential_energy``,
+    ``dissipated_energy`` and ``supplied_energy``; total = kinetic + potential + dissipated, and
+    residual = total - supplied, less its value when the run was initialized. Where every part reports what
+    it does, the residual is zero, and its drift is the error of the integration.
 
     Limits
     ------
-    What inputs, motors or constraints with prescribed motion do to the model is work that is not counted
-    here.
+    What events, parameters that are changed during a run and parts that report nothing do to the energy
+    stays in the residual.
 
     Stage
     -----
@@ -38,29 +24,35 @@ class Energy(cosim.Component):
 
     Signals
     -------
-    ``kinetic``, ``potential``, ``dissipated``, ``total``, J.
+    ``kinetic``, ``potential``, ``dissipated``, ``supplied``, ``total``, ``residual``, J.
 
     Examples
     --------
-    >>> Energy.declarations["total"].unit()
+    >>> Energy.declarations["residual"].unit()
     'J'
     """
 
-    body = cosim.body(each=True, description="every body that has a mass")
+    moving = cosim.collect("kinetic_energy", description="kinetic energy of every part that has it")
     stored = cosim.collect("potential_energy", description="potential energy of every part that has it")
     lost = cosim.collect("dissipated_energy", description="dissipated energy of every part that has it")
+    brought = cosim.collect("supplied_energy", description="supplied energy of every part that has it")
+    reference = cosim.discrete(
+        unit="J",
+        internal=True,
+        invalidates=cosim.Stage.REPORT,
+        description="total - supplied at the initialization",
+    )
 
-    kinetic = cosim.output(unit="J", accumulates=True, description="kinetic energy of all bodies")
+    kinetic = cosim.output(unit="J", accumulates=True, description="sum of all kinetic energies")
     potential = cosim.output(unit="J", accumulates=True, description="sum of all potential energies")
     dissipated = cosim.output(unit="J", accumulates=True, description="sum of all dissipated energies")
+    supplied = cosim.output(unit="J", accumulates=True, description="sum of all supplied energies")
     total = cosim.output(unit="J", description="kinetic + potential + dissipated")
+    residual = cosim.output(unit="J", description="total - supplied, less its value at the start")
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
-    def add_kinetic(X_GB, V_GB, mass, center_of_mass, inertia, kinetic):
-        w = angular(V_GB)
-        v = plus(linear(V_GB), cross(w, rotate(X_GB, center_of_mass)))
-        w_B = rotate_inverse(X_GB, w)
-        kinetic[0] += 0.5 * (mass * dot(v, v) + dot(w_B, inertia_times(inertia, w_B)))
+    def add_kinetic(moving, kinetic):
+        kinetic[0] += moving
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
     def add_potential(stored, potential):
@@ -71,5 +63,15 @@ class Energy(cosim.Component):
         dissipated[0] += lost
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
-    def add_up(kinetic, potential, dissipated, total):
+    def add_supplied(brought, supplied):
+        supplied[0] += brought
+
+    @cosim.kernel(stage=cosim.Stage.REPORT)
+    def add_up(kinetic, potential, dissipated, supplied, reference, total, residual):
         total[0] = kinetic + potential + dissipated
+        residual[0] = kinetic + potential + dissipated - supplied - reference
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    @cosim.kernel
+    def _start(total, supplied, reference_next):
+        reference_next[0] = total - supplied

@@ -9,21 +9,13 @@ cosim_contract = "1.0"
 
 @cosim.hookimpl
 def cosim_register_components(register: cosim.Register) -> None:
-    from cosim_mechanics.actuator import Actuator
-    from cosim_mechanics.applied_force import AppliedForce
-    from cosim_mechanics.coordinate_spring import CoordinateSpring
     from cosim_mechanics.energy import Energy
-    from cosim_mechanics.gravity import Gravity
     from cosim_mechanics.ground import Ground
     from cosim_mechanics.rigid_body import RigidBody
 
     register("mechanics.ground", Ground)
     register("mechanics.rigid_body", RigidBody)
-    register("mechanics.gravity", Gravity)
     register("mechanics.energy", Energy)
-    register("mechanics.actuator", Actuator)
-    register("mechanics.applied_force", AppliedForce)
-    register("mechanics.coordinate_spring", CoordinateSpring)
 
 
 @cosim.hookimpl
@@ -57,10 +49,40 @@ def cosim_register_joints(register: cosim.Register) -> None:
 
 @cosim.hookimpl
 def cosim_register_force_elements(register: cosim.Register) -> None:
-    from cosim_mechanics.linear_bushing import LinearBushing
-    from cosim_mechanics.two_point_spring import TwoPointSpring
+    from cosim_mechanics.forces.actuator import Actuator
+    from cosim_mechanics.forces.applied_force import AppliedForce
+    from cosim_mechanics.forces.applied_wrench import AppliedWrench
+    from cosim_mechanics.forces.constant_force import ConstantForce
+    from cosim_mechanics.forces.constant_torque import ConstantTorque
+    from cosim_mechanics.forces.coordinate_damper import CoordinateDamper
+    from cosim_mechanics.forces.coordinate_spring import CoordinateSpring
+    from cosim_mechanics.forces.coordinate_stop import CoordinateStop
+    from cosim_mechanics.forces.coupled_bushing import CoupledBushing
+    from cosim_mechanics.forces.global_damper import GlobalDamper
+    from cosim_mechanics.forces.gravity import Gravity
+    from cosim_mechanics.forces.linear_bushing import LinearBushing
+    from cosim_mechanics.forces.sphere_contact import SphereContact
+    from cosim_mechanics.forces.tabular_spring import TabularSpring
+    from cosim_mechanics.forces.two_point_damper import TwoPointDamper
+    from cosim_mechanics.forces.two_point_force import TwoPointForce
+    from cosim_mechanics.forces.two_point_spring import TwoPointSpring
 
+    register("mechanics.actuator", Actuator)
+    register("mechanics.applied_force", AppliedForce)
+    register("mechanics.applied_wrench", AppliedWrench)
+    register("mechanics.constant_force", ConstantForce)
+    register("mechanics.constant_torque", ConstantTorque)
+    register("mechanics.coordinate_damper", CoordinateDamper)
+    register("mechanics.coordinate_spring", CoordinateSpring)
+    register("mechanics.coordinate_stop", CoordinateStop)
+    register("mechanics.coupled_bushing", CoupledBushing)
+    register("mechanics.global_damper", GlobalDamper)
+    register("mechanics.gravity", Gravity)
     register("mechanics.linear_bushing", LinearBushing)
+    register("mechanics.sphere_contact", SphereContact)
+    register("mechanics.tabular_spring", TabularSpring)
+    register("mechanics.two_point_damper", TwoPointDamper)
+    register("mechanics.two_point_force", TwoPointForce)
     register("mechanics.two_point_spring", TwoPointSpring)
 
 

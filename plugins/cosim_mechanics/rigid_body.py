@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics.mass_properties import central_inertia, positive_mass, require_mass_properties
-from cosim_mechanics.spatial import POSE_UNITS
+from cosim_mechanics.spatial import (
+    POSE_UNITS,
+    angular,
+    cross,
+    dot,
+    inertia_times,
+    linear,
+    plus,
+    rotate,
+    rotate_inverse,
+)
 
 
 class RigidBody(cosim.Component):
@@ -35,6 +45,9 @@ class RigidBody(cosim.Component):
         numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or the 3x3 matrix. Ixy is the matrix element, minus the sum
         of m x y.
 
+    feels_gravity : 1 or 0 (True or False), default 1
+        Whether `Gravity` acts on it, in each State.
+
     Raises
     ------
     ModelError
@@ -43,7 +56,8 @@ class RigidBody(cosim.Component):
 
     Stage
     -----
-    Pose at POSITION, velocity at VELOCITY, forces at DYNAMICS, acceleration at ACCELERATION.
+    Pose at POSITION, velocity at VELOCITY, forces at DYNAMICS, acceleration at ACCELERATION,
+    ``kinetic_energy`` (J) at REPORT: it costs nothing while the model is integrated.
 
     Signals
     -------
@@ -67,6 +81,11 @@ class RigidBody(cosim.Component):
         description="Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, in the body's axes",
     )
 
+    feels_gravity = cosim.parameter(
+        default=1, convert=cosim.on_or_off, description="0 takes the body out of gravity"
+    )
+    kinetic_energy = cosim.cache_slot(unit="J", description="kinetic energy of the body")
+
     X_GB = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of the body in Ground")
     V_GB = cosim.cache_slot(
         unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="velocity of the body's origin in Ground"
@@ -85,6 +104,13 @@ class RigidBody(cosim.Component):
     def properties(mass, inertia):
         # Elements may be written one at a time, so what they make together is judged here once more.
         require_mass_properties(mass, inertia)
+
+    @cosim.kernel(stage=cosim.Stage.REPORT)
+    def energy(X_GB, V_GB, mass, center_of_mass, inertia, kinetic_energy):
+        w = angular(V_GB)
+        v = plus(linear(V_GB), cross(w, rotate(X_GB, center_of_mass)))
+        w_B = rotate_inverse(X_GB, w)
+        kinetic_energy[0] = 0.5 * (mass * dot(v, v) + dot(w_B, inertia_times(inertia, w_B)))
 
     signals = {
         "x": ("X_GB", 9, "m"),

@@ -91,8 +91,7 @@ class CoupledParticipants:
         self.input_names = {name: [link.input for link in into] for name, into in feeding.items()}
         places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
         self._feeds: dict[str, list[tuple[str, int, Link]]] = {
-            name: [(link.source, places[link.start], link) for link in into]
-            for name, into in feeding.items()
+            name: [(link.source, places[link.start], link) for link in into] for name, into in feeding.items()
         }
         real = [
             link.start for link in links if descriptions[link.source].variables[link.output].type == "real"

@@ -46,8 +46,10 @@ from cosim_mechanics.spatial._typed_poses import POSE_UNITS as POSE_UNITS
 from cosim_mechanics.spatial._typed_poses import pose as pose
 from cosim_mechanics.spatial._typed_poses import pose_parameter as pose_parameter
 from cosim_mechanics.spatial._types import Reals as Reals
+from cosim_mechanics.spatial._types import Slot as Slot
 from cosim_mechanics.spatial._vectors import cross as cross
 from cosim_mechanics.spatial._vectors import dot as dot
+from cosim_mechanics.spatial._vectors import inertia_times as inertia_times
 from cosim_mechanics.spatial._vectors import minus as minus
 from cosim_mechanics.spatial._vectors import norm as norm
 from cosim_mechanics.spatial._vectors import plus as plus

@@ -59,3 +59,16 @@ def norm(a: Reals) -> float:
     7.0
     """
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+def inertia_times(inertia: Reals, w: Reals) -> Vector:
+    """The six elements (Ixx Iyy Izz Ixy Ixz Iyz) of an inertia matrix times a vector in the same axes.
+
+    >>> inertia_times((1, 2, 3, 0, 0, 0), (1, 1, 1))
+    (1, 2, 3)
+    """
+    return (
+        inertia[0] * w[0] + inertia[3] * w[1] + inertia[4] * w[2],
+        inertia[3] * w[0] + inertia[1] * w[1] + inertia[5] * w[2],
+        inertia[4] * w[0] + inertia[5] * w[1] + inertia[2] * w[2],
+    )

@@ -6,17 +6,29 @@ import cosim
 from cosim_mechanics.spatial import add_force_at, dot, scaled, station
 
 
-class Gravity(cosim.Component):
+class Gravity(cosim.Force):
     """Uniform gravity acting on every body of the model that has a mass.
 
     Law: each body gets the force m g at its centre of mass; the potential energy is -sum m g . p, with p
     the centre of mass from Ground's origin, so it is zero when the common centre of mass is at the origin's
-    height.
+    height. A body whose parameter `feels_gravity` is 0 gets no force and stores nothing.
+
+    Frames and signs
+    ----------------
+    g is expressed in Ground; it points down.
+
+    Limits
+    ------
+    None.
 
     Parameters
     ----------
     gravity : array_like, shape (3,), m/s2, default (0, 0, -9.81)
-        Acceleration of a freely falling body, in Ground.
+        g, acceleration of a freely falling body, in Ground.
+
+    Returns
+    -------
+    ``potential_energy`` (J) at POSITION.
 
     Stage
     -----
@@ -26,11 +38,17 @@ class Gravity(cosim.Component):
     ------
     `potential_energy`, J, of all bodies together.
 
+    References
+    ----------
+    Simbody 3.7, ``Force::UniformGravity``, and ``Force::Gravity`` for bodies that are excluded.
+
     Examples
     --------
     >>> Gravity(gravity=(0, -9.81, 0)).gravity.tolist()
     [0.0, -9.81, 0.0]
     """
+
+    laws = cosim.Law.PASSIVE
 
     body = cosim.body(each=True, description="every body that has a mass")
     gravity = cosim.parameter(
@@ -44,9 +62,9 @@ class Gravity(cosim.Component):
     )
 
     @cosim.kernel
-    def energy(X_GB, mass, center_of_mass, gravity, potential_energy):
-        potential_energy[0] -= mass * dot(gravity, station(X_GB, center_of_mass))
+    def energy(X_GB, mass, feels_gravity, center_of_mass, gravity, potential_energy):
+        potential_energy[0] -= feels_gravity * mass * dot(gravity, station(X_GB, center_of_mass))
 
     @cosim.kernel
-    def force(X_GB, mass, center_of_mass, gravity, F_GB):
-        add_force_at(F_GB, X_GB, station(X_GB, center_of_mass), scaled(mass, gravity))
+    def force(X_GB, mass, feels_gravity, center_of_mass, gravity, F_GB):
+        add_force_at(F_GB, X_GB, station(X_GB, center_of_mass), scaled(feels_gravity * mass, gravity))

@@ -5,10 +5,18 @@ from __future__ import annotations
 import cosim
 
 
-class Actuator(cosim.Component):
+class Actuator(cosim.Force):
     """A motor or a cylinder: a generalized force on one coordinate of a joint, its size an input.
 
     Law: tau = effort, a torque in N.m on an angle, a force in N on a length, positive along the coordinate.
+
+    Frames and signs
+    ----------------
+    Positive along the speed u of the coordinate: a torque on an angle, a force on a length.
+
+    Limits
+    ------
+    Between two communication points the input is held, or follows its slope, and so does the effort.
 
     Parameters
     ----------
@@ -18,11 +26,11 @@ class Actuator(cosim.Component):
 
     Energy
     ------
-    The work that it does is not part of the energy balance.
+    What it does, effort * u, is counted as supplied, in `supplied_energy`.
 
     References
     ----------
-    Simbody 3.7, ``Force::MobilityConstantForce``.
+    Simbody 3.7, ``Force::MobilityConstantForce`` and ``Force::MobilityDiscreteForce``.
 
     Examples
     --------
@@ -33,6 +41,9 @@ class Actuator(cosim.Component):
     coordinate = cosim.coordinate(description="the coordinate that it acts on")
     effort = cosim.input(description="torque, N.m, or force, N")
 
+    supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
+
     @cosim.kernel
-    def act(effort, tau):
+    def act(effort, u, tau, supplied_energy_dot):
         tau[0] += effort
+        supplied_energy_dot[0] = effort * u

@@ -5,10 +5,14 @@ from __future__ import annotations
 import cosim
 
 
-class CoordinateSpring(cosim.Component):
+class CoordinateSpring(cosim.Force):
     """Linear spring and damper acting on one coordinate of a joint.
 
     Law: tau = -k (q - neutral) - c u.
+
+    Frames and signs
+    ----------------
+    tau acts along the coordinate: a torque on an angle, a force on a length.
 
     Limits
     ------
@@ -23,6 +27,10 @@ class CoordinateSpring(cosim.Component):
     neutral : float, rad or m, default 0
         Where the spring is relaxed.
 
+    Returns
+    -------
+    ``potential_energy`` (J) at POSITION.
+
     Energy
     ------
     Stored: k (q - neutral)^2 / 2. Dissipated at the rate c u^2, integrated in `dissipated_energy`.
@@ -36,6 +44,8 @@ class CoordinateSpring(cosim.Component):
     >>> CoordinateSpring(coordinate="hinge", stiffness=2.0).damping
     0.0
     """
+
+    laws = cosim.Law.PASSIVE
 
     coordinate = cosim.coordinate(description="the coordinate that it acts on")
     stiffness = cosim.parameter(minimum=0.0, description="N.m/rad or N/m")

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import add_force_at, scaled
+from cosim_mechanics.spatial import add_force_at, dot, point_velocity, scaled
 from cosim_mechanics.spatial import station as located
 
 
-class AppliedForce(cosim.Component):
+class AppliedForce(cosim.Force):
     """A force at a station of a body along a fixed direction, its size an input.
 
     Law: f = force e at the station. The way in for a controller, another part of the model or another
     simulator: connect something to ``force``, or it becomes an input of the system and of its FMU.
+
+    Frames and signs
+    ----------------
+    e is fixed in Ground, the station in the body; a positive input pushes along e.
+
+    Limits
+    ------
+    Between two communication points the input is held, or follows its slope, and so does the force.
 
     Parameters
     ----------
@@ -25,7 +33,11 @@ class AppliedForce(cosim.Component):
 
     Energy
     ------
-    The work that it does is not part of the energy balance.
+    What it does, f . v of the station, is counted as supplied, in `supplied_energy`.
+
+    References
+    ----------
+    Simbody 3.7, ``Force::DiscreteForces``, where forces are set per State.
 
     Examples
     --------
@@ -41,7 +53,10 @@ class AppliedForce(cosim.Component):
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
     )
     force = cosim.input(unit="N", description="size of the force")
+    supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
 
     @cosim.kernel
-    def act(X_GB, axis, station, force, F_GB):
-        add_force_at(F_GB, X_GB, located(X_GB, station), scaled(force, axis))
+    def act(X_GB, V_GB, axis, station, force, F_GB, supplied_energy_dot):
+        p = located(X_GB, station)
+        add_force_at(F_GB, X_GB, p, scaled(force, axis))
+        supplied_energy_dot[0] = force * dot(axis, point_velocity(V_GB, X_GB, p))

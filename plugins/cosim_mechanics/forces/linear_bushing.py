@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import cosim
+from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, NOTICE, require_no_turn, require_regular
 from cosim_mechanics.spatial import (
     POSE_UNITS,
-    SINGULAR_COSINE,
     add_force_at,
     add_torque,
     angle_rates_123,
@@ -16,6 +17,7 @@ from cosim_mechanics.spatial import (
     compose,
     compose_inverse,
     cross,
+    inverse,
     linear,
     minus,
     moment_123,
@@ -23,6 +25,7 @@ from cosim_mechanics.spatial import (
     point_velocity,
     pose_parameter,
     position,
+    put3,
     put6,
     put12,
     require_pose,
@@ -56,12 +59,13 @@ class LinearBushing(cosim.ForceElement):
 
     Limits
     ------
-    Meant for small displacements, and physically right for large ones. The angles do not wrap: qx and qz jump
-    at +-pi, and the forces with them. Where the middle angle qy is near +-pi/2, the rates of the other two
-    angles, and the moments, grow like 1/cos(qy): stay away from there unless all rotational stiffness and
-    damping is zero. At that very angle (cos(qy) at most four machine epsilons) the angles are no longer
-    unique, qz is then set to zero, and a moment stops the computation with an error. For motion of many
-    revolutions use a joint and act on its coordinates.
+    Meant for small displacements, and physically right for large ones. The angles do not wrap: qx and qz lie
+    in [-pi, pi], and a run in which one of them jumps from one end to the other, while it has stiffness, is
+    stopped with an error at the end of that step. Where the middle angle qy is near +-pi/2, the rates of the
+    other two angles, and the moments, grow like 1/cos(qy): `status` is 1, and the Simulator notes it, from 6
+    degrees away, unless all rotational stiffness and damping is zero. At that very angle (cos(qy) at most
+    four machine epsilons) the angles are no longer unique, qz is then set to zero, and a moment stops the
+    computation with an error. For motion of many revolutions use a bushing joint and act on its coordinates.
 
     Parameters
     ----------
@@ -80,7 +84,8 @@ class LinearBushing(cosim.ForceElement):
     Returns
     -------
     Readable once the State is realized to the stage: at POSITION ``X_GF``, ``X_GM``, ``X_FM`` (12 reals
-    each: rotation by rows, then position, m), ``q`` (6, rad and m), ``potential_energy`` (J); at VELOCITY
+    each: rotation by rows, then position, m), ``q`` (6, rad and m), ``potential_energy`` (J), ``status`` (0,
+    or 1 near the singular angle); at VELOCITY
     ``V_GF``, ``V_GM`` (6, of the frame's origin, in Ground), ``V_FM`` (6, of M's origin in F, expressed in
     F), ``qdot`` (6); at DYNAMICS ``f`` (6, N.m and N), ``F_GM`` (6, spatial force on body 2 about M's
     origin, in Ground), ``F_GF`` (6, on body 1 about F's origin, in Ground), ``power_dissipation`` (W).
@@ -91,7 +96,7 @@ class LinearBushing(cosim.ForceElement):
     ModelError
         A negative stiffness or damping, a wrong shape, a frame that is no pose.
     SimulationError
-        The middle angle is +-pi/2 to rounding and there is a moment.
+        The middle angle is +-pi/2 to rounding and there is a moment; another angle has jumped by a turn.
 
     Stage
     -----
@@ -123,6 +128,8 @@ class LinearBushing(cosim.ForceElement):
     -120.0
     """
 
+    laws = cosim.Law.INTERNAL | cosim.Law.FRAME_INDIFFERENT | cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE
+
     frame_on_body1 = pose_parameter("X_B1F, pose of frame F on body 1")
     frame_on_body2 = pose_parameter("X_B2M, pose of frame M on body 2")
     stiffness = cosim.parameter(
@@ -144,6 +151,13 @@ class LinearBushing(cosim.ForceElement):
     X_FM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
     q = cosim.cache_slot(unit=COORDINATE, shape=6, description="angles of M in F (x-y-z), then p_FM in F")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the springs")
+    status = cosim.cache_slot(
+        description="1 near the singular angle, otherwise 0",
+        notice=NOTICE,
+    )
+    last_angles = cosim.discrete(
+        shape=3, unit="rad", internal=True, invalidates=cosim.Stage.INFINITY, description="of the last step"
+    )
     V_GF = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of F in Ground, of F's origin")
     V_GM = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of M in Ground, of M's origin")
     V_FM = cosim.cache_slot(unit=VELOCITY, shape=6, description="velocity of M in F, of M's origin, in F")
@@ -178,6 +192,11 @@ class LinearBushing(cosim.ForceElement):
         potential_energy[0] = e
 
     @cosim.kernel
+    def watch(q, stiffness, damping, status):
+        holds = max(stiffness[0], stiffness[1], stiffness[2], damping[0], damping[1], damping[2])
+        status[0] = 1.0 if holds > 0.0 and math.cos(q[1]) < NEARLY_SINGULAR else 0.0
+
+    @cosim.kernel
     def velocity(X_GB1, V_GB1, X_GB2, V_GB2, X_GF, X_GM, q, V_GF, V_GM, V_FM, qdot):
         p_GM = position(X_GM)
         v_GM = point_velocity(V_GB2, X_GB2, p_GM)
@@ -203,12 +222,7 @@ class LinearBushing(cosim.ForceElement):
         m_F = (0.0, 0.0, 0.0)
         # Without moments the element has no singular angle.
         if f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0:
-            if abs(math.cos(q[1])) <= SINGULAR_COSINE:
-                raise ValueError(
-                    "the middle rotation angle of the bushing is +-90 degrees, where its moments are not "
-                    "defined: turn its frames so that the y rotation stays small, or use a joint for large "
-                    "rotations"
-                )
+            require_regular(q)
             m_F = moment_123(q, f)
         m_G = rotate(X_GF, m_F)
         f_G = rotate(X_GF, linear(f))
@@ -220,3 +234,20 @@ class LinearBushing(cosim.ForceElement):
         add_force_at(F_GB2, X_GB2, p_GM, f_G)
         add_torque(F_GB1, scaled(-1.0, m_G))
         add_force_at(F_GB1, X_GB1, p_GM, scaled(-1.0, f_G))
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    @cosim.kernel
+    def _start(q, last_angles_next):
+        put3(last_angles_next, q)
+
+    @cosim.update
+    def follow(q, side, stiffness, last_angles, last_angles_next):
+        for i in range(3):
+            if side == 0.0 and stiffness[i] > 0.0:
+                require_no_turn(last_angles[i], q[i])
+        put3(last_angles_next, q)
+
+    def rest_pose(self) -> Sequence[float]:
+        """The pose in which M lies on F."""
+        X_B1F, X_B2M = (self.values.numbers[name] for name in ("frame_on_body1", "frame_on_body2"))
+        return compose(X_B1F, inverse(X_B2M))

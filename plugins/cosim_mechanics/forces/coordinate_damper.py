@@ -1,0 +1,49 @@
+"""Damper on a coordinate of a joint."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class CoordinateDamper(cosim.Force):
+    """Linear damper acting on one speed of a joint.
+
+    Law: tau = -c u.
+
+    Frames and signs
+    ----------------
+    tau acts along the speed u of the coordinate: a torque on an angle, a force on a length.
+
+    Limits
+    ------
+    None: it needs the speed alone, so a ball or a free joint will do as well.
+
+    Parameters
+    ----------
+    coordinate : joint, or one of its speeds as ``"joint[1]"``
+    damping : float, >= 0, SI: N.m.s/rad or N.s/m
+
+    Energy
+    ------
+    Dissipated at the rate c u^2, integrated in `dissipated_energy`.
+
+    References
+    ----------
+    Simbody 3.7, ``Force::MobilityLinearDamper``.
+
+    Examples
+    --------
+    >>> CoordinateDamper(coordinate="hinge", damping=2.0).damping
+    2.0
+    """
+
+    laws = cosim.Law.PASSIVE
+
+    coordinate = cosim.coordinate(description="the coordinate that it acts on")
+    damping = cosim.parameter(minimum=0.0, description="N.m.s/rad or N.s/m")
+    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+
+    @cosim.kernel
+    def force(u, damping, tau, dissipated_energy_dot):
+        tau[0] -= damping * u
+        dissipated_energy_dot[0] = damping * u * u

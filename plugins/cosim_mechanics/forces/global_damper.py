@@ -1,0 +1,54 @@
+"""Damping of every speed of a model."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class GlobalDamper(cosim.Force):
+    """A small friction everywhere: the same damping on every generalized speed of the model.
+
+    Law: tau_i = -c u_i for every speed u_i of every joint.
+
+    Frames and signs
+    ----------------
+    The speeds are those of the joints, so the unit of c is that of each: N.m.s/rad or N.s/m.
+
+    Limits
+    ------
+    Useful for finding an equilibrium, or to take energy out of motions that nobody looks at. It is no
+    physical medium: it depends on which joints the model is built from.
+
+    Parameters
+    ----------
+    damping : float, >= 0, SI: N.m.s/rad or N.s/m
+
+    Energy
+    ------
+    Dissipated at the rate sum c u_i^2, integrated in `dissipated_energy`.
+
+    References
+    ----------
+    Simbody 3.7, ``Force::GlobalDamper``.
+
+    Examples
+    --------
+    >>> GlobalDamper(damping=0.1).damping
+    0.1
+    """
+
+    laws = cosim.Law.PASSIVE
+
+    coordinate = cosim.coordinate(each=True, description="every speed of the model")
+    damping = cosim.parameter(minimum=0.0, description="N.m.s/rad or N.s/m")
+    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+    power_dissipation = cosim.cache_slot(unit="W", accumulates=True, description="power lost")
+
+    @cosim.kernel
+    def force(u, damping, tau, power_dissipation):
+        tau[0] -= damping * u
+        power_dissipation[0] += damping * u * u
+
+    @cosim.kernel
+    def loss(power_dissipation, dissipated_energy_dot):
+        dissipated_energy_dot[0] = power_dissipation
