@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_integrators.bdf import Bdf
 from cosim_integrators.bogacki_shampine import BogackiShampine
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.dormand_prince_853 import DormandPrince853
@@ -41,6 +42,7 @@ def cosim_register_integrators(register: cosim.Register) -> None:
     register("integrators.radau3", Radau3)
     register("integrators.radau5", Radau5)
     register("integrators.esdirk43", Esdirk43)
+    register("integrators.bdf", Bdf)
     register("integrators.semi_implicit_euler", SemiImplicitEuler)
     register("integrators.velocity_verlet", VelocityVerlet)
     register("integrators.yoshida_4", Yoshida4)

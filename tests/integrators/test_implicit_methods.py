@@ -1,6 +1,11 @@
 """The contract kit on every implicit method."""
 
+import numpy as np
+
 from cosim.testing import IntegratorContract
+from cosim.testing.integrator_contract import go_to
+from cosim.testing.known_solution import power_system, powers
+from cosim_integrators.bdf import Bdf
 from cosim_integrators.esdirk43 import Esdirk43
 from cosim_integrators.implicit_euler import ImplicitEuler
 from cosim_integrators.radau3 import Radau3
@@ -27,3 +32,14 @@ class TestRadau5(IntegratorContract):
 
 class TestEsdirk43(IntegratorContract):
     make = Esdirk43
+
+
+class TestBdf(IntegratorContract):
+    make = Bdf
+
+    def test_polynomials_are_exact(self) -> None:
+        """Those of degree 1: the first step has order 1."""
+        system = power_system(1)
+        integrator, state = self.started(system, fixed_step=0.3)
+        go_to(integrator, system, state, 1.0)
+        assert float(np.abs(state.y - powers(1.0, 1)).max()) <= 1e-12

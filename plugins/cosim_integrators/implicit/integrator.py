@@ -75,11 +75,15 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
         """What the error estimate may be, in tolerances, for the solution to keep the accuracy."""
         return 1.0
 
+    def newton_tolerance(self, reached: float) -> float:
+        """What an iteration may leave, in tolerances, `reached` being the relative one; as in RADAU5."""
+        return min(0.03, math.sqrt(reached))
+
     def coefficients(self, system: System) -> Vector:
         """How equations are solved, then the numbers of the method."""
         factor = self.loosening() if self.fixed_step is None else FIXED_TOLERANCE / self.accuracy
         reached = factor * self.accuracy
-        left = min(0.03, math.sqrt(reached)) if self.fixed_step is None else 0.1
+        left = self.newton_tolerance(reached) if self.fixed_step is None else 0.1
         # A Jacobian that costs many evaluations is worth a few more iterations.
         refresh = min(0.1, max(1e-3, 1e-3 * float(self._pattern[layout.P_COLOURS])))
         head = [self.vectors, self.history, factor, max(10.0 * EPSILON / reached, left), refresh]

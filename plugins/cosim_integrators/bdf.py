@@ -1,0 +1,99 @@
+"""Backward differentiation formulas of variable order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.integration.layout import NEXT_STEP
+from cosim_integrators.implicit.backward_differences import (
+    CHANGE_SIZE,
+    DIFFERENCES,
+    backward_step,
+    redo_backward_step,
+)
+from cosim_integrators.implicit.integrator import ImplicitIntegrator
+
+KAPPA = np.array([0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0])
+GAMMA = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, 6))])
+ALPHA = (1.0 - KAPPA) * GAMMA
+CONSTANT = KAPPA * GAMMA + 1.0 / np.arange(1, 7)
+
+
+class Bdf(ImplicitIntegrator):
+    """Backward differentiation formulas of orders 1 to 5, the order chosen on the way (NDF).
+
+    Law: the backward differences of y up to order k, weighted, equal h f(t + h, y_next), with a small multiple
+    of the next difference for accuracy; one implicit stage and mostly two or three evaluations a step.
+
+    When to use: stiff systems whose evaluation is expensive or that have many states, at accuracies from
+    1e-2 to 1e-6, with long smooth stretches. Not with frequent events, each of which begins at order 1 and
+    a short step; not for stiff oscillations that are hardly damped (orders above 2 are unstable there).
+
+    With fixed steps the order is 2, after a first step of order 1. The order of the dense output is that of
+    the method at that time.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`.
+
+    References
+    ----------
+    L. F. Shampine, M. W. Reichelt, "The MATLAB ODE suite", SIAM Journal on Scientific Computing 18 (1997), as
+    printed in SciPy, scipy/integrate/_ivp/bdf.py.
+
+    Examples
+    --------
+    >>> Bdf(accuracy=1e-5).order, Bdf(fixed_step=0.01).order
+    (5, 2)
+    """
+
+    bibtex = """
+@article{shampine1997,
+  author = {Shampine, Lawrence F. and Reichelt, Mark W.},
+  title = {The {MATLAB} {ODE} suite},
+  journal = {SIAM Journal on Scientific Computing},
+  volume = {18},
+  number = {1},
+  pages = {1--22},
+  year = {1997}
+}
+"""
+
+    order = 5
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False)
+    step_function = backward_step
+    redo_function = redo_backward_step
+    vectors, history = 2 * DIFFERENCES, DIFFERENCES
+    shifts = (1.0, 0.0, 0.0)
+    method = np.concatenate([[5.0], GAMMA, ALPHA, CONSTANT])
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.fixed_step is not None:
+            self.order = 2
+
+    @property
+    def error_order(self) -> int:
+        """That of the first step."""
+        return 2
+
+    def newton_tolerance(self, reached: float) -> float:
+        """What an iteration leaves goes into one step only; a little less than the estimate sees."""
+        return 0.03
+
+    def work_size(self, ny: int) -> int:
+        """Room for the matrix of a change of distance besides."""
+        return super().work_size(ny) + CHANGE_SIZE
+
+    def restart(self, system: Any, state: Any) -> None:
+        """Begin again at order 1, with a step as short as at the start of a run."""
+        super().restart(system, state)
+        if self.fixed_step is None and self._ny:
+            if self._system is not system:
+                self._prepare(system)
+            memory = state.integrator_memory
+            memory[NEXT_STEP] = min(memory[NEXT_STEP], self._first_step(system, state))
