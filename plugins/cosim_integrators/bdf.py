@@ -25,8 +25,8 @@ CONSTANT = KAPPA * GAMMA + 1.0 / np.arange(1, 7)
 class Bdf(ImplicitIntegrator):
     """Backward differentiation formulas of orders 1 to 5, the order chosen on the way (NDF).
 
-    Law: the backward differences of y up to order k, weighted, equal h f(t + h, y_next), with a small multiple
-    of the next difference for accuracy; one implicit stage and mostly two or three evaluations a step.
+    Law: the backward differences of y up to order k, weighted, equal h f(t + h, y_next), with a small
+    multiple of the next difference for accuracy; one implicit stage, mostly two or three evaluations a step.
 
     When to use: stiff systems whose evaluation is expensive or that have many states, at accuracies from
     1e-2 to 1e-6, with long smooth stretches. Not with frequent events, each of which begins at order 1 and
