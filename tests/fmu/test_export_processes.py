@@ -284,3 +284,18 @@ def test_the_script_has_a_name_of_its_own(oscillator_fmu: Path, tmp_path: Path) 
         with zipfile.ZipFile(path) as archive:
             names.add(archive.read("resources/slavemodule.txt").decode())
     assert len(names) == 3
+
+
+def test_names_of_folders(oscillator_fmu: Path, tmp_path: Path) -> None:
+    """Pythonfmu decodes %20 alone; for other names there is no instance, and a message, and no crash."""
+    with running(oscillator_fmu, folder=tmp_path / "with space") as fmu:
+        fmu.start()
+    script = """
+    import fmpy, pathlib
+    def extract(path, folder=sys.argv[2]):
+        return fmpy.extract(path, folder)
+    fmu, _ = start(sys.argv[1], messages)
+    print(json.dumps([fmu is None, messages]))
+    """.replace("\n    ", "\n")
+    refused, messages = python(script, oscillator_fmu, tmp_path / "gr\u00f6\u00dfe")
+    assert refused and "findClass" in messages[0]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-JUMP_IF_NEGATIVE, JUMP = b"\x78", b"\xeb"
+JUMP_IF_NEGATIVE, JUMP, NO_OPERATION = b"\x78", b"\xeb", b"\x90"
 # By SHA-256 of the library: where in the file, what stands there, what shall stand there.
 CHANGES: dict[str, tuple[tuple[int, bytes, bytes], ...]] = {
     # pythonfmu 0.7.0, linux64
     "4be156a552c16f30eb4395805c59855d8d4086056d0f165442565f6c5fbac0c9": (
         (0x2F7E0, b"\xf3", b"\xc3"),  # finalizePythonInterpreter returns at once
-        # handle_py_exception keeps the class, the instance and the log queue (as with immortal objects) …
+        # handle_py_exception throws also where Python has raised nothing (a script that is not there) …
+        (0x34080, b"\x0f\x84\xc2\x03\x00\x00", 6 * NO_OPERATION),
+        # … keeps the class, the instance and the log queue (as with immortal objects) …
         (0x340C9, JUMP_IF_NEGATIVE, JUMP),
         (0x340E3, JUMP_IF_NEGATIVE, JUMP),
         (0x340FD, JUMP_IF_NEGATIVE, JUMP),
@@ -22,7 +24,7 @@ CHANGES: dict[str, tuple[tuple[int, bytes, bytes], ...]] = {
 
 
 def mend_library(library: bytes) -> bytes:
-    """The library without two defects of pythonfmu 0.7.0; one that is not known as it is.
+    """The library without three defects of pythonfmu 0.7.0; one that is not known as it is.
 
     *A second release at the end.* A shared pointer in a static variable is released by its destructor when
     the process exits, and then again by a function that is called at the unloading of the library: a write
@@ -32,6 +34,10 @@ def mend_library(library: bytes) -> bytes:
     *Every exception is fatal.* An exception that leaves a method of the slave releases the slave, though
     fmi2FreeInstance does so again (a crash), and is thrown on as the one type that becomes fmi2Fatal.
     Here the slave stays, and the type is the base class: the library's branch "log, fmi2Error".
+
+    *A script that is not found is called.* Of the resources' address only ``%20`` is decoded; in a folder
+    with other characters that are written with a percent sign the class is a null pointer, and calling it a
+    crash. Here there is no instance, and a message.
 
     Parameters
     ----------

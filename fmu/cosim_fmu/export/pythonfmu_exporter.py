@@ -29,7 +29,14 @@ from cosim_fmu.export.recording_registry import RecordingRegistry
 from cosim_fmu.export.select_variables import select_variables
 
 DESCRIPTION = "modelDescription.xml"
-CLASS_LINE = "\n\nSlave = create_slave_class()\n"
+SCRIPT = '''"""What pythonfmu looks for; it runs this text as a module, and again at each instantiation."""
+
+from importlib import import_module
+
+code = import_module("{code}")
+Slave = globals().get("Slave") or code.create_slave_class()
+code.released_by_pythonfmu.append(globals())
+'''
 
 
 class PythonFmuExporter(cosim.Exporter):
@@ -190,11 +197,12 @@ def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str,
     """The archive that pythonfmu makes around our resources; building it instantiates the model once."""
     from pythonfmu import FmuBuilder
 
-    script = Path(slave.__file__).read_bytes() + CLASS_LINE.encode()
-    name = f"cosim_slave_{_digest({**resources, '': script})[:8].hex()}"
+    code = Path(slave.__file__).read_bytes()
+    name = f"cosim_slave_{_digest({**resources, '': code + SCRIPT.encode()})[:8].hex()}"
+    scripts = {f"{name}.py": SCRIPT.format(code=f"{name}_code").encode(), f"{name}_code.py": code}
     with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
         staging = Path(folder) / "resources"
-        for entry, content in {**resources, f"{name}.py": script}.items():
+        for entry, content in {**resources, **scripts}.items():
             staged = staging / entry
             staged.parent.mkdir(parents=True, exist_ok=True)
             staged.write_bytes(content)
@@ -215,13 +223,14 @@ def _finished(library: bytes, libpython: str | None) -> bytes:
 
 @contextmanager
 def _untouched_process(module: str) -> Iterator[None]:
-    """Clean up: pythonfmu leaves its script in ``sys.modules`` and the script's folder in ``sys.path``."""
+    """Clean up: pythonfmu leaves its scripts in ``sys.modules`` and the script's folder in ``sys.path``."""
     before = list(sys.path)
     try:
         yield
     finally:
         sys.path[:] = before
-        sys.modules.pop(module, None)
+        for name in (module, f"{module}_code"):
+            sys.modules.pop(name, None)
 
 
 def _digest(files: Mapping[str, bytes]) -> bytes:

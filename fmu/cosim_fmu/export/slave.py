@@ -1,7 +1,7 @@
-"""The script inside an exported FMU: it checks where it has come to, and answers pythonfmu's calls.
+"""The code inside an exported FMU: it checks where it has come to, and answers pythonfmu's calls.
 
 Its text is copied into the FMU under a name of its own, since Python keeps one module of a name in a
-process; a last line there makes the class. So it uses nothing but the standard library before the checks
+process; a script beside it makes the class. So it uses nothing but the standard library before the checks
 are done. After them the packages of ours are those in the process already, when they are the same, or
 the installed ones, when they are identical, or else those in the FMU.
 
@@ -65,6 +65,11 @@ SELF_EXPLAINING = (
     "StateError",
     "LookUpError",
 )  # of ours, when they have no other cause: the caller is at fault
+
+
+released_by_pythonfmu: list[dict[str, Any]] = []
+"""The script's namespace, once for each instantiation: each time pythonfmu releases a reference to it that it
+does not own."""
 
 
 class RefusalError(Exception):
