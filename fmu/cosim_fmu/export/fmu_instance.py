@@ -55,7 +55,7 @@ class FmuInstance:
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
-        self._need("fmi2SetupExperiment", INSTANTIATED)
+        self._need(INSTANTIATED)
         if tolerance is not None and not 0.0 < tolerance < 1.0:
             raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
         if not math.isfinite(start):
@@ -69,12 +69,12 @@ class FmuInstance:
 
     def enter_initialization(self) -> None:
         """Nothing is computed yet: parameters, inputs and start values may still be set."""
-        self._need("fmi2EnterInitializationMode", INSTANTIATED)
+        self._need(INSTANTIATED)
         self.mode = INITIALIZING
 
     def exit_initialization(self) -> None:
         """Run the 0th step: the handlers of the cause Initialization, and the first step size."""
-        self._need("fmi2ExitInitializationMode", INITIALIZING)
+        self._need(INITIALIZING)
         simulator = self._make_simulator()
         status = simulator.initialize()
         self.simulator, self.mode = simulator, STEPPING
@@ -82,11 +82,10 @@ class FmuInstance:
             simulator.finish()
             self.mode = STOPPED
 
-    def _need(self, function: str, *modes: str) -> None:
+    def _need(self, *modes: str) -> None:
         if self.mode not in modes:
             raise cosim.StateError(
-                f"{function} is not allowed here: the instance is {self.mode}, needs to be "
-                f"{' or '.join(modes)}"
+                f"not allowed here: the instance is {self.mode}, needs to be {' or '.join(modes)}"
             )
 
     def step(self, time: float, size: float) -> str:
@@ -137,7 +136,7 @@ class FmuInstance:
 
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
-        self._need("fmi2Terminate", STEPPING, STOPPED)
+        self._need(STEPPING, STOPPED)
         if self.mode == STEPPING:
             assert self.simulator is not None
             if self.stop_time is not None and self.state.time >= self.stop_time:

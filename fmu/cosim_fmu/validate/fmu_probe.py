@@ -40,7 +40,7 @@ class FmuProbe:
         self._folder = folder / "cosim-validate"
         self._folder.mkdir()
         self._answers = self._folder / "answers"
-        self._job = {**_job(folder, description, library), "answers": str(self._answers)}
+        self._job = {**job_for(folder, description, library), "answers": str(self._answers)}
         self._job["folder"] = str(self._folder)
 
     def findings(self) -> Iterator[Finding]:
@@ -123,7 +123,8 @@ def _last_line(errors: Path) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
-def _job(folder: Path, read: Any, library: Path) -> dict[str, Any]:
+def job_for(folder: Path, read: Any, library: Path) -> dict[str, Any]:
+    """What `ForeignFmu` has to know of an unpacked FMU."""
     able, experiment = read.coSimulation, read.defaultExperiment
     start, stop, step, tolerance = (
         _number(getattr(experiment, name, None))

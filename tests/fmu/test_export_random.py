@@ -1,0 +1,93 @@
+"""Random systems as FMUs: nothing to find, the numbers of the system, every state restored to the bit."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from export_random import models
+from export_tools import Fmu, export, running
+from how_many import many
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import cosim
+
+STEPS = 12
+
+
+def points(widths: list[float]) -> list[tuple[float, float]]:
+    """Communication steps (time, size) whose sum is what it should be."""
+    ends = np.cumsum(widths).tolist()
+    return [(start, end - start) for start, end in zip([0.0, *ends], ends, strict=False)]
+
+
+def value(i: int, k: int) -> float:
+    """Of the k-th input in the i-th step: held over some steps."""
+    return float(np.sin(1.7 * (i // 3) + k))
+
+
+def drive(fmu: Fmu, free: list[str], steps: list[tuple[float, float]], first: int) -> list[list[Any]]:
+    rows = []
+    for i, (time, size) in enumerate(steps, start=first):
+        for k, name in enumerate(free):
+            fmu[name] = value(i, k)
+        fmu.slave.doStep(time, size)
+        rows.append([fmu[name] for name in fmu.references])
+    return rows
+
+
+@settings(
+    max_examples=many(3),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.generate),
+)
+@given(models(), st.lists(st.floats(0.003, 0.04), min_size=STEPS, max_size=STEPS), st.integers(1, STEPS - 1))
+def test_random_systems(drawn: Any, widths: list[float], saved_at: int) -> None:
+    from fmpy.validation import validate_fmu
+
+    model, options, free = drawn
+    steps = points(widths)
+    folder = Path(tempfile.mkdtemp())
+    try:
+        path = export(model, folder / "random.fmu", expose=["*"], **options)
+        assert validate_fmu(str(path)) == []
+        with running(path, folder=folder / "one") as fmu:
+            fmu.start()
+            before = drive(fmu, free, steps[:saved_at], 0)
+            saved = fmu.slave.getFMUState()
+            data = fmu.slave.serializeFMUState(saved)
+            after = drive(fmu, free, steps[saved_at:], saved_at)
+            fmu.slave.setFMUState(saved)
+            fmu.slave.freeFMUState(saved)
+            np.testing.assert_array_equal(drive(fmu, free, steps[saved_at:], saved_at), after)
+            assert fmu.messages == []
+        with running(path, folder=folder / "two", name="other") as other:
+            other.slave.setFMUState(other.slave.deserializeFMUState(data))
+            np.testing.assert_array_equal(drive(other, free, steps[saved_at:], saved_at), after)
+        compare(model, options, free, steps, list(fmu.references), before + after)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def compare(
+    model: cosim.Model, options: dict[str, Any], free: list[str], steps: list[tuple[float, float]],
+    names: list[str], rows: list[list[Any]],
+) -> None:  # fmt: skip
+    """The system itself at the same communication points, with the inputs held constant over each step."""
+    simulator = cosim.Simulator(model.build(), **options)
+    simulator.initialize()
+    present = dict.fromkeys(free, 0.0)
+    for i, (time, size) in enumerate(steps):
+        for k, name in enumerate(free):
+            if present[name] != value(i, k):  # as in the FMU: only a change is a jump
+                simulator.state[name] = present[name] = value(i, k)
+        simulator.advance_to(time + size)
+        simulator.state.realize(cosim.Stage.REPORT)
+        for name, found in zip(names, rows[i], strict=True):
+            path = f"{name[4:-1]}_dot" if name.startswith("der(") else name
+            np.testing.assert_allclose(
+                found, simulator.state[path], rtol=1e-9, atol=1e-12, err_msg=f"{name} in step {i}"
+            )
