@@ -21,7 +21,7 @@ class ParticipantVariable:
     causality : str
         "input", "output", "parameter" or "local".
     type : str
-        "real", "integer", "boolean" or "string".
+        "real", "integer", "boolean", "string" or "binary".
     unit : str
         Modelica unit expression, "1" when there is none.
     start : object

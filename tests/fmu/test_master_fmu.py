@@ -281,7 +281,7 @@ XML = b'<fmiModelDescription fmiVersion="2.0"><CoSimulation modelIdentifier="a"/
         ({"modelDescription.xml": b"<fmi"}, "is not well-formed XML"),
         ({"modelDescription.xml": b"<ssd/>"}, "its root is <ssd>, not <fmiModelDescription>"),
         ({"modelDescription.xml": b'<!DOCTYPE x [<!ENTITY a "b">]><x/>'}, "declares a document type"),
-        ({"modelDescription.xml": XML.replace(b"2.0", b"3.0")}, "declares FMI 3.0, which"),
+        ({"modelDescription.xml": XML.replace(b"2.0", b"4.0")}, "declares FMI 4.0, which"),
         ({"modelDescription.xml": XML.replace(b"2.0", b"1.0")}, "FMI 1.0, which is not supported: "),
         ({"modelDescription.xml": XML.replace(b"CoSimulation", b"ModelExchange")}, "ModelExchange only"),
         ({"modelDescription.xml": XML, "binaries/win64/a.dll": b"", "binaries/darwin64/a.dylib": b""},

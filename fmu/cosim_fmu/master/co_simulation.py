@@ -16,9 +16,9 @@ from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
 from cosim_fmu.master.coupled_participants import CoupledParticipants
 from cosim_fmu.master.explain import explain
 from cosim_fmu.master.feedthrough import stepping_order
-from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.initial_exchange import make_consistent
 from cosim_fmu.master.initialization_mode import InitializationMode
+from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant
@@ -291,7 +291,7 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
                 )
             made[name] = what
         elif isinstance(what, (str, Path)):
-            made[name] = FmuParticipant(what, name)
+            made[name] = open_fmu(what, name)
         elif isinstance(what, (cosim.System, cosim.Model)):
             try:
                 made[name] = SystemParticipant(what)

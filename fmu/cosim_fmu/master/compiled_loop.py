@@ -67,7 +67,10 @@ class CompiledLoop:
         if not algorithm.fixed_sequence:
             raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
         self._operations = operations_of(algorithm, coupled.order)
-        self._calls = {name: _native_calls(coupled, name) for name in self._names}
+        self._flags = np.zeros((len(self._names), 4))
+        self._calls = {
+            name: _native_calls(coupled, name, self._flags[i]) for i, name in enumerate(self._names)
+        }
         self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
         self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
         self._inputs, self._outputs = np.zeros(self._first_input[-1]), np.zeros(self._first_output[-1])
@@ -93,8 +96,8 @@ class CompiledLoop:
             ],
             dtype=np.int64,
         )
-        self._report = np.zeros(6, dtype=np.int64)
-        self._report[4:] = self._inputs.ctypes.data, self._outputs.ctypes.data
+        self._report = np.zeros(7, dtype=np.int64)
+        self._report[4:] = self._inputs.ctypes.data, self._outputs.ctypes.data, self._flags.ctypes.data
         for name in self._names:
             self._take_over(name)
         self._at_once = 1
@@ -113,7 +116,7 @@ class CompiledLoop:
         begun = perf_counter()
         code = self._run(
             *(self._program, self._parts, self._places, self._scales, self._columns),
-            *(self._inputs, self._outputs, rows.ravel(), self._report),
+            *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), self._report),
             *(self.points.start, self.points.step, self.points.until, self.points.count, first, last),
         )
         spent = perf_counter() - begun
@@ -192,7 +195,7 @@ class CompiledLoop:
         return self._first_input[self._index[name]] + place
 
 
-def _native_calls(coupled: CoupledParticipants, name: str) -> NativeCalls:
+def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.float64]) -> NativeCalls:
     participant = coupled.participants[name]
     make = getattr(participant, "native_calls", None)
     if make is None:
@@ -202,9 +205,9 @@ def _native_calls(coupled: CoupledParticipants, name: str) -> NativeCalls:
     other = [n for n in names if variables[n].type != "real"]
     if other:
         raise NotCompiledError(f"{name}.{other[0]} is {variables[other[0]].type}")
-    calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name])
+    calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name], flags)
     if calls is None:
-        raise NotCompiledError(f"the library of {name} lacks a function")
+        raise NotCompiledError(f"{name} has arrays or types other than Float64, or lacks a function")
     return calls
 
 

@@ -6,6 +6,8 @@
 ``places``   for each input the output that feeds it
 ``scales``   for each input factor and offset of the conversion
 ``columns``  what is recorded: an output, or an input as -1 - index
+``flags``    four for each participant: what FMI 3.0 asks for after a step (event mode, end, early
+             return: a byte each, so any number but 0), and the time that was reached
 ``rows``     the recorded values, one row for each step of this call
 ``report``   where the run stopped: step, index in the program, status or input, participant
 ============ ==============================================================================
@@ -33,7 +35,7 @@ PART = (
     "every",
 )
 WIDTH = 12
-SIGNATURE = "IIIFIFFFIfffiii>i"
+SIGNATURE = "IIIFIFFFFIfffiii>i"
 
 
 def run_steps(
@@ -44,6 +46,7 @@ def run_steps(
     columns,
     inputs,
     outputs,
+    flags,
     rows,
     report,
     start,
@@ -55,10 +58,11 @@ def run_steps(
 ):
     """Take the communication steps `first` … `last` - 1 of `count`, at the times of `CommunicationPoints`.
 
-    `report` holds on entry the addresses of the first input and the first output.
+    `report` holds on entry the addresses of the first input, the first output and the first flag.
     """
     inputs_at = report[4]
     outputs_at = report[5]
+    flags_at = report[6]
     for i in range(first, last):
         time = start + i * step
         for j in range(program.shape[0] // 2):
@@ -101,7 +105,17 @@ def run_steps(
                 if parts[part + 10] != 0 and abs(length - every * step) <= 1e-9 * length:
                     length = every * step
                 stop = STEP_FAILED
-                status = call_with_interval(parts[part + 2], parts[part], time, length, 1, 0, 0, 0, 0)
+                flag = 4 * program[2 * j + 1]
+                at = flags_at + 8 * flag
+                status = call_with_interval(
+                    parts[part + 2], parts[part], time, length, 1, at, at + 8, at + 16, at + 24
+                )
+                if flags[flag] != 0.0 or flags[flag + 1] != 0.0 or flags[flag + 2] != 0.0:
+                    report[0] = i
+                    report[1] = j
+                    report[2] = status
+                    report[3] = program[2 * j + 1]
+                    return STEP_FAILED
             elif parts[part + 8] > 0:
                 stop = READ_FAILED
                 status = call_with_array(

@@ -76,27 +76,32 @@ class FmuArchive:
         found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
         return tuple(sorted(found))
 
-    def check_co_simulation(self, platform: str, suffix: str) -> None:
+    def check_co_simulation(self, platform: str, suffix: str, platform_3: str = "") -> None:
         """Refuse what cannot be stepped here.
 
         Parameters
         ----------
         platform : str
-            Name of the folder in ``binaries/``, "linux64".
+            Name of the folder in ``binaries/`` for FMI 2.0, "linux64".
         suffix : str
             Of the library: ".so".
+        platform_3 : str
+            Name of the folder for FMI 3.0, "x86_64-linux"; without it FMI 3.0 is refused.
 
         Raises
         ------
         FmuError
-            Another FMI version than 2.0, no Co-Simulation interface, no library for this platform.
+            Another FMI version, no Co-Simulation interface, no library for this platform.
         """
-        if self.version != "2.0":
+        known = ["2.0"] + ["3.0"] * bool(platform_3)
+        if self.version not in known:
             given = f"FMI {self.version}" if self.version else "no FMI version"
             raise self._error(
-                f"declares {given}, which is not supported: needs FMI 2.0 Co-Simulation. "
+                f"declares {given}, which is not supported: needs FMI {' or '.join(known)} Co-Simulation. "
                 "Export it again from its tool as FMI 2.0 Co-Simulation."
             )
+        if self.version == "3.0":
+            platform = platform_3
         if "CoSimulation" not in self._interfaces:
             has = "ModelExchange" if "ModelExchange" in self._interfaces else "no interface"
             raise self._error(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import cosim
@@ -15,9 +16,34 @@ TYPES = {
     "Enumeration": "integer",
     "Boolean": "boolean",
     "String": "string",
+    # FMI 3.0; clocks are not there: nothing here can wait for one
+    "Float64": "real",
+    "Float32": "real",
+    **{f"{sign}Int{bits}": "integer" for sign in ("", "U") for bits in (8, 16, 32, 64)},
+    "Binary": "binary",
 }
 CAUSALITIES = ("input", "output", "parameter")
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+
+
+@dataclass(frozen=True)
+class Element:
+    """Where a scalar of an FMU stands: in a variable of its own, or in one that is an array.
+
+    Attributes
+    ----------
+    reference : int
+        Value reference of the variable.
+    type : str
+        As the FMU calls it: "Real", "Float64".
+    index, size : int
+        Which element (row by row), of how many.
+    """
+
+    reference: int
+    type: str
+    index: int = 0
+    size: int = 1
 
 
 @dataclass(frozen=True)
@@ -31,8 +57,12 @@ class FmuInterface:
         that the FMU defines the exponents of kg m s A K mol cd rad, factor and offset to SI;
         "assumed_feedthrough", outputs whose dependencies the FMU does not tell; "only_once", the
         identity of an FMU that may be instantiated once in a process, else "".
-    references : dict of str to int
-        Value reference of each variable.
+    elements : dict of str to Element
+        Elements of arrays are named ``matrix[1,2]``, counted from 1.
+    version : str
+        "2.0" or "3.0".
+    event_mode : bool
+        Whether an FMU for FMI 3.0 has an event mode in Co-Simulation.
     guid, identifier : str
     log_categories : tuple of str
     variable_step : bool
@@ -40,11 +70,18 @@ class FmuInterface:
     """
 
     description: cosim.ParticipantDescription
-    references: Mapping[str, int]
+    elements: Mapping[str, Element]
     guid: str
     identifier: str
     log_categories: tuple[str, ...]
     variable_step: bool
+    version: str = "2.0"
+    event_mode: bool = False
+
+    @property
+    def references(self) -> dict[str, int]:
+        """Value reference of each variable; for FMUs without arrays."""
+        return {name: element.reference for name, element in self.elements.items()}
 
 
 def read_interface(archive: FmuArchive) -> FmuInterface:
@@ -68,19 +105,25 @@ def read_interface(archive: FmuArchive) -> FmuInterface:
 
 
 def _interface(read: Any) -> FmuInterface:
-    variables = {v.name: _variable(v) for v in read.modelVariables if v.causality != "independent"}
+    shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
+    names = {v.name: _names(v) for v in shown}
+    variables = {name: _variable(v, name, i) for v in shown for i, name in enumerate(names[v.name])}
     inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
-    feedthrough, assumed = _feedthrough(read, inputs)
+    feedthrough, assumed = _feedthrough(read, inputs, names)
     ability = read.coSimulation
+    third = read.fmiVersion.startswith("3")
+    saves = ability.canGetAndSetFMUstate
+    serializes = ability.canSerializeFMUstate
     description = cosim.ParticipantDescription(
-        kind="FMI 2.0 Co-Simulation",
+        kind=f"FMI {read.fmiVersion} Co-Simulation",
         variables=variables,
         feedthrough=feedthrough,
-        can_restore=ability.canGetAndSetFMUstate,
-        follows_slopes=ability.canInterpolateInputs,
-        can_serialize=ability.canGetAndSetFMUstate and ability.canSerializeFMUstate,
+        can_restore=saves,
+        follows_slopes=not third and ability.canInterpolateInputs,
+        can_serialize=saves and serializes,
         extra={
-            "settable": frozenset(v.name for v in read.modelVariables if _takes_start(v)),
+            "settable": frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),
+            "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
             "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
             "assumed_feedthrough": assumed,
             "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
@@ -88,36 +131,61 @@ def _interface(read: Any) -> FmuInterface:
     )
     return FmuInterface(
         description=description,
-        references={v.name: v.valueReference for v in read.modelVariables},
-        guid=read.guid or "",
+        elements={
+            name: Element(v.valueReference, v.type, i, len(names[v.name]))
+            for v in shown
+            for i, name in enumerate(names[v.name])
+        },
+        guid=(read.instantiationToken if third else read.guid) or "",
         identifier=ability.modelIdentifier,
         log_categories=tuple(category.name for category in read.logCategories),
         variable_step=ability.canHandleVariableCommunicationStepSize,
+        version=read.fmiVersion,
+        event_mode=third and ability.hasEventMode,
     )
 
 
-def _variable(read: Any) -> cosim.ParticipantVariable:
+def _names(read: Any) -> list[str]:
+    """The variable itself, or the elements of an array."""
+    shape = tuple(read.shape or ())
+    if not shape:
+        return [str(read.name)]
+    places = product(*(range(1, size + 1) for size in shape))
+    return [f"{read.name}[{','.join(map(str, place))}]" for place in places]
+
+
+def _variable(read: Any, name: str, index: int) -> cosim.ParticipantVariable:
     declared = read.declaredType
     unit = read.unit or (declared.unit if declared is not None else None) or "1"
     kind = TYPES[read.type]
     return cosim.ParticipantVariable(
-        name=read.name,
+        name=name,
         causality=read.causality if read.causality in CAUSALITIES else "local",
         type=kind,
         unit=unit,
-        start=None if read.start is None else _start(kind, read.start),
+        start=_start(kind, read.start, index),
         description=read.description or "",
     )
 
 
-def _start(kind: str, text: str) -> Any:
+def _start(kind: str, text: Any, index: int) -> Any:
+    """The start value of one element; a lone value holds for all of them."""
+    if text is None:
+        return None
+    if kind in ("string", "binary"):
+        parts = list(text) if isinstance(text, (list, tuple)) else [text]
+    else:
+        parts = str(text).split()
+    if not parts:
+        return None
+    part = parts[index if len(parts) > 1 else 0]
     if kind == "real":
-        return float(text)
+        return float(part)
     if kind == "integer":
-        return int(text)
+        return int(part)
     if kind == "boolean":
-        return text.strip() in ("true", "1")
-    return text
+        return part in ("true", "1")
+    return part if kind == "string" else bytes.fromhex(part) if isinstance(part, str) else part
 
 
 def _takes_start(read: Any) -> bool:
@@ -131,14 +199,15 @@ def _base_unit(base: Any) -> tuple[tuple[int, ...], float, float]:
 
 
 def _feedthrough(
-    read: Any, inputs: frozenset[str]
+    read: Any, inputs: frozenset[str], names: Mapping[str, list[str]]
 ) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
     """For each output its inputs, and the outputs for which that is only assumed."""
     known: dict[str, frozenset[str]] = {}
     for unknown in read.outputs:
         if unknown.dependencies is not None:
-            known[unknown.variable.name] = inputs & {v.name for v in unknown.dependencies}
-    outputs = [v.name for v in read.modelVariables if v.causality == "output"]
+            needed = {element for v in unknown.dependencies for element in names.get(v.name, ())}
+            known.update(dict.fromkeys(names.get(unknown.variable.name, ()), inputs & needed))
+    outputs = [n for v in read.modelVariables if v.causality == "output" for n in names.get(v.name, ())]
     assumed = frozenset(outputs) - known.keys()
     if not known:
         return None, assumed

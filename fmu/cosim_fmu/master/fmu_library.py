@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import cosim
 
+NEEDED_3 = (
+    "fmi3InstantiateCoSimulation",
+    "fmi3FreeInstance",
+    "fmi3EnterInitializationMode",
+    "fmi3ExitInitializationMode",
+    "fmi3DoStep",
+)
 NEEDED = (
     "fmi2Instantiate",
     "fmi2FreeInstance",
@@ -71,19 +79,43 @@ def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str
             self.dll = _Tolerant(self.dll, fmu)
             super()._loadFunctions()
 
+    return _loaded(FMU2SlaveTolerant, NEEDED, fmu, folder, identifier, guid, instance)
+
+
+def load_slave_3(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
+    """As `load_slave`, for FMI 3.0.
+
+    Returns
+    -------
+    fmpy.fmi3.FMU3Slave
+    """
+    from fmpy.fmi3 import FMU3Slave
+
+    class FMU3SlaveTolerant(FMU3Slave):
+        dll: Any
+
+        def _loadFunctions(self) -> None:  # noqa: N802
+            self.dll = _Tolerant(self.dll, fmu)
+            super()._loadFunctions()
+
+    return _loaded(FMU3SlaveTolerant, NEEDED_3, fmu, folder, identifier, guid, instance)
+
+
+def _loaded(
+    kind: Any, needed: Sequence[str], fmu: str, folder: Path, identifier: str, guid: str, instance: str
+) -> Any:
     directory = os.getcwd()
     try:
-        slave = FMU2SlaveTolerant(
+        slave = kind(
             guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=instance
         )
     except Exception as error:  # fmpy raises plain Exception, ctypes OSError
         raise cosim.FmuError(fmu, f"the library cannot be loaded: {error}") from error
     finally:
         os.chdir(directory)  # fmpy changes into the library's folder and stays there when loading fails
-    missing = [name for name in NEEDED if isinstance(slave._functions[name], _Missing)]
+    missing = [name for name in needed if isinstance(slave._functions[name], _Missing)]
     if missing:
         slave.freeLibrary()
-        raise cosim.FmuError(
-            fmu, f"the library does not export {', '.join(missing)}: no FMI 2.0 Co-Simulation FMU"
-        )
+        kind_of = f"no FMI {needed[0][3]}.0 Co-Simulation FMU"
+        raise cosim.FmuError(fmu, f"the library does not export {', '.join(missing)}: {kind_of}")
     return slave

@@ -37,6 +37,11 @@ class FmuLog:
         self.errors = self._before = 0
         _logs[self.number] = self
 
+    def add(self, status: int, message: str) -> None:
+        """Keep a message."""
+        self.errors += status in (3, 4)
+        self.messages.append((status, message.strip()))
+
     def begin(self) -> None:
         """Note that a call begins; `has_error` speaks of what has been logged since."""
         self._before = self.errors
@@ -87,8 +92,7 @@ def callback() -> Any:
     ) -> None:
         log = _logs.get(environment or 0)
         if log is not None:
-            log.errors += status in (3, 4)
-            log.messages.append((status, (message or b"").decode("utf-8", "replace").strip()))
+            log.add(status, (message or b"").decode("utf-8", "replace"))
         elif not environment:
             printLogMessage(environment, instance, status, category, message)
 

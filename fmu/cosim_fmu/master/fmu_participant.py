@@ -57,6 +57,20 @@ class FmuParticipant(cosim.Participant):
     cosim.errors.FmuError: missing.fmu: no such file
     """
 
+    _names: Mapping[str, str] = {
+        "get_state": "fmi2GetFMUstate",
+        "set_state": "fmi2SetFMUstate",
+        "serialize": "fmi2SerializeFMUstate",
+        "deserialize": "fmi2DeSerializeFMUstate",
+    }
+    _methods: Mapping[str, str] = {
+        "get": "getFMUstate",
+        "set": "setFMUstate",
+        "serialize": "serializeFMUstate",
+        "deserialize": "deSerializeFMUstate",
+        "free": "freeFMUstate",
+    }
+
     def __init__(self, path: str | Path, name: str | None = None) -> None:
         self.path = Path(path)
         self.name = name if name is not None else self.path.stem
@@ -64,7 +78,7 @@ class FmuParticipant(cosim.Participant):
         self._slave: Any = None
         self._mode = "new"  # new, instantiated, initializing, stepping, failed, fatal, closed
         self._log = fmu_log.FmuLog()
-        self._accesses: dict[tuple[str, ...], VariableAccess] = {}
+        self._accesses: dict[tuple[str, ...], Any] = {}
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
         self._usual_size = 0.0
         self._unpacked: UnpackedFmu | None = None
@@ -82,11 +96,7 @@ class FmuParticipant(cosim.Participant):
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
-        if self._mode not in ("new", "closed"):
-            raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
-        self._log, self._usual_size = fmu_log.FmuLog(), 0.0
-        interface = self._read_interface()
-        self._check_starts(interface, values)
+        interface = self._begin(values)
         try:
             self._instantiate(interface)
             self._call("fmi2SetupExperiment", lambda: self._slave.setupExperiment(tolerance, start, stop))
@@ -97,6 +107,14 @@ class FmuParticipant(cosim.Participant):
         except BaseException:
             self.close()
             raise
+
+    def _begin(self, values: Mapping[str, Any]) -> FmuInterface:
+        if self._mode not in ("new", "closed"):
+            raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
+        self._log, self._usual_size = fmu_log.FmuLog(), 0.0
+        interface = self._read_interface()
+        self._check_starts(interface, values)
+        return interface
 
     def exit_initialization(self) -> None:
         """End initialization mode; after it, outputs are those of the initialized model."""
@@ -154,16 +172,29 @@ class FmuParticipant(cosim.Participant):
             return self._reached(time, size)
         return time + size
 
-    def native_calls(self, inputs: Sequence[str], reads: Sequence[str]) -> NativeCalls | None:
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
         """Where compiled code finds the functions that write, advance and read; all variables are real.
 
         None when the library does not export one of them.
+
+        Parameters
+        ----------
+        inputs, reads : sequence of str
+        flags : ndarray, shape (4,)
+            Where FMI 3.0 tells after a step what it asks for.
         """
+        return self._addresses(("fmi2SetReal", "fmi2DoStep", "fmi2GetReal"), inputs, reads)
+
+    def _addresses(
+        self, functions_of: Sequence[str], inputs: Sequence[str], reads: Sequence[str]
+    ) -> NativeCalls | None:
         from ctypes import addressof, c_uint, c_void_p, cast
 
         self.exit_initialization()
         library = self._slave.dll
-        functions = [getattr(library, f"fmi2{name}") for name in ("SetReal", "DoStep", "GetReal")]
+        functions = [getattr(library, name) for name in functions_of]
         if not all(hasattr(function, "argtypes") for function in functions):
             return None
         assert self._interface is not None
@@ -201,7 +232,7 @@ class FmuParticipant(cosim.Participant):
     def save(self) -> FmuState:
         """The whole state of the instance, in its own memory."""
         self._need_ability("can_restore", "save its state", "canGetAndSetFMUstate")
-        handle = self._call("fmi2GetFMUstate", self._slave.getFMUstate)
+        handle = self._call(self._names["get_state"], self._state_function("get"))
         return self._token(handle)
 
     def restore(self, token: FmuState) -> None:
@@ -209,13 +240,15 @@ class FmuParticipant(cosim.Participant):
         if not isinstance(token, FmuState) or token.owner is not self:
             raise self._error("this state was not saved by this instance")
         self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
-        self._call("fmi2SetFMUstate", lambda: self._slave.setFMUstate(token.handle))
+        self._call(self._names["set_state"], lambda: self._state_function("set")(token.handle))
         self._mode = "initializing" if token.initializing else "stepping"
 
     def serialize(self, token: FmuState) -> bytes:
         """A saved state as bytes of the FMU's own format, after one byte for the mode."""
         self._need_ability("can_serialize", "serialize its state", "canSerializeFMUstate")
-        data: bytes = self._call("fmi2SerializeFMUstate", lambda: self._slave.serializeFMUstate(token.handle))
+        data: bytes = self._call(
+            self._names["serialize"], lambda: self._state_function("serialize")(token.handle)
+        )
         return (b"\1" if token.initializing else b"\0") + data
 
     def deserialize(self, data: bytes) -> FmuState:
@@ -223,7 +256,9 @@ class FmuParticipant(cosim.Participant):
         self._need_ability("can_serialize", "deserialize a state", "canSerializeFMUstate")
         if len(data) < 2 or data[:1] not in (b"\0", b"\1"):
             raise self._error("these bytes are no serialized state of an FMU")
-        handle = self._call("fmi2DeSerializeFMUstate", lambda: self._slave.deSerializeFMUstate(data[1:]))
+        handle = self._call(
+            self._names["deserialize"], lambda: self._state_function("deserialize")(data[1:])
+        )
         token = self._token(handle)
         token.initializing = data[:1] == b"\1"
         return token
@@ -248,7 +283,7 @@ class FmuParticipant(cosim.Participant):
                     with suppress(Exception):
                         slave.terminate()
                 with suppress(Exception):
-                    slave.fmi2FreeInstance(slave.component)
+                    self._free_instance(slave)
         finally:
             slave.component = None
             with suppress(Exception):
@@ -325,7 +360,7 @@ class FmuParticipant(cosim.Participant):
             raise self._error(f"the step from t = {time:.9g} s by {size:g} s was discarded", "fmi2DoStep")
         return reached
 
-    def _access(self, names: tuple[str, ...]) -> VariableAccess:
+    def _access(self, names: tuple[str, ...]) -> Any:
         access = self._accesses.get(names)
         if access is None:
             if self._slave is None:
@@ -335,13 +370,24 @@ class FmuParticipant(cosim.Participant):
             for name in names:
                 if name not in variables:
                     raise cosim.LookUpError(f"variable of {self.path}", name, variables)
-            types = {name: variables[name].type for name in names}
-            access = VariableAccess(self._slave, names, types, self._interface.references)
-            self._accesses[names] = access
+            access = self._accesses[names] = self._make_access(names)
         return access
 
+    def _make_access(self, names: tuple[str, ...]) -> Any:
+        interface = self._read_interface()
+        types = {name: interface.description.variables[name].type for name in names}
+        return VariableAccess(self._slave, names, types, interface.references)
+
+    def _free_instance(self, slave: Any) -> None:
+        slave.fmi2FreeInstance(slave.component)
+
+    def _state_function(self, verb: str) -> Any:
+        """Fmpy's method for the state of the instance."""
+        return getattr(self._slave, self._methods[verb])
+
     def _token(self, handle: Any) -> FmuState:
-        token = FmuState(handle, self._mode == "initializing", self, self._slave)
+        free = self._state_function("free")
+        token = FmuState(handle, self._mode == "initializing", self, self._slave, free)
         self._states.add(token)
         return token
 

@@ -25,13 +25,13 @@ class FmuState:
 
     __slots__ = ("__weakref__", "free", "handle", "initializing", "owner")
 
-    def __init__(self, handle: Any, initializing: bool, owner: object, slave: Any) -> None:
+    def __init__(self, handle: Any, initializing: bool, owner: object, slave: Any, free: Any) -> None:
         self.handle, self.initializing, self.owner = handle, initializing, owner
-        self.free = weakref.finalize(self, _free, slave, handle)
+        self.free = weakref.finalize(self, _free, slave, handle, free)
         self.free.atexit = False
 
 
-def _free(slave: Any, handle: Any) -> None:
+def _free(slave: Any, handle: Any, free: Any) -> None:
     if slave.component is not None:
         with suppress(Exception):
-            slave.freeFMUstate(handle)
+            free(handle)

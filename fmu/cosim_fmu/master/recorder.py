@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.master.link import Link
 
+TEXT = ("string", "binary")
+
 
 class Recorder:
     """What is recorded, and what has been.
@@ -24,8 +26,8 @@ class Recorder:
     descriptions : mapping of str to ParticipantDescription
     links : sequence of Link
     patterns : sequence of str or None
-        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Text is
-        never recorded.
+        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Text and
+        binary data are never recorded.
 
     Raises
     ------
@@ -42,7 +44,7 @@ class Recorder:
         self._names = list(descriptions)
         self._held = {link.end for link in links}
         variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
-        numbers = {port: variable for port, variable in variables.items() if variable.type != "string"}
+        numbers = {port: variable for port, variable in variables.items() if variable.type not in TEXT}
         if patterns is None:
             connected = self._held | {link.start for link in links}
             self.ports = [p for p, v in numbers.items() if v.causality == "output" or p in connected]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.system_participant import SystemParticipant
 
 KINDS = ("fmu", "model", "type")
@@ -60,7 +60,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         if kind == "fmu":
             if options:
                 say((*here, "options"), "an FMU takes none; its start values are parameters")
-            return FmuParticipant(folder / what, name)
+            return open_fmu(folder / what, name)
         if kind == "model":
             return SystemParticipant(cosim.Model.from_file(folder / what), **options)
         made = cosim.registry().get("participant", what)(**options)

@@ -63,8 +63,8 @@ def identity(path: Path) -> Identity:
 
 @functools.lru_cache(maxsize=64)
 def _read(key: Identity) -> tuple[FmuArchive, FmuInterface]:
-    from fmpy import platform, sharedLibraryExtension
+    from fmpy import platform, platform_tuple, sharedLibraryExtension
 
     archive = FmuArchive(key[0])
-    archive.check_co_simulation(platform, sharedLibraryExtension)
+    archive.check_co_simulation(platform, sharedLibraryExtension, platform_tuple)
     return archive, read_interface(archive)

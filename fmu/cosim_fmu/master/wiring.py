@@ -19,6 +19,7 @@ ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "integer": ((Integral,), int),
     "boolean": ((bool, np.bool_), bool),
     "string": ((str,), str),
+    "binary": ((bytes, bytearray), bytes),
 }
 Descriptions = Mapping[str, cosim.ParticipantDescription]
 
