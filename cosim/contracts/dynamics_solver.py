@@ -16,7 +16,15 @@ class DynamicsSolver(ABC):
 
     The solver is asked once, when a system is assembled, for the blocks that do this. They read the
     joints' slots (``X_FM``, ``H_FM``, ``HDotU_FM``, ``tau``) and the bodies' (``mass`` …, ``F_GB``).
+
+    Attributes
+    ----------
+    choice : str
+        One line about how this model is solved, for ``cosim info`` and the summary of a run; written by
+        `create_blocks`.
     """
+
+    choice: str = ""
 
     @abstractmethod
     def create_blocks(self, assembly: Assembly) -> list[Block]:

@@ -86,6 +86,7 @@ class Recorder:
             "absolute_tolerance": integrator.absolute_tolerance,
             **vars(simulator.statistics),
             "wall_time": wall_time,
+            "dynamics": simulator.system.dynamics,
             "warnings": integrator.warnings,
             "references": integrator.bibtex.strip(),
         }

@@ -74,8 +74,10 @@ class Assembly:
         self.wiring.connect(self._connections)
         self._raise()
         self._make_blocks()
+        self.dynamics = ""
         if solver is not None:
             self.blocks += solver.create_blocks(self)
+            self.dynamics = solver.choice
             self._raise()
         self._zero_accumulators()
         self._check_derivatives()

@@ -55,6 +55,8 @@ class System:
     variables : dict of str to Variable
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
+    dynamics : str
+        One line of the dynamics solver about how the equations of motion are solved; empty without joints.
     digest : str
         Hexadecimal; equal for systems whose States are interchangeable.
     """
@@ -76,6 +78,7 @@ class System:
         ]
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
+        self.dynamics = assembly.dynamics
         self._region_stage = assembly.graph.stage_of_region()
         self.side = assembly.side.offset
         self._smoothness = self._list_smoothness()

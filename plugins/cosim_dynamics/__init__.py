@@ -1,6 +1,7 @@
 """Dynamics of trees of bodies: s-vals, the solvers, and the same equations with numbers in them."""
 
 from cosim_dynamics.articulated_body_solver import ArticulatedBodySolver as ArticulatedBodySolver
+from cosim_dynamics.composite_rigid_body_solver import CompositeRigidBodySolver as CompositeRigidBodySolver
 from cosim_dynamics.equations import bias as bias
 from cosim_dynamics.equations import inverse_dynamics as inverse_dynamics
 from cosim_dynamics.equations import mass_matrix as mass_matrix

@@ -41,6 +41,8 @@ class ArticulatedBodySolver(TreeSolver):
     True
     """
 
+    method = "recursion over articulated bodies"
+
     def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
         """Report joints whose own equations couple their speeds."""
         for name in own.couples:

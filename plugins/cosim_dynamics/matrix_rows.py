@@ -29,6 +29,12 @@ class Matrix:
         self.solution = assembly.allocate("dynamics: u_dot", tree.size)
 
 
+def matrix_of(assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+    """The blocks that set up M u_dot = T - V and solve it."""
+    matrix = Matrix(assembly, tree)
+    return [equations_of(assembly, tree, work, matrix, own), solution_of(assembly, tree, work, matrix)]
+
+
 def body_row(assembly: Assembly, work: Work, link: Link, index: int) -> tuple[list[int], list[Slot]]:
     """The columns of `body_terms` for a body, and the slots that are read through them."""
     used = [assembly.slot(link.body, name) for name in ("X_GB", "F_GB", "mass", "center_of_mass", "inertia")]

@@ -10,7 +10,9 @@ cosim_contract = "1.0"
 @cosim.hookimpl
 def cosim_register_dynamics_solvers(register: cosim.Register) -> None:
     from cosim_dynamics.articulated_body_solver import ArticulatedBodySolver
+    from cosim_dynamics.composite_rigid_body_solver import CompositeRigidBodySolver
     from cosim_dynamics.sval_solver import SValSolver
 
     register("dynamics.sval", SValSolver)
+    register("dynamics.composite_rigid_body", CompositeRigidBodySolver)
     register("dynamics.articulated_body", ArticulatedBodySolver)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cosim_dynamics.articulated_rows import articulated_of
-from cosim_dynamics.matrix_rows import Matrix, equations_of, solution_of
+from cosim_dynamics.matrix_rows import matrix_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.tree_solver import TreeSolver
@@ -34,8 +34,10 @@ class SValSolver(TreeSolver):
     Limits
     ------
     Bodies form trees on Ground: no closed loops. Setting up and factorizing M costs more than in proportion
-    to the depth of the tree, so in deep trees the same equations are solved by the recursion of
-    `ArticulatedBodySolver`, which never sets up M.
+    to the depth of the tree. A fixed rule decides, and `System.dynamics` says what it decided: where five or
+    more speeds lie between Ground and a tip, the same equations are solved by the recursion of
+    `ArticulatedBodySolver`, which never sets up M; otherwise as in `CompositeRigidBodySolver`. The two agree
+    to rounding. Naming one of them in place of this solver takes the choice away.
 
     Stage
     -----
@@ -55,7 +57,10 @@ class SValSolver(TreeSolver):
 
     def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
         """M u_dot = T - V, set up and solved; by recursion where the tree is deep."""
-        if max(tree.depth, default=0) >= DEEP and not own.couples:
+        if tree.height >= DEEP and not own.couples:
+            self.method = f"recursion over articulated bodies (from {DEEP} speeds in a row on)"
             return [articulated_of(assembly, tree, work, own)]
-        matrix = Matrix(assembly, tree)
-        return [equations_of(assembly, tree, work, matrix, own), solution_of(assembly, tree, work, matrix)]
+        self.method = f"mass matrix of composite rigid bodies (below {DEEP} speeds in a row)"
+        if own.couples:
+            self.method = f"mass matrix of composite rigid bodies (for the equations of {own.couples[0]})"
+        return matrix_of(assembly, tree, work, own)

@@ -76,6 +76,11 @@ class Tree:
             last.append(before)
         self._last_child = {link.parent: i for i, link in enumerate(links)}
 
+    @property
+    def height(self) -> int:
+        """The most degrees of freedom that lie between Ground and a tip."""
+        return max(self.depth, default=0)
+
     def place(self, index: int) -> tuple[int, int]:
         """Whether a link carries others, and whether it is the last child of its parent: 1 or 0."""
         parent = self.links[index].parent

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 
 class TreeSolver(cosim.DynamicsSolver):
-    """Poses and velocities of a tree of bodies, and its checks; a subclass solves for the accelerations."""
+    """Poses and velocities of a tree of bodies, and its checks; a subclass solves for the accelerations.
+
+    Attributes
+    ----------
+    method : str
+        How the accelerations are found, for people; set at the latest by `acceleration_blocks`.
+    """
+
+    method: str
 
     @abstractmethod
     def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
@@ -46,4 +54,6 @@ class TreeSolver(cosim.DynamicsSolver):
             return []
         work = Work(assembly, tree)
         motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
-        return [*motion, *own.blocks, *self.acceleration_blocks(assembly, tree, work, own)]
+        accelerations = self.acceleration_blocks(assembly, tree, work, own)
+        self.choice = f"{self.method}; {tree.size} speeds, at most {tree.height} between Ground and a tip"
+        return [*motion, *own.blocks, *accelerations]

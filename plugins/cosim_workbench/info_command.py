@@ -55,6 +55,8 @@ def describe_model(path: Path) -> str:
             lines += ["", title, *_table(cells)]
     if model.connections:
         lines += ["", "connections", *(f"  {source} → {target}" for source, target in model.connections)]
+    if system.dynamics:
+        lines += ["", f"dynamics   {system.dynamics}"]
     lines += ["", *_schedule(system)]
     return "\n".join(lines)
 

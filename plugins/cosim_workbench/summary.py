@@ -31,6 +31,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("model", name),
         ("method", _method(figures)),
         ("reference", _citation(result.references)),
+        ("dynamics", str(figures.get("dynamics", ""))),
         ("time", _times(result)),
         ("work", _steps(figures)),
         ("events", counted_events(result)),

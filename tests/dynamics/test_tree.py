@@ -143,3 +143,20 @@ def test_two_pins_about_one_axis_are_singular_together(solver):
     state = made.build().default_state()
     with pytest.raises(cosim.SimulationError, match="the mass matrix is singular"):
         state.realize(cosim.Stage.ACCELERATION)
+
+
+@pytest.mark.parametrize(
+    ("solver", "pins", "said"),
+    [
+        ("dynamics.sval", 2, "mass matrix of composite rigid bodies (below 5 speeds in a row); 2 speeds"),
+        ("dynamics.sval", 5, "recursion over articulated bodies (from 5 speeds in a row on); 5 speeds"),
+        ("dynamics.composite_rigid_body", 5, "mass matrix of composite rigid bodies; 5 speeds, at most 5"),
+        ("dynamics.articulated_body", 2, "recursion over articulated bodies; 2 speeds, at most 2"),
+    ],
+)
+def test_a_system_says_how_it_is_solved(solver, pins, said):
+    model = Multibody("chain", dynamics=solver)
+    for i in range(pins):
+        model.body(f"b{i}", mass=1.0, center_of_mass=(0, 1, 0), inertia=(1, 1, 1))
+        model.joint("pin", child=f"b{i}", parent=f"b{i - 1}" if i else "ground")
+    assert model.build().dynamics.startswith(said)
