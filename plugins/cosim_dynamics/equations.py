@@ -1,23 +1,19 @@
 """The equations of motion in the form in which they are thought of: s-vals with numbers in them.
 
 `torque_equations` is a recursive Newton-Euler formulation in which the accelerations stay unknown. The
-compiled solver computes the same M and V another way; tests hold the two together.
+compiled solvers and the operators compute the same M and V in other ways; tests hold them together.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
 from cosim_dynamics.joint_equations import Equations, own_equations
+from cosim_dynamics.spatial_sval import SpatialSVal
 from cosim_dynamics.sval import SVal
-from cosim_dynamics.sval_triple import SValTriple
-from cosim_dynamics.tree import Link, Tree
+from cosim_dynamics.tree_motion import TreeMotion
 
 Array = NDArray[np.float64]
 
@@ -48,196 +44,73 @@ def torque_equations(system: cosim.System, state: cosim.State) -> dict[int, SVal
     Darwin2K/dyno's s-vals; J.Y.S. Luh et al., On-line computational scheme for mechanical manipulators, 1980,
     for the recursion.
     """
-    return _Recursion(system, state, lambda link: np.zeros(6), ignored=("tau",)).equations()
+    motion = TreeMotion(system, state)
+    accelerations = _outward(motion)
+    links = motion.links
+    wrenches = [_needed(motion, i, A) for i, A in enumerate(accelerations)]
+    result: dict[int, SVal] = {}
+    for i in reversed(range(len(links))):
+        result |= _own(motion, i, wrenches[i])
+        parent = links[i].parent
+        if parent >= 0:
+            wrenches[parent] = wrenches[parent] + wrenches[i].force_at(motion.p_M[parent] - motion.p_M[i])
+    return dict(sorted(result.items()))
 
 
-def mass_matrix(system: cosim.System, state: cosim.State) -> Array:
-    """M of M u_dot + V = T, shape (nu, nu), symmetric; rows of speeds that belong to no joint are zero.
-
-    Parameters
-    ----------
-    system : System
-    state : State
-        Realized to VELOCITY at least.
-    """
-    M = np.zeros((system.nu, system.nu))
-    for i, equation in torque_equations(system, state).items():
-        M[i] = equation.row(system.nu)
-    return M
-
-
-def bias(system: cosim.System, state: cosim.State) -> Array:
-    """V of M u_dot + V = T, shape (nu,): centripetal, Coriolis, gyroscopic terms and joints' own.
-
-    Gravity and force elements are not in it: they stand on the side of T.
-
-    Parameters
-    ----------
-    system : System
-    state : State
-        Realized to VELOCITY at least.
-    """
-    V = np.zeros(system.nu)
-    for i, equation in torque_equations(system, state).items():
-        V[i] = equation.bias
-    return V
+def _outward(motion: TreeMotion) -> list[SpatialSVal]:
+    """For each link its angular acceleration and the acceleration of its joint's M."""
+    found: list[SpatialSVal] = []
+    for i, link in enumerate(motion.links):
+        R_GF, p_M, own = motion.R_GF[i], motion.p_M[i], motion.speeds[i]
+        A, w_P = SpatialSVal(), np.zeros(3)
+        if link.parent >= 0:
+            A = _moved(motion, link.parent, found[link.parent], p_M)
+            w_P = motion.velocity(link.parent, p_M)[:3]
+        if link.joint.nu:
+            u = motion.state.u[own]
+            spin, slip = motion.angular[:, own] @ u, motion.linear[:, own] @ u
+            remainder = motion.read(link.joint, "HDotU_FM")
+            A = A + np.concatenate([np.cross(w_P, spin), 2.0 * np.cross(w_P, slip)])
+            A = A + np.concatenate([R_GF @ remainder[:3], R_GF @ remainder[3:]])
+            for k in own:
+                column = np.concatenate([motion.angular[:, k], motion.linear[:, k]])
+                A = A + SpatialSVal.along(column, SVal.acceleration(int(k)))
+        found.append(A)
+    return found
 
 
-def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Array:
-    """Generalized forces to add to those that act so that the accelerations become `udot`, shape (nu,).
-
-    Law: M udot + V - T, with T from gravity, force elements and the joints' `tau`.
-
-    Parameters
-    ----------
-    system : System
-    state : State
-        Realized to DYNAMICS at least.
-    udot : array_like, shape (nu,), rad/s2 or m/s2
-
-    Raises
-    ------
-    ValueError
-        When `udot` has another shape.
-    StageError
-        When the State is not realized to DYNAMICS.
-    """
-    accelerations = np.asarray(udot, dtype=float)
-    if accelerations.shape != (system.nu,):
-        raise ValueError(
-            f"udot has shape {accelerations.shape}, needs ({system.nu},): one for each speed of the system"
-        )
-    forces = np.zeros(system.nu)
-    recursion = _Recursion(
-        system, state, lambda link: np.asarray(state[f"{link.body.name}.F_GB"]), ignored=()
-    )
-    for i, equation in recursion.equations().items():
-        forces[i] = equation.evaluate(accelerations)
-    return forces
+def _moved(motion: TreeMotion, link: int, A: SpatialSVal, point: Array) -> SpatialSVal:
+    """The accelerations of a link at another of its points than its joint's M."""
+    arm = point - motion.p_M[link]
+    w = motion.velocity(link, point)[:3]
+    return SpatialSVal(A.angular, A.linear + A.angular.cross(arm) + np.cross(w, np.cross(w, arm)))
 
 
-@dataclass(frozen=True)
-class _Motion:
-    """Pose, angular velocity and accelerations of a body, in Ground."""
-
-    R: Array
-    p: Array
-    w: Array
-    alpha: SValTriple
-    a: SValTriple
-
-    def point(self, offset: Array) -> SValTriple:
-        """Acceleration of the point of the body at `offset` from its origin."""
-        return self.a + self.alpha.cross(offset) + np.cross(self.w, np.cross(self.w, offset))
+def _needed(motion: TreeMotion, link: int, A: SpatialSVal) -> SpatialSVal:
+    """Moment about the joint's M and force that accelerate a link's body so."""
+    mass, inertia = motion.inertia(link)
+    center = motion.center(link)
+    w = motion.velocity(link, center)[:3]
+    force = mass * _moved(motion, link, A, center).linear
+    moment = inertia @ A.angular + np.cross(w, inertia @ w)
+    return SpatialSVal(moment, force).force_at(motion.p_M[link] - center)
 
 
-class _Recursion:
-    def __init__(
-        self,
-        system: cosim.System,
-        state: cosim.State,
-        force: Callable[[Link], Array],
-        ignored: tuple[str, ...],
-    ) -> None:
-        self.system, self.state, self.force, self.ignored = system, state, force, ignored
-        self.tree = Tree.of(system.parts.values(), self._attached, _no_problem)
+def _own(motion: TreeMotion, index: int, wrench: SpatialSVal) -> dict[int, SVal]:
+    """The torque equations of one joint from the force that it transmits."""
+    joint, speeds = motion.links[index].joint, motion.speeds[index]
+    if not joint.nu:
+        return {}
+    R_FG = motion.R_GF[index].T
+    transmitted = [*(R_FG @ wrench.angular), *(R_FG @ wrench.linear)]
 
-    def equations(self) -> dict[int, SVal]:
-        motions = self._outward()
-        links = self.tree.links
-        f = [SValTriple() for _ in links]
-        n = [SValTriple() for _ in links]
-        result: dict[int, SVal] = {}
-        for i in reversed(range(len(links))):
-            link, motion = links[i], motions[i]
-            R_GF, p_M = self._frames(link, motions)
-            force, moment, p_C = self._inertia(link, motion)
-            applied = self.force(link)
-            f[i] = f[i] + force - applied[3:]
-            n[i] = (
-                n[i]
-                + moment
-                + force.crossed_by(p_C - p_M)
-                - applied[:3]
-                - np.cross(motion.p - p_M, applied[3:])
-            )
-            wrench = [*(R_GF.T @ n[i]), *(R_GF.T @ f[i])]
-            if link.parent >= 0:
-                _, p_P = self._frames(links[link.parent], motions)
-                f[link.parent] = f[link.parent] + f[i]
-                n[link.parent] = n[link.parent] + n[i] + f[i].crossed_by(p_M - p_P)
-            result |= self._own(link, wrench)
-        return dict(sorted(result.items()))
+    def value(name: str, element: int) -> float:
+        if name == "tau":
+            return 0.0
+        return float(np.reshape(motion.state[f"{joint.name}.{name}"], -1)[element])
 
-    def _outward(self) -> list[_Motion]:
-        ground = _Motion(np.eye(3), np.zeros(3), np.zeros(3), SValTriple(), SValTriple())
-        motions: list[_Motion] = []
-        for link in self.tree.links:
-            joint, body = link.joint, link.body
-            parent = motions[link.parent] if link.parent >= 0 else ground
-            R_GF, p_M = self._frames(link, motions)
-            X_GB = self._read(body, "X_GB")
-            p_B = X_GB[9:]
-            w_B = self._read(body, "V_GB")[:3]
-            H = self._read(joint, "H_FM").reshape(joint.nu, 6) if joint.nu else np.zeros((0, 6))
-            remainder = self._read(joint, "HDotU_FM")
-            spin, slip = SValTriple(*remainder[:3]), SValTriple(*remainder[3:])
-            V_FM = np.zeros(6)
-            for k in range(joint.nu):
-                acceleration = SVal.acceleration(self._first(joint) + k)
-                spin = spin + SValTriple.along(H[k, :3], acceleration)
-                slip = slip + SValTriple.along(H[k, 3:], acceleration)
-                V_FM += H[k] * self.state.u[self._first(joint) + k]
-            alpha = parent.alpha + R_GF @ spin + np.cross(parent.w, R_GF @ V_FM[:3])
-            a_M = parent.point(p_M - parent.p) + 2.0 * np.cross(parent.w, R_GF @ V_FM[3:]) + R_GF @ slip
-            moving = _Motion(X_GB[:9].reshape(3, 3), p_M, w_B, alpha, a_M)
-            motions.append(_Motion(moving.R, p_B, w_B, alpha, moving.point(p_B - p_M)))
-        return motions
+    def acceleration(i: int) -> SVal:
+        return SVal.acceleration(int(speeds[i]))
 
-    def _frames(self, link: Link, motions: list[_Motion]) -> tuple[Array, Array]:
-        """R_GF and the position of M's origin in Ground."""
-        X_PF, X_FM = self._read(link.joint, "frame_on_parent"), self._read(link.joint, "X_FM")
-        R_GP, p_P = (
-            (motions[link.parent].R, motions[link.parent].p) if link.parent >= 0 else (np.eye(3), np.zeros(3))
-        )
-        R_GF = R_GP @ X_PF[:9].reshape(3, 3)
-        return R_GF, p_P + R_GP @ X_PF[9:] + R_GF @ X_FM[9:]
-
-    def _inertia(self, link: Link, motion: _Motion) -> tuple[SValTriple, SValTriple, Array]:
-        """Force and moment about the centre of mass that move the body so, and where that centre is."""
-        mass = float(self.state[f"{link.body.name}.mass"])
-        offset = motion.R @ self._read(link.body, "center_of_mass")
-        xx, yy, zz, xy, xz, yz = self._read(link.body, "inertia")
-        inertia = motion.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ motion.R.T
-        moment = inertia @ motion.alpha + np.cross(motion.w, inertia @ motion.w)
-        return mass * motion.point(offset), moment, motion.p + offset
-
-    def _own(self, link: Link, wrench: list[SVal]) -> Mapping[int, SVal]:
-        joint = link.joint
-        if not joint.nu:
-            return {}
-        first = self._first(joint)
-
-        def value(name: str, element: int) -> float:
-            if name in self.ignored:
-                return 0.0
-            return float(np.reshape(self.state[f"{joint.name}.{name}"], -1)[element])
-
-        equations = Equations(joint, wrench, lambda i: SVal.acceleration(first + i), value)
-        return {first + i: equation for i, equation in enumerate(own_equations(joint, equations, value))}
-
-    def _read(self, part: cosim.Component, name: str) -> Array:
-        return np.asarray(self.state[f"{part.name}.{name}"], dtype=float)
-
-    def _first(self, joint: cosim.Joint) -> int:
-        """Index of the joint's first speed in u."""
-        return self.system.variables[f"{joint.name}.u"].slot.offset - self.system.nq
-
-    def _attached(self, part: cosim.Component, attachment: str) -> cosim.Component:
-        value = part.values.attachments[attachment]
-        return self.system.parts[value if isinstance(value, str) else value.name]
-
-
-def _no_problem(where: str, text: str) -> None:
-    """A system that exists has a sound tree."""
-    raise cosim.ModelError.of(where, text)
+    equations = own_equations(joint, Equations(joint, transmitted, acceleration, value), value)
+    return {int(speeds[i]): equation for i, equation in enumerate(equations)}

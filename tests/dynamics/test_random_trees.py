@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_dynamics import bias, inverse_dynamics, mass_matrix
+from cosim_dynamics import bias, inverse_dynamics, mass_matrix, torque_equations
 from cosim_mechanics import Multibody
 
 JOINTS = {
@@ -94,6 +94,10 @@ def check(seed: int, most: int) -> None:
         assert abs(M @ (udot - other)).max() <= 1e-10 * scale
     # inverse dynamics leaves nothing over: M udot + V - T, with gravity on the side of T
     assert abs(inverse_dynamics(system, state, udot)).max() <= 1e-10 * scale
+    # the s-vals: row i of M and V_i, whatever the accelerations
+    for i, equation in torque_equations(system, state).items():
+        assert abs(equation.row(system.nu) - M[i]).max() <= 1e-12 * abs(M).max()
+        assert abs(equation.bias - V[i]) <= 1e-12 * (abs(V).max() + 1.0)
     assert abs(M - M.T).max() <= 1e-12 * abs(M).max()
     assert np.linalg.eigvalsh(M).min() > 0.0
 

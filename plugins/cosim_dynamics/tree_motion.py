@@ -1,0 +1,165 @@
+"""The motion of a tree of bodies in numbers, as matrices over its degrees of freedom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_dynamics.tree import Tree
+
+Array = NDArray[np.float64]
+
+
+class TreeMotion:
+    """Where the joints of a system are and how each speed moves what it carries, in Ground.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Realized to VELOCITY at least.
+
+    Attributes
+    ----------
+    links : list of Link
+    speeds : list of ndarray of int
+        For each link the places of its speeds in ``state.u``.
+    R_GF, p_M : list of ndarray
+        For each link the rotation of F, shape (3, 3), and the position of M's origin, shape (3,), m.
+    angular, linear, at : ndarray, shape (3, nu)
+        For each speed the angular velocity that one unit of it gives to what it carries, the velocity of M's
+        origin, and where that is. Zero for speeds that belong to no joint.
+    carries : ndarray of bool, shape (links, nu)
+        Whether a speed moves a link.
+
+    Raises
+    ------
+    StageError
+        When the State is not realized to VELOCITY.
+    """
+
+    def __init__(self, system: cosim.System, state: cosim.State) -> None:
+        self.system, self.state = system, state
+        self.tree = Tree.of(system.parts.values(), self._attached, _no_problem)
+        self.links = self.tree.links
+        nu = system.nu
+        self.angular, self.linear, self.at = np.zeros((3, nu)), np.zeros((3, nu)), np.zeros((3, nu))
+        self.carries = np.zeros((len(self.links), nu), dtype=bool)
+        self.speeds: list[NDArray[np.int64]] = []
+        self.R_GF: list[Array] = []
+        self.p_M: list[Array] = []
+        state.require(cosim.Stage.VELOCITY, "the motion of the bodies")
+        for i, link in enumerate(self.links):
+            joint = link.joint
+            X_PF, X_FM = self.read(joint, "frame_on_parent"), self.read(joint, "X_FM")
+            R_GP, p_P = self.pose(link.parent)
+            self.R_GF.append(R_GP @ X_PF[:9].reshape(3, 3))
+            self.p_M.append(p_P + R_GP @ X_PF[9:] + self.R_GF[i] @ X_FM[9:])
+            first = system.variables[f"{joint.name}.u"].slot.offset - system.nq if joint.nu else 0
+            own = np.arange(first, first + joint.nu)
+            self.speeds.append(own)
+            if joint.nu:
+                H = self.read(joint, "H_FM").reshape(joint.nu, 6)
+                self.angular[:, own] = self.R_GF[i] @ H[:, :3].T
+                self.linear[:, own] = self.R_GF[i] @ H[:, 3:].T
+                self.at[:, own] = self.p_M[i][:, None]
+            if link.parent >= 0:
+                self.carries[i] = self.carries[link.parent]
+            self.carries[i, own] = True
+
+    def read(self, part: cosim.Component, name: str) -> Array:
+        """A variable of a part, as an array."""
+        return np.asarray(self.state[f"{part.name}.{name}"], dtype=float)
+
+    def pose(self, link: int) -> tuple[Array, Array]:
+        """R_GB and p_GB of a link; Ground's for -1."""
+        if link < 0:
+            return np.eye(3), np.zeros(3)
+        X_GB = self.read(self.links[link].body, "X_GB")
+        return X_GB[:9].reshape(3, 3), X_GB[9:]
+
+    def index(self, body: str | cosim.Component) -> int:
+        """The link of a body; -1 for a part that carries joints without being moved.
+
+        Raises
+        ------
+        LookUpError
+            No body has this name, with the nearest one.
+        """
+        name = body if isinstance(body, str) else body.name
+        for i, link in enumerate(self.links):
+            if link.body.name == name:
+                return i
+        if "X_GB" in getattr(self.system.parts.get(name), "declarations", {}):
+            return -1
+        raise cosim.LookUpError("body", name, [link.body.name for link in self.links])
+
+    def jacobian(self, link: int, point: Any) -> Array:
+        """Angular velocity of a link and velocity of its point at `point`, for unit speeds; (6, nu)."""
+        if link < 0:
+            return np.zeros((6, self.system.nu))
+        arms = np.asarray(point, dtype=float)[:, None] - self.at
+        linear = self.linear + np.cross(self.angular, arms, axis=0)
+        return np.vstack([self.angular, linear]) * self.carries[link]
+
+    def center(self, link: int) -> Array:
+        """Position of the centre of mass of a link's body, m."""
+        R, p = self.pose(link)
+        center: Array = p + R @ self.read(self.links[link].body, "center_of_mass")
+        return center
+
+    def inertia(self, link: int) -> tuple[float, Array]:
+        """Mass, and inertia about the centre of mass in Ground's axes, shape (3, 3)."""
+        body = self.links[link].body
+        xx, yy, zz, xy, xz, yz = self.read(body, "inertia")
+        R, _ = self.pose(link)
+        central = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        return float(self.state[f"{body.name}.mass"]), central
+
+    def velocity(self, link: int, point: Any) -> Array:
+        """Angular velocity, and velocity of the point of the body that is at `point`; shape (6,)."""
+        if link < 0:
+            return np.zeros(6)
+        V = self.read(self.links[link].body, "V_GB")
+        arm = np.asarray(point, dtype=float) - self.pose(link)[1]
+        return np.concatenate([V[:3], V[3:] + np.cross(V[:3], arm)])
+
+    def biases(self) -> list[tuple[Array, Array]]:
+        """For each link the angular acceleration, and the acceleration of M's origin, while u_dot is zero."""
+        found: list[tuple[Array, Array]] = []
+        for i, link in enumerate(self.links):
+            R_GF, own = self.R_GF[i], self.speeds[i]
+            u = self.state.u[own]
+            spin, slip = self.angular[:, own] @ u, self.linear[:, own] @ u
+            alpha, a = self._at(link.parent, self.p_M[i], found)
+            if link.joint.nu:
+                remainder = self.read(link.joint, "HDotU_FM")
+                w_P = self.velocity(link.parent, self.p_M[i])[:3]
+                alpha = alpha + np.cross(w_P, spin) + R_GF @ remainder[:3]
+                a = a + 2.0 * np.cross(w_P, slip) + R_GF @ remainder[3:]
+            found.append((alpha, a))
+        return found
+
+    def bias_at(self, link: int, point: Any, biases: list[tuple[Array, Array]]) -> Array:
+        """Angular acceleration, and acceleration of a link's point, while u_dot is zero; shape (6,)."""
+        return np.concatenate(self._at(link, np.asarray(point, dtype=float), biases))
+
+    def _at(self, link: int, point: Array, biases: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+        if link < 0:
+            return np.zeros(3), np.zeros(3)
+        alpha, a = biases[link]
+        arm = point - self.p_M[link]
+        w = self.velocity(link, point)[:3]
+        return alpha, a + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm))
+
+    def _attached(self, part: cosim.Component, attachment: str) -> cosim.Component:
+        value = part.values.attachments[attachment]
+        return self.system.parts[value if isinstance(value, str) else value.name]
+
+
+def _no_problem(where: str, text: str) -> None:
+    """A system that exists has a sound tree."""
+    raise cosim.ModelError.of(where, text)
