@@ -18,7 +18,10 @@ PACKAGES = {
 }
 KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
-OWN_LIBRARIES = {"cosim_workbench": {"rich", "matplotlib", "pandas"}, "cosim_fmu": {"fmpy", "pythonfmu"}}
+OWN_LIBRARIES = {
+    "cosim_integrators": {"sksundae"},
+    "cosim_workbench": {"rich", "matplotlib", "pandas"}, "cosim_fmu": {"fmpy", "pythonfmu"},
+}
 TOUCH_NUMBA = {"cosim/compiled/native.py"}
 HEAVY = {
     "numba",

@@ -25,6 +25,9 @@ class Capabilities:
         Only for systems in which q' = N(q) u, u' = f(t, q, u, z).
     restarts_cheaply : bool
         Has no history: an event costs no more than the step that it cuts.
+    resumes_exactly : bool
+        A restored State goes on to the same bytes as one that never stopped. Integrators of other libraries
+        keep their history to themselves and begin anew.
     supports_constraints : bool
         Corrects the solution by projection after each step, where the system has constraints.
     """
@@ -36,4 +39,5 @@ class Capabilities:
     symplectic: bool = False
     needs_second_order_form: bool = False
     restarts_cheaply: bool = True
+    resumes_exactly: bool = True
     supports_constraints: bool = False

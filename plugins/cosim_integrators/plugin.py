@@ -11,6 +11,11 @@ from cosim_integrators.esdirk43 import Esdirk43
 from cosim_integrators.explicit_euler import ExplicitEuler
 from cosim_integrators.heun import Heun
 from cosim_integrators.implicit_euler import ImplicitEuler
+from cosim_integrators.library.cvode import Cvode
+from cosim_integrators.library.scipy_bdf import ScipyBdf
+from cosim_integrators.library.scipy_dop853 import ScipyDop853
+from cosim_integrators.library.scipy_lsoda import ScipyLsoda
+from cosim_integrators.library.scipy_radau import ScipyRadau
 from cosim_integrators.radau3 import Radau3
 from cosim_integrators.radau5 import Radau5
 from cosim_integrators.runge_kutta_3 import RungeKutta3
@@ -43,6 +48,11 @@ def cosim_register_integrators(register: cosim.Register) -> None:
     register("integrators.radau5", Radau5)
     register("integrators.esdirk43", Esdirk43)
     register("integrators.bdf", Bdf)
+    register("integrators.scipy_dop853", ScipyDop853)
+    register("integrators.scipy_lsoda", ScipyLsoda)
+    register("integrators.scipy_radau", ScipyRadau)
+    register("integrators.scipy_bdf", ScipyBdf)
+    register("integrators.cvode", Cvode)
     register("integrators.semi_implicit_euler", SemiImplicitEuler)
     register("integrators.velocity_verlet", VelocityVerlet)
     register("integrators.yoshida_4", Yoshida4)

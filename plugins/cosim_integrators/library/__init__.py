@@ -1,0 +1,1 @@
+"""Integrators of other libraries, for comparison and choice: not compiled, not lowered."""

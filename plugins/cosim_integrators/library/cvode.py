@@ -1,0 +1,111 @@
+"""CVODE of SUNDIALS."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_integrators.library.library_integrator import Evaluation, LibraryIntegrator, Solver
+
+Vector = NDArray[np.float64]
+LARGEST_DENSE = 200
+
+
+class CvodeSolver:
+    """CVODE in the middle of a run."""
+
+    def __init__(self, made: Any, t: float, y: Vector) -> None:
+        made.init_step(t, y)
+        self._made, self.t, self.y = made, t, y
+        self.jacobians = self.factorizations = 0
+
+    def step(self, t_stop: float) -> bool:
+        """One step of its own, not past a time."""
+        found = self._made.step(t_stop, method="onestep", tstop=t_stop)
+        self.t, self.y = float(found.t), np.array(found.y)
+        self.jacobians = int(found.njev)
+        return bool(found.success)
+
+    def at(self, t: float) -> Vector:
+        """Its interpolation; the next step goes on from the end of this one."""
+        return np.array(self._made.step(t, method="normal").y)
+
+
+class Cvode(LibraryIntegrator):
+    """CVODE of SUNDIALS: backward differentiation of orders 1 to 5, variable step.
+
+    When to use: stiff systems, to compare with `Bdf` and with programs that use SUNDIALS. Slower than ours by
+    the calls from Python, and not lowered. Needs ``pip install cosim-framework[sundials]``.
+
+    What every integrator of a library lacks is said in `LibraryIntegrator`. Up to 200 states its matrices are
+    dense, beyond them sparse with the structure that is known from the schedule.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is refused.
+
+    Raises
+    ------
+    ModelError
+        When scikit-sundae is not installed.
+
+    References
+    ----------
+    scikit-sundae documentation, class ``sksundae.cvode.CVODE``.
+
+    Examples
+    --------
+    >>> Cvode.order
+    5
+    """
+
+    bibtex = """
+@article{hindmarsh2005,
+  author = {Hindmarsh, Alan C. and others},
+  title = {{SUNDIALS}: suite of nonlinear and differential/algebraic equation solvers},
+  journal = {ACM Transactions on Mathematical Software},
+  volume = {31},
+  number = {3},
+  pages = {363--396},
+  year = {2005}
+}
+"""
+
+    order = 5
+    capabilities: ClassVar[cosim.Capabilities] = cosim.Capabilities(
+        adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
+    )
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        try:
+            from sksundae.cvode import CVODE
+        except ImportError as error:
+            raise cosim.ModelError.of(
+                "Cvode",
+                f"scikit-sundae cannot be imported ({error}): pip install cosim-framework[sundials], "
+                "or choose integrators.bdf, which needs nothing more.",
+            ) from error
+        self._cvode = CVODE
+
+    def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
+        """A new CVODE."""
+
+        def right_hand_side(at: float, state: Vector, rates: Vector) -> None:
+            rates[:] = evaluation(at, state)
+
+        more: dict[str, Any] = {}
+        if y.size > LARGEST_DENSE:
+            from scipy.sparse import csc_matrix
+
+            starts, rows = self._system.derivative_structure()
+            pattern = csc_matrix((np.ones(rows.size), rows, starts), shape=(y.size, y.size))
+            more = {"linsolver": "sparse", "sparsity": pattern}
+        made = self._cvode(
+            right_hand_side, rtol=self._relative, atol=self._absolute, first_step=first, **more
+        )
+        return CvodeSolver(made, t, y.copy())

@@ -1,0 +1,264 @@
+"""What integrators of other libraries have in common."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+
+if TYPE_CHECKING:
+    State = Any
+    System = Any
+
+Vector = NDArray[np.float64]
+MOST_HALVINGS = 40
+
+
+class Evaluation(Protocol):
+    """The derivative as libraries take it."""
+
+    def __call__(self, t: float, y: Vector) -> Vector:
+        """Y' at a time and state, shape (ny,)."""
+
+
+class Solver(Protocol):
+    """A solver of a library in the middle of a run."""
+
+    t: float
+    y: Vector
+    jacobians: int
+    factorizations: int
+
+    def step(self, t_stop: float) -> bool:
+        """One step of its own, not past a time; False when it cannot go on."""
+
+    def at(self, t: float) -> Vector:
+        """The solution inside the last step."""
+
+
+class BlockFailedError(Exception):
+    """A block of the schedule raised while a library evaluated the derivative."""
+
+
+class LibraryIntegrator(cosim.Integrator):
+    """Base of integrators that leave the steps to another library.
+
+    What they cannot do: fixed steps; go on to the same bytes from a restored State (history and
+    matrices lie in the library: of them only the length of the last step is in the State, and the run
+    begins anew there, as after an event); be compiled, so that an exported FMU needs the library. The
+    relative tolerance has to be the same for all states.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is refused.
+
+    Raises
+    ------
+    ModelError
+        With everything that is wrong.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        if options.get("fixed_step") is not None:
+            raise cosim.ModelError.of(
+                type(self).__name__,
+                "this library chooses its steps itself: leave fixed_step out, or give maximum_step, "
+                "or choose a method of ours.",
+            )
+        super().__init__(**options)
+        self._solver: Solver | None = None
+        self._system: Any = None
+        self._start = self._end = self._accepted_end = math.nan
+        self._y_start = self._y_end = np.zeros(0)
+        self._failed: tuple[float, Vector] | None = None
+        self._counts = np.zeros(5, dtype=np.int64)
+        self._errors: list[int] = []
+
+    @abstractmethod
+    def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
+        """A solver that begins here; `first` is the length of its first step, s, 0 for its own choice."""
+
+    def memory_size(self, ny: int) -> int:
+        """The length of the last step."""
+        return 1
+
+    def initialize(self, system: System, state: State) -> None:
+        """Begin: the first step is the library's choice unless given."""
+        self._prepare(system)
+        self._solver = None
+        self._start = math.nan
+        state.integrator_memory = np.array([self.initial_step or 0.0])
+
+    def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> cosim.StepCode:
+        """One step of the library; see `cosim.Integrator.step`."""
+        if self._system is not system:
+            self._prepare(system)
+        t, memory = state.time, state.integrator_memory
+        if not t < t_stop:
+            if t == t_stop:
+                return cosim.StepCode.DONE
+            raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
+        if memory.shape != (1,):
+            return cosim.StepCode.NOT_INITIALIZED
+        bound = min(t_stop, t + min(limit, self.maximum_step))
+        if bound == math.inf:
+            raise ValueError("an integrator of a library needs a finite t_stop, limit or maximum_step")
+        known = self._solver is not None and self._solver.t == t and np.array_equal(self._solver.y, state.y)
+        if not known:
+            self._solver = None
+        return self._take(system, state, bound, memory[0])
+
+    def _take(self, system: System, state: State, bound: float, first: float) -> cosim.StepCode:
+        """A step that ends at `bound` at the latest; components may report an error and shorten it."""
+        t, y = state.time, state.y.copy()
+        derivative = system.arrays(state)[5][: y.size].copy()
+        code = cosim.StepCode.DONE
+        if not (np.isfinite(y).all() and np.isfinite(derivative).all()):
+            code = cosim.StepCode.NOT_FINITE
+        for _ in range(MOST_HALVINGS if code is cosim.StepCode.DONE else 0):
+            code = self._attempt(system, state, t, y, bound, first)
+            if code is not cosim.StepCode.DONE:
+                break
+            reported = np.abs(system.arrays(state)[5][self._errors]).max(initial=0.0)
+            if reported <= self.accuracy:
+                break
+            self._counts[1] += 1
+            self._solver, bound, first = None, t + 0.5 * (state.time - t), 0.0
+            self._put(system, state, t, y)
+            code = cosim.StepCode.MINIMUM_STEP
+        if code is cosim.StepCode.DONE and state.time - t < self.minimum_step and state.time < bound:
+            code = cosim.StepCode.MINIMUM_STEP
+        if code is not cosim.StepCode.DONE:
+            self._solver = None
+            self._put(system, state, t, y)
+            return code
+        self._start = t
+        self._end = self._accepted_end = state.time
+        self._y_start, self._y_end = y, state.y.copy()
+        self._counts[0] += 1
+        state.integrator_memory[0] = self._end - self._start
+        return code
+
+    def _attempt(
+        self, system: System, state: State, t: float, y: Vector, bound: float, first: float
+    ) -> cosim.StepCode:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                if self._solver is None:
+                    first = min(first, bound - t)
+                    self._solver = self.new_solver(self._evaluation(system, state), t, y, bound, first)
+                before = self._solver.jacobians, self._solver.factorizations
+                while self._solver.t <= t:
+                    if not self._solver.step(bound):
+                        return cosim.StepCode.MINIMUM_STEP
+                self._counts[3:] += (
+                    self._solver.jacobians - before[0],
+                    self._solver.factorizations - before[1],
+                )
+            except BlockFailedError:
+                return cosim.StepCode.BLOCK_FAILED
+            except (ValueError, ArithmeticError, RuntimeError):  # what LAPACK and others make of NaN
+                self._failed = t, y
+                return cosim.StepCode.NOT_FINITE
+            end = self._solver.y
+            if not np.isfinite(end).all() or not self._put(system, state, float(self._solver.t), end):
+                return cosim.StepCode.NOT_FINITE
+        return cosim.StepCode.DONE
+
+    def _evaluation(self, system: System, state: State) -> Evaluation:
+        def evaluation(t: float, y: Vector) -> Vector:
+            arrays = system.arrays(state)
+            arrays[0][:] = y
+            self._counts[2] += 1
+            if self._walk(system.table, system.ints, *system.derivative_range, float(t), *arrays):
+                self._failed = float(t), np.array(y)
+                raise BlockFailedError
+            found: Vector = arrays[5][: y.size].copy()
+            return found
+
+        return evaluation
+
+    def _put(self, system: System, state: State, t: float, y: Vector) -> bool:
+        """Make a time and a state those of the State, realized to Acceleration; False when it fails."""
+        arrays = system.arrays(state)
+        arrays[0][:] = y
+        self._counts[2] += 1
+        with np.errstate(all="ignore"):
+            failed = self._walk(system.table, system.ints, *system.derivative_range, t, *arrays)
+        if failed or not np.isfinite(arrays[5][: y.size]).all():
+            self._failed = t, np.array(y)
+            return False
+        state._advance(t)
+        return True
+
+    def restart(self, system: System, state: State) -> None:
+        """Begin anew, as the library does it."""
+        self._solver = None
+        self._start = math.nan
+        state.integrator_memory[0] = 0.0
+
+    def redo(self, system: System, state: State, t_event: float) -> cosim.StepCode:
+        """From the start of the last step to `t_event` exactly, in as many steps as the library wants."""
+        if not self._start < t_event <= self._accepted_end:
+            raise ValueError(
+                f"t = {t_event} s is not inside the last step, {self._start} to {self._accepted_end} s"
+            )
+        start, y, end, y_end = self._start, self._y_start, self._end, self._y_end
+        kept = self._solver
+        self._solver, code, at, at_y = None, cosim.StepCode.DONE, start, y
+        while at < t_event:
+            code = self._attempt(system, state, at, at_y, t_event, 0.0)
+            if code is not cosim.StepCode.DONE:
+                self._solver = kept
+                self._put(system, state, end, y_end)
+                return code
+            at, at_y = state.time, state.y.copy()
+        self._solver, self._end, self._y_end = kept, t_event, at_y
+        return code
+
+    def interpolate(self, t: float, out: Vector) -> None:
+        """The dense output of the library; ValueError outside the last step."""
+        if not self._start <= t <= self._end or self._solver is None:
+            raise ValueError(f"t = {t} s is not inside the last step, {self._start} to {self._end} s")
+        if t in (self._start, self._end):
+            out[:] = self._y_end if t == self._end else self._y_start
+        else:
+            out[:] = self._solver.at(t)
+
+    @property
+    def previous_time(self) -> float:
+        """Where the last step began, s; NaN when there is none."""
+        return self._start
+
+    @property
+    def failed_at(self) -> tuple[float, Vector] | None:
+        """Time, s, and continuous state of the evaluation that failed last."""
+        return self._failed
+
+    @property
+    def statistics(self) -> cosim.StepStatistics:
+        """Counts since the integrator was made; rejections inside the library are not known."""
+        return cosim.StepStatistics(*(int(n) for n in self._counts))
+
+    def _prepare(self, system: System) -> None:
+        relative, self._absolute = self.tolerances(system)
+        if relative.size and (relative != relative[0]).any():
+            raise cosim.ModelError.of(
+                type(self).__name__,
+                "relative_tolerance differs from state to state; this library takes one for all: "
+                "give one number, and absolute_tolerance for each.",
+            )
+        self._relative = float(relative[0]) if relative.size else self.accuracy
+        self._system, self._solver = system, None
+        self._walk = cosim.compile_function(cosim.walk, cosim.WALK_SIGNATURE)
+        self._errors = [
+            v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == "step_error"
+        ]

@@ -1,0 +1,45 @@
+"""SciPy's DOP853."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_integrators.library.scipy_integrator import ScipyIntegrator
+
+
+class ScipyDop853(ScipyIntegrator):
+    """Dormand–Prince 8(5,3) as SciPy has it.
+
+    When to use: to compare with `DormandPrince853`. Slower than ours by the calls
+    from Python, and not lowered.
+
+    What every integrator of a library lacks is said in `LibraryIntegrator`.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is refused.
+
+    References
+    ----------
+    SciPy API documentation, class ``scipy.integrate.DOP853``.
+
+    Examples
+    --------
+    >>> ScipyDop853(accuracy=1e-6).order
+    8
+    """
+
+    bibtex = """
+@article{virtanen2020,
+  author = {Virtanen, Pauli and others},
+  title = {{SciPy} 1.0: fundamental algorithms for scientific computing in {Python}},
+  journal = {Nature Methods},
+  volume = {17},
+  pages = {261--272},
+  year = {2020}
+}
+"""
+
+    solver_name = "DOP853"
+    order = 8
+    capabilities = cosim.Capabilities(adaptive=True, dense_order=7, resumes_exactly=False)

@@ -1,0 +1,82 @@
+"""Integrators of SciPy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_integrators.library.library_integrator import Evaluation, LibraryIntegrator, Solver
+
+Vector = NDArray[np.float64]
+
+
+class ScipySolver:
+    """A solver of `scipy.integrate` in the middle of a run."""
+
+    def __init__(self, made: Any, bound_is_fixed: bool) -> None:
+        self._made, self._bound_is_fixed = made, bound_is_fixed
+        self.t, self.y = float(made.t), made.y.copy()
+        self.jacobians = self.factorizations = 0
+        self._dense: Any = None
+
+    def step(self, t_stop: float) -> bool:
+        """One step of its own, not past a time."""
+        made = self._made
+        if made.t_bound != t_stop:
+            if self._bound_is_fixed:
+                raise ValueError("a new bound needs a new solver")
+            made.t_bound, made.status = t_stop, "running"
+        made.step()
+        if made.status == "failed":
+            return False
+        self.t, self.y = float(made.t), made.y.copy()
+        self.jacobians, self.factorizations = int(made.njev), int(made.nlu)
+        self._dense = made.dense_output() if math.isfinite(self.t) else None
+        return True
+
+    def at(self, t: float) -> Vector:
+        """Its dense output."""
+        found: Vector = self._dense(t)
+        return found
+
+
+class ScipyIntegrator(LibraryIntegrator):
+    """Base of the solvers of `scipy.integrate`: a subclass names one.
+
+    Attributes
+    ----------
+    solver_name : str
+        Of a class in `scipy.integrate`.
+    bound_is_fixed : bool
+        Whether its bound cannot be moved once it runs; a new target then costs a new beginning.
+    """
+
+    solver_name: ClassVar[str]
+    bound_is_fixed: ClassVar[bool] = False
+
+    def step(self, system: Any, state: Any, t_stop: float, limit: float = math.inf) -> Any:
+        """One step of SciPy's; see `cosim.Integrator.step`."""
+        bound = min(t_stop, state.time + min(limit, self.maximum_step))
+        if self.bound_is_fixed and bound != getattr(self, "_bound", bound):
+            self._solver = None
+        self._bound = bound
+        return super().step(system, state, t_stop, limit)
+
+    def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
+        """A new one, with the structure of the Jacobian where it takes that."""
+        import scipy.integrate
+        from scipy.sparse import csc_matrix
+
+        more: dict[str, Any] = {}
+        if self.solver_name in ("Radau", "BDF"):
+            starts, rows = self._system.derivative_structure()
+            entries = np.ones(rows.size)
+            more["jac_sparsity"] = csc_matrix((entries, rows, starts), shape=(y.size, y.size))
+        made = getattr(scipy.integrate, self.solver_name)(
+            evaluation, t, y.copy(), t_stop, rtol=self._relative, atol=self._absolute,
+            first_step=first or None, **more,
+        )  # fmt: skip
+        return ScipySolver(made, self.bound_is_fixed)

@@ -1,0 +1,48 @@
+"""SciPy's LSODA."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_integrators.library.scipy_integrator import ScipyIntegrator
+
+
+class ScipyLsoda(ScipyIntegrator):
+    """LSODA of ODEPACK as SciPy has it: Adams or BDF, chosen on the way.
+
+    When to use: smooth systems that are stiff now and then. Slower than ours by the calls
+    from Python, and not lowered.
+
+    What every integrator of a library lacks is said in `LibraryIntegrator`.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is refused.
+
+    References
+    ----------
+    SciPy API documentation, class ``scipy.integrate.LSODA``.
+
+    Examples
+    --------
+    >>> ScipyLsoda(accuracy=1e-6).order
+    1
+    """
+
+    bibtex = """
+@article{virtanen2020,
+  author = {Virtanen, Pauli and others},
+  title = {{SciPy} 1.0: fundamental algorithms for scientific computing in {Python}},
+  journal = {Nature Methods},
+  volume = {17},
+  pages = {261--272},
+  year = {2020}
+}
+"""
+
+    solver_name = "LSODA"
+    order = 1
+    capabilities = cosim.Capabilities(
+        adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
+    )
+    bound_is_fixed = True

@@ -1,0 +1,210 @@
+"""Implicit methods in models: events, a delay in the loop, stiff mounts, many states, resuming, failures."""
+
+import math
+
+import numpy as np
+import pytest
+from block_system import BlockSystem, run
+from stiff_problems import PROBLEMS
+from test_jacobian import chain
+
+import cosim
+from cosim.testing.other_mode import results_in_other_mode
+from cosim_integrators.bdf import Bdf
+from cosim_integrators.dormand_prince import DormandPrince
+from cosim_integrators.esdirk43 import Esdirk43
+from cosim_integrators.implicit import integrator as machinery
+from cosim_integrators.implicit import layout
+from cosim_integrators.implicit_euler import ImplicitEuler
+from cosim_integrators.radau3 import Radau3
+from cosim_integrators.radau5 import Radau5
+from cosim_integrators.trapezoid import Trapezoid
+from cosim_mechanics import Multibody
+
+GOOD = [Radau5, Esdirk43, Bdf]
+ALL = [*GOOD, Radau3, ImplicitEuler, Trapezoid]
+HIRES = PROBLEMS[3]
+
+
+class Follower(cosim.Component):
+    """A state that follows cos t at once, and stays behind at 0.5: a switch turns it round there."""
+
+    y = cosim.auxiliary_state(start=1.0)
+    turned = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(t, y, turned, y_dot):
+        y_dot[0] = -1e5 * (y - math.cos(t)) if turned == 0 else -1e5 * (y - 1.0)
+
+    @cosim.witness(direction="falling")
+    def half(y):
+        return y - 0.5
+
+    @cosim.on(half, does="unrestricted")
+    def turn(turned, turned_next):
+        turned_next[0] = turned + 1
+
+
+@pytest.mark.parametrize("method", [*GOOD, Radau3])
+def test_an_event_of_a_stiff_system(method) -> None:
+    model = cosim.Model("follower")
+    model.add(Follower, "follower")
+    simulator = cosim.Simulator(model.build(), integrator=method, accuracy=1e-7)
+    simulator.advance_to(2.0)
+    assert len(simulator.events) == 1
+    # y = cos t + 1e-5 sin t up to the square of the small number
+    assert simulator.events[0].time == pytest.approx(math.pi / 3 + 1e-5, abs=1e-6)
+    assert simulator.state["follower.y"] == pytest.approx(1.0, abs=1e-9)
+    assert simulator.integrator.statistics.steps < 200
+
+
+class Late(cosim.Component):
+    """A stiff follower of what it was itself a second ago."""
+
+    y = cosim.auxiliary_state(start=1.0)
+    seen = cosim.input()
+    out = cosim.output()
+
+    @cosim.kernel
+    def show(y, out):
+        out[0] = y
+
+    @cosim.kernel
+    def derivatives(y, seen, y_dot):
+        y_dot[0] = -500.0 * (y - 0.5 * seen)
+
+
+@pytest.mark.parametrize("method", GOOD)
+def test_a_delay_in_the_loop(method) -> None:
+    model = cosim.Model("late")
+    model.add(Late, "late")
+    model.add("measures.delay", "felt", source="late.out", delay=1.0)
+    model.connect("felt", "late.seen")
+    simulator = cosim.Simulator(model.build(), integrator=method, accuracy=1e-7)
+    for end, value in ((1.0, 0.5), (2.0, 0.25), (3.0, 0.125)):
+        simulator.advance_to(end)
+        assert simulator.state["late.y"] == pytest.approx(value, abs=2e-6)
+    assert simulator.integrator.statistics.steps < 1000
+
+
+@pytest.mark.parametrize("method", ["radau5", "esdirk43", "bdf"])
+def test_a_body_on_a_very_stiff_mount(method) -> None:
+    model = Multibody("mounted")
+    body = model.body("body", mass=2.0, inertia=(0.1, 0.2, 0.3))
+    model.joint("free", child=body)
+    place = {"frame_on_body1": (0.1, 0.05, 0.0), "frame_on_body2": (0.1, 0.05, 0.0)}
+    values = {"stiffness": [1e8] * 6, "damping": [1e5] * 6}
+    model.add("mechanics.linear_bushing", "mount", body1="ground", body2=body, **place, **values)
+    result = model.simulate(until=1.0, integrator=f"integrators.{method}", accuracy=1e-6)
+    sag = 2.0 * 9.81 / 1e8  # and by the rotation that the offset brings
+    assert result["body.z"][-1] == pytest.approx(-sag * (1.0 + 0.1**2 + 0.05**2), rel=1e-4)
+    assert result.statistics["integrator_steps"] < 300  # an explicit method takes three hundred thousand
+
+
+@pytest.mark.parametrize("method", GOOD)
+def test_many_states_go_through_sparse_matrices(method) -> None:
+    system = chain(70)
+    assert system.ny == 210 > machinery.LARGEST_DENSE
+    ends = []
+    for made in (DormandPrince(accuracy=1e-9), method(accuracy=1e-6)):
+        state = system.default_state()
+        state.set_u(np.cos(np.arange(70.0)))
+        state.realize(cosim.Stage.ACCELERATION)
+        made.initialize(system, state)
+        assert made.advance(system, state, 0.5) is cosim.StepCode.DONE
+        ends.append(state.y.copy())
+    assert made._pattern[layout.P_SPARSE] != 0
+    assert np.abs(ends[1] - ends[0]).max() < 2e-5
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_two_states_side_by_side(method) -> None:
+    """One integrator for two States in turn takes the same steps as one for each."""
+    system = BlockSystem(HIRES.block, 8)
+    ends = []
+    for together in (False, True):
+        made = [method(accuracy=1e-4)] * 2 if together else [method(accuracy=1e-4), method(accuracy=1e-4)]
+        states = [system.state(HIRES.start), system.state(np.array(HIRES.start) * 0.5)]
+        for integrator, state in zip(made, states, strict=True):
+            integrator.initialize(system, state)
+        for _ in range(12):
+            for integrator, state in zip(made, states, strict=True):
+                assert integrator.step(system, state, 300.0) is cosim.StepCode.DONE
+        ends.append(b"".join(s.y.tobytes() + s.integrator_memory.tobytes() for s in states))
+    assert ends[0] == ends[1]
+
+
+class Digests:
+    """What every method ends with, for the comparison with plain Python."""
+
+    @classmethod
+    def ends(cls) -> list[str]:
+        system = BlockSystem(HIRES.block, 8)
+        found = []
+        for method in ALL:
+            state = system.state(HIRES.start)
+            integrator = method(accuracy=1e-3)
+            integrator.initialize(system, state)
+            run(integrator, system, state, 0.5)
+            found.append((state.y.tobytes() + state.integrator_memory.tobytes()).hex())
+        return found
+
+
+def test_plain_python_gives_the_same_bytes() -> None:
+    assert results_in_other_mode(Digests, "ends") == Digests.ends()
+
+
+def growing(t, y, p, d, k, h, c, ints, first, count):
+    c[0] = p[0] * y[0]
+    c[1] += 1.0
+
+
+def jumping(t, y, p, d, k, h, c, ints, first, count):
+    c[0] = 1.0
+    c[1] = -1e3 if y[1] > 0.0 else 1e3
+    c[2] += 1.0
+
+
+def test_a_singular_matrix_is_no_convergence() -> None:
+    system = BlockSystem(growing, 1)
+    state = system.state([1.0], parameters=(8.0,))
+    integrator = ImplicitEuler(fixed_step=0.125)
+    integrator.initialize(system, state)
+    before = state.integrator_memory.copy()
+    assert integrator.step(system, state, 1.0) is cosim.StepCode.NO_CONVERGENCE
+    assert state.time == 0.0
+    assert state.y[0] == 1.0
+    assert np.array_equal(state.integrator_memory, before)
+
+
+@pytest.mark.parametrize("method", [Radau5, Esdirk43])
+def test_control_goes_round_a_singular_matrix(method) -> None:
+    system = BlockSystem(growing, 1)
+    state = system.state([1.0], parameters=(8.0,))
+    integrator = method(accuracy=1e-6, initial_step=0.25 / 8.0)
+    integrator.initialize(system, state)
+    run(integrator, system, state, 0.5)
+    assert state.y[0] == pytest.approx(math.exp(4.0), rel=1e-4)
+
+
+class Sticking(cosim.Component):
+    """A jump in the derivative, which should be an event, beside something that is smooth."""
+
+    smooth = cosim.auxiliary_state()
+    jumping = cosim.auxiliary_state(start=0.5e-3)
+
+    @cosim.kernel
+    def derivatives(jumping, smooth_dot, jumping_dot):
+        smooth_dot[0] = 1.0
+        jumping_dot[0] = -1e6 if jumping > 0.0 else 1e6
+
+
+def test_newtons_failure_names_the_state() -> None:
+    model = cosim.Model("model")
+    model.add(Sticking, "sticking")
+    simulator = cosim.Simulator(model.build(), integrator="integrators.radau5", fixed_step=0.01)
+    with pytest.raises(
+        cosim.SimulationError, match=r"sticking\.jumping has the largest .* could not be solved"
+    ):
+        simulator.advance_to(1.0)
+    assert simulator.state.time == 0.0

@@ -1,0 +1,141 @@
+"""Integrators of other libraries behind our contract."""
+
+import importlib.util
+import math
+
+import numpy as np
+import pytest
+from block_system import BlockSystem, run
+from stiff_problems import PROBLEMS
+from test_implicit_models import Follower
+
+import cosim
+from cosim.testing.known_solution import exact, known_system
+from cosim_integrators.library.cvode import Cvode
+from cosim_integrators.library.scipy_bdf import ScipyBdf
+from cosim_integrators.library.scipy_dop853 import ScipyDop853
+from cosim_integrators.library.scipy_lsoda import ScipyLsoda
+from cosim_integrators.library.scipy_radau import ScipyRadau
+
+HAS_SUNDAE = importlib.util.find_spec("sksundae") is not None
+NEEDS_SUNDAE = pytest.mark.skipif(not HAS_SUNDAE, reason="scikit-sundae is an extra")
+STIFF = [ScipyLsoda, ScipyRadau, ScipyBdf, pytest.param(Cvode, marks=NEEDS_SUNDAE)]
+ALL = [ScipyDop853, *STIFF]
+SYSTEM = known_system()
+
+
+def started(method, **options):
+    state = SYSTEM.default_state().realize(cosim.Stage.ACCELERATION)
+    integrator = method(**options)
+    integrator.initialize(SYSTEM, state)
+    return integrator, state
+
+
+def go_to(integrator, state, target, system=SYSTEM):
+    while state.time < target:
+        assert integrator.step(system, state, target) is cosim.StepCode.DONE
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_steps_keep_the_accuracy_and_land(method) -> None:
+    errors = []
+    for accuracy in (1e-4, 1e-8):
+        integrator, state = started(method, accuracy=accuracy)
+        for target in (0.3, 1.0, 2.0):
+            go_to(integrator, state, target)
+            assert state.time == target
+        assert np.array_equal(state.y_dot[:1], state.y[1:2])  # the cache is that of the end
+        errors.append(np.abs(state.y - exact(2.0)).max())
+        assert errors[-1] < 100 * accuracy
+    assert errors[1] < 0.01 * errors[0]
+    assert integrator.statistics.steps > 3
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_dense_output_and_a_step_taken_again(method) -> None:
+    integrator, state = started(method, accuracy=1e-7)
+    for _ in range(12):
+        integrator.step(SYSTEM, state, 2.0)
+    begin, end, out = integrator.previous_time, state.time, np.zeros(3)
+    for part in (0.3, 0.7):
+        t = begin + part * (end - begin)
+        integrator.interpolate(t, out)
+        assert np.abs(out - exact(t)).max() < 1e-4
+    integrator.interpolate(end, out)
+    assert np.array_equal(out, state.y)
+    assert integrator.redo(SYSTEM, state, 0.5 * (begin + end)) is cosim.StepCode.DONE
+    assert state.time == 0.5 * (begin + end)
+    assert np.abs(state.y - exact(state.time)).max() < 1e-5
+    go_to(integrator, state, 2.0)
+    assert np.abs(state.y - exact(2.0)).max() < 1e-5
+    with pytest.raises(ValueError, match="not inside the last step"):
+        integrator.interpolate(begin - 1.0, out)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_limits_are_kept(method) -> None:
+    integrator, state = started(method, accuracy=1e-3)
+    while state.time < 1.0:
+        before = state.time
+        assert integrator.step(SYSTEM, state, 1.0, 0.04) is cosim.StepCode.DONE
+        assert state.time - before <= 0.04 * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_failure_leaves_the_state(method) -> None:
+    system = known_system(end_of_law=0.5)
+    state = system.default_state().realize(cosim.Stage.ACCELERATION)
+    integrator = method(accuracy=1e-6)
+    integrator.initialize(system, state)
+    code = cosim.StepCode.DONE
+    while code is cosim.StepCode.DONE:
+        before = state.to_bytes()
+        code = integrator.step(system, state, 1.0)
+    assert code is cosim.StepCode.BLOCK_FAILED
+    assert state.to_bytes() == before
+    assert state.stage is cosim.Stage.ACCELERATION
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_restored_state_goes_on_accurately(method) -> None:
+    assert not method.capabilities.resumes_exactly
+    integrator, state = started(method, accuracy=1e-6)
+    go_to(integrator, state, 1.0)
+    restored = SYSTEM.state_from_bytes(state.to_bytes()).realize(cosim.Stage.ACCELERATION)
+    go_to(method(accuracy=1e-6), restored, 2.0)
+    assert np.abs(restored.y - exact(2.0)).max() < 1e-4
+
+
+@pytest.mark.parametrize("method", STIFF)
+def test_a_stiff_problem(method) -> None:
+    problem = PROBLEMS[3]
+    system = BlockSystem(problem.block, 8)
+    state = system.state(problem.start)
+    integrator = method(accuracy=1e-6, absolute_tolerance=1e-10)
+    integrator.initialize(system, state)
+    run(integrator, system, state, problem.until)
+    assert problem.error(state.y) < 1e-3
+    assert integrator.statistics.jacobians > 0
+
+
+@pytest.mark.parametrize("method", STIFF)
+def test_an_event(method) -> None:
+    model = cosim.Model("follower")
+    model.add(Follower, "follower")
+    simulator = cosim.Simulator(model.build(), integrator=method, accuracy=1e-7)
+    simulator.advance_to(2.0)
+    assert [e.time for e in simulator.events] == [pytest.approx(math.pi / 3 + 1e-5, abs=1e-5)]
+    assert simulator.state["follower.y"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_what_they_cannot_do_is_refused() -> None:
+    with pytest.raises(cosim.ModelError, match="chooses its steps itself"):
+        ScipyRadau(fixed_step=0.1)
+    with pytest.raises(cosim.ModelError, match="differs from state to state"):
+        started(ScipyRadau, relative_tolerance={"q": 1e-3})
+
+
+@pytest.mark.skipif(HAS_SUNDAE, reason="scikit-sundae is installed")
+def test_a_missing_library_is_said() -> None:
+    with pytest.raises(cosim.ModelError, match=r"pip install cosim-framework\[sundials\]"):
+        Cvode(accuracy=1e-6)
