@@ -39,9 +39,7 @@ class Checkpoint:
             raise CosimError(f"checkpoint every {every} s: needs more than 0 s")
         folder = path.parent
         if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise CosimError(
-                f"{path}: a checkpoint cannot be written there; choose another file"
-            )
+            raise CosimError(f"{path}: a checkpoint cannot be written there; choose another file")
         self.path, self.every = path, every
         self._last = wall.monotonic()
 

@@ -38,7 +38,7 @@ class ContinuousPhase:
         self.system, self.watch = system, watch
 
     def advance(
-        self, state: State, integrator: Integrator, event_time: float, boundary: float
+        self, state: State, integrator: Integrator, event_time: float, boundary: float, most: int = 1
     ) -> Located | None:
         """One step toward an event or a boundary; the triggered events that ended it, if any.
 
@@ -48,6 +48,8 @@ class ContinuousPhase:
             The next scheduled event, s: a fixed step may be stretched a little to end on it.
         boundary : float
             Where to stop at the latest, s; no step is stretched for its sake.
+        most : int
+            So many steps at most, where nothing looks at the State between them.
 
         Raises
         ------
@@ -57,6 +59,14 @@ class ContinuousPhase:
         start, fixed = state.time, integrator.fixed_step
         before = None if self.watch is None else self.watch.begin(state)
         stop = min(event_time, boundary)
+        if fixed is not None and most > 1:
+            # the last steps before the end one by one: none of them is stretched
+            most = min(most, int((stop - start) / fixed) - 2)
+        if most > 1 and self._flow(state) is self.system:
+            code = integrator.advance(self.system, state, stop, most=most)
+            if code is not StepCode.DONE:
+                raise self._failure(state, integrator, code)
+            return None
         if fixed is not None and self.system.ny and start + fixed < boundary - SLIVER * fixed:
             stop = start + fixed if boundary < event_time else event_time
         if self.system.ny == 0 and not math.isfinite(min(stop, integrator.maximum_step)):

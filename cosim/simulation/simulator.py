@@ -268,7 +268,7 @@ class Simulator:
         target = self._target(boundary_time)
         with interrupt_between_steps() as check:
             while True:
-                answer = self._step(target)
+                answer = self._stride(target)
                 if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
                     break
                 check()
@@ -320,6 +320,11 @@ class Simulator:
         if self._target_rate > 0.0:
             self._pace()
         return self._run(self._stepping.step, self.state, self._integrator, boundary)
+
+    def _stride(self, boundary: float) -> EventStatus:
+        if self._target_rate > 0.0:
+            return self._step(boundary)
+        return self._run(self._stepping.stride, self.state, self._integrator, boundary)
 
     def _run(self, part: Callable[..., EventStatus], *arguments: Any) -> EventStatus:
         """Do a part of a simulation; when it fails, the status says so."""

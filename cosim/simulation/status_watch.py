@@ -34,6 +34,11 @@ class StatusWatch:
         self._told = np.zeros(len(found), dtype=np.bool_)
         self._tell = tell
 
+    @property
+    def looks(self) -> bool:
+        """Whether there are such slots."""
+        return bool(self._offsets.size)
+
     def start(self) -> None:
         """Forget what was told."""
         self._told[:] = False

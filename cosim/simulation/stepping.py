@@ -26,6 +26,7 @@ from cosim.system.system import BREAK_ORDER, System
 UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
 PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
 FIRST_PUBLISH_CAUSES = (EventCause.SCHEDULED, EventCause.TIME_ADVANCED, EventCause.SIGNALED)
+MOST = 10_000  # steps in a stride: what somebody who stops a run waits for at most
 Monitor = Callable[[State], EventStatus | None]
 
 
@@ -90,7 +91,16 @@ class Stepping:
         state.agenda[TIME_ADVANCED] = BOTH
         return worst(statuses)
 
-    def step(self, state: State, integrator: Integrator, boundary: float) -> EventStatus:
+    def stride(self, state: State, integrator: Integrator, boundary: float) -> EventStatus:
+        """As `step`, but many of them in one call of the integrator where nothing looks in between."""
+        ranges = self.system.update_ranges.values()
+        looks = self.watch is not None or self.monitor is not None or self.on_step is not None
+        looks = looks or bool(self.agenda.in_steps) or self.status_watch.looks or self._kinks.size > 0
+        if looks or self.system.ny == 0 or any(first != last for first, last in ranges):
+            return self.step(state, integrator, boundary)
+        return self.step(state, integrator, boundary, MOST)
+
+    def step(self, state: State, integrator: Integrator, boundary: float, most: int = 1) -> EventStatus:
         """Updates at the start, integration no further than `boundary` (s), publishes at the end."""
         agenda, dispatch = self.agenda, self.dispatch
         self.refresh(state)
@@ -105,6 +115,7 @@ class Stepping:
                     return status
         state.agenda[UPDATES_DONE] = 0
         start, event_time = state.time, boundary
+        before = integrator.statistics.steps if most > 1 else 0
         if agenda.scheduled:
             agenda.follow_parameters(state)
             agenda.check_timers(state)
@@ -116,12 +127,14 @@ class Stepping:
         arrived = math.inf
         if start < min(event_time, boundary):
             try:
-                dispatch.located = self.continuous.advance(state, integrator, event_time, boundary)
+                dispatch.located = self.continuous.advance(state, integrator, event_time, boundary, most)
             finally:
                 agenda.stamp(state)
         if state.time > start:
             state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
             arrived = self._remember_step(state, integrator)
+            if most > 1:
+                self.dispatch.statistics.steps += integrator.statistics.steps - before - 1
         status = self._close(state, status)
         if arrived < integrator.order and not integrator.capabilities.restarts_cheaply:
             self.refresh(state)

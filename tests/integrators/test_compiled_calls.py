@@ -8,6 +8,7 @@ from block_system import BlockSystem, run
 
 import cosim
 from cosim import call_dense
+from cosim.testing.known_solution import exact, known_system
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
@@ -94,3 +95,28 @@ def test_why_a_step_ended_where_it_did() -> None:
     assert integrator.reason is cosim.StepReason.MAXIMUM
     integrator.step(SYSTEM, state, state.time + 0.01)
     assert integrator.reason is cosim.StepReason.TARGET
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"accuracy": 1e-8}, {"fixed_step": 0.01}, {"fixed_step": 0.3}, {"accuracy": 1e-3, "maximum_step": 0.1}],
+)
+def test_a_simulator_that_strides_goes_the_same_way(options) -> None:
+    walking, striding = (
+        cosim.Simulator(known_system(), integrator=DormandPrince, **options) for _ in range(2)
+    )
+    for target in (0.7, 2.003, 2.0031, 5.0):
+        while walking.state.time < target if walking.is_initialized else True:
+            walking.step(target)
+        striding.advance_to(target)
+        assert striding.state.to_bytes() == walking.state.to_bytes()
+    assert striding.statistics == walking.statistics
+
+
+def test_a_failure_in_a_stride_leaves_the_last_good_step() -> None:
+    simulator = cosim.Simulator(known_system(end_of_law=0.5), integrator=DormandPrince, fixed_step=0.03)
+    with pytest.raises(cosim.SimulationError, match="the law has ended"):
+        simulator.advance_to(2.0)
+    assert simulator.state.time == pytest.approx(0.48)
+    assert np.abs(simulator.state.y - exact(simulator.state.time)).max() < 1e-6
+    assert simulator.statistics.integrator_steps == 16

@@ -1,0 +1,179 @@
+"""Work against precision: ours beside SciPy, SUNDIALS, diffrax, PathSim and Drake on the same problems.
+
+All run each of their explicit methods (SUNDIALS: Adams) at falling tolerances, the absolute one being a thousandth
+of the relative one. For each problem and each error the program counts that gets there with the fewest
+evaluations, and the one that gets there first. Functions of SciPy, SUNDIALS, PathSim and Drake are Python; those
+of diffrax and ours are compiled, which is not counted. The error is the largest at the end, relative to the
+largest state there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE.parent), str(HERE / "peers"), str(ROOT / "tests" / "integrators")]
+from dynamics.chain import machine
+from laws import PROBLEMS
+from peers import PeerError, run_peer
+from problems import PROBLEMS as OURS
+from problems import Problem
+
+ACCURACIES = [10.0**-e for e in range(2, 13)]
+LEVELS = (1e-3, 1e-6, 1e-9)
+METHODS = ("bogacki_shampine", "runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853")
+PEERS = {
+    "scikit-sundae": "precision_sundials.py",
+    "diffrax": "precision_diffrax.py",
+    "pathsim": "precision_pathsim.py",
+    "drake": "precision_drake.py",
+}
+
+Run = tuple[str, str, float, int, float]
+"""Problem, method, seconds, evaluations, error."""
+
+
+def problem(name: str) -> Problem:
+    """The problem of the tests with its solution."""
+    return next(p for p in OURS if p.name == {"orbit": "orbit 0.5"}.get(name, name))
+
+
+def ours(rounds: int) -> list[Run]:
+    """All methods at all accuracies, through the Simulator."""
+    runs = []
+    for name in PROBLEMS:
+        wanted = problem(name)
+        for method in METHODS:
+            for accuracy in ACCURACIES:
+                if method == "bogacki_shampine" and accuracy < 1e-8:
+                    continue
+                seconds = np.inf
+                for _ in range(rounds):
+                    simulator = wanted.simulator(integrator=f"integrators.{method}", accuracy=accuracy)
+                    simulator.initialize()
+                    begin = time.perf_counter()
+                    simulator.advance_to(wanted.until)
+                    seconds = min(seconds, time.perf_counter() - begin)
+                error = wanted.error(simulator.state)
+                runs.append((name, method, seconds, simulator.statistics.evaluations, error))
+    return runs
+
+
+def theirs(answer: dict[str, Any]) -> list[Run]:
+    """The runs of a peer with their errors."""
+    runs = []
+    for name, method, _accuracy, seconds, evaluations, end in answer["runs"]:
+        solution = np.array(problem(name).solution)
+        error = np.abs(np.array(end)[: solution.size] - solution).max() / np.abs(solution).max()
+        if np.isfinite(error):
+            runs.append((name, method, float(seconds), int(evaluations), float(error)))
+    return runs
+
+
+def everybody(rounds: int) -> dict[str, list[Run]]:
+    """Runs by program."""
+    programs = {"cosim": ours(rounds)}
+    arguments = [json.dumps(ACCURACIES), str(rounds)]
+    try:
+        import subprocess
+
+        script = [sys.executable, str(HERE / "peers" / "precision_scipy.py"), *arguments]
+        answer = json.loads(subprocess.run(script, capture_output=True, text=True, check=True).stdout)
+        programs[answer["name"]] = theirs(answer)
+    except (subprocess.CalledProcessError, ValueError) as error:
+        print(f"SciPy is left out: {error}", file=sys.stderr)
+    for peer, file in PEERS.items():
+        try:
+            answer = run_peer(peer, f"integrators/peers/{file}", arguments)
+            programs[answer["name"]] = theirs(answer)
+        except PeerError as error:
+            print(f"{peer} is left out: {error}", file=sys.stderr)
+    return programs
+
+
+def table(programs: dict[str, list[Run]], cost: int, unit: float, form: str) -> list[str]:
+    """Least cost of each program to each error on each problem, the smallest one in bold."""
+    names = list(programs)
+    lines = ["| problem | error | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
+    for name in PROBLEMS:
+        for level in LEVELS:
+            found = []
+            for program in names:
+                good = [run for run in programs[program] if run[0] == name and run[4] <= level]
+                best = min(good, key=lambda run: float(run[cost]), default=None)  # type: ignore[arg-type]
+                found.append(best)
+            least = min((float(run[cost]) for run in found if run), default=np.inf)  # type: ignore[arg-type]
+            cells = []
+            for run in found:
+                text = "" if run is None else f"{float(run[cost]) * unit:{form}} {run[1]}"  # type: ignore[arg-type]
+                cells.append(f"**{text}**" if run and run[cost] == least else text)
+            lines.append(f"| {name} | {level:.0e} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def wins(lines: list[str]) -> str:
+    """In how many rows of a table the first program is the best."""
+    rows = [line.split(" | ") for line in lines[2:]]
+    return f"cosim first in {sum(row[2].startswith('**') for row in rows)} of {len(rows)}"
+
+
+def plot(programs: dict[str, list[Run]], path: Path) -> None:
+    """Evaluations and wall time over the error, a column for each problem, the best curve of each program."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(2, len(PROBLEMS), figsize=(3.2 * len(PROBLEMS), 6.0), squeeze=False)
+    for column, name in enumerate(PROBLEMS):
+        for row, (cost, label) in enumerate(((3, "evaluations"), (2, "wall time, s"))):
+            axis = axes[row, column]
+            for program, runs in programs.items():
+                here = sorted((run for run in runs if run[0] == name), key=lambda run: run[4])
+                front, least = [], np.inf
+                for run in here:
+                    if float(run[cost]) < least:  # type: ignore[arg-type]
+                        least = float(run[cost])  # type: ignore[arg-type]
+                        front.append((run[4], least))
+                if front:
+                    axis.loglog(*zip(*front, strict=True), marker="o", ms=3, lw=1, label=program)
+            axis.set_xlim(1e-12, 1e-1)
+            axis.grid(alpha=0.3)
+            if row == 0:
+                axis.set_title(name, fontsize=10)
+            else:
+                axis.set_xlabel("error at the end")
+            if column == 0:
+                axis.set_ylabel(label)
+    axes[0, 0].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path, dpi=90)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print two tables; draw a picture if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="the best of this many rounds counts")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the curves: .png, .svg")
+    chosen = parser.parse_args(arguments)
+    programs = everybody(chosen.rounds)
+    print(machine())
+    for title, cost, unit, form in (("evaluations", 3, 1.0, ".0f"), ("wall time, ms", 2, 1e3, ".2g")):
+        lines = table(programs, cost, unit, form)
+        print(f"\nLeast {title} ({wins(lines)}):\n")
+        print("\n".join(lines))
+    if chosen.plot is not None:
+        plot(programs, chosen.plot)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
