@@ -1,10 +1,10 @@
 """Work against precision: ours beside SciPy, SUNDIALS, diffrax, PathSim and Drake on the same problems.
 
-All run each of their explicit methods (SUNDIALS: Adams) at falling tolerances, the absolute one being a thousandth
-of the relative one. For each problem and each error the program counts that gets there with the fewest
-evaluations, and the one that gets there first. Functions of SciPy, SUNDIALS, PathSim and Drake are Python; those
-of diffrax and ours are compiled, which is not counted. The error is the largest at the end, relative to the
-largest state there.
+All run each of their explicit methods (SUNDIALS: Adams) at falling tolerances, the absolute one being a
+thousandth of the relative one. For each problem and each error the program counts that gets there with the
+fewest evaluations, and the one that gets there first. Functions of SciPy, SUNDIALS, PathSim and Drake are
+Python; those of diffrax and ours are compiled, which is not counted. The error is the largest at the end,
+relative to the largest state there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE.parent), str(HERE / "peers"), str(ROOT / "tests" / "integrators")]
+sys.path.insert(0, str(ROOT / "tests" / "integrators"))
+sys.path.insert(0, str(HERE / "peers"))
+sys.path.insert(0, str(HERE.parent))
 from dynamics.chain import machine
 from laws import PROBLEMS
 from peers import PeerError, run_peer
