@@ -18,17 +18,16 @@ from typing import Any
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "integrators"))
-sys.path.insert(0, str(HERE / "peers"))
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "integrators"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from dynamics.chain import machine
 from laws import PROBLEMS
 from peers import PeerError, run_peer
 from problems import PROBLEMS as OURS
 from problems import Problem
 
+HERE = Path(__file__).resolve().parent
 ACCURACIES = [10.0**-e for e in range(2, 13)]
 LEVELS = (1e-3, 1e-6, 1e-9)
 METHODS = ("bogacki_shampine", "runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853")
