@@ -153,6 +153,42 @@ def search_extremum(
     return 0
 
 
+def between_turns(work, count, i):
+    """Where to look between LEFT and RIGHT when witness `i` may turn twice there; NaN when it may not.
+
+    The cubic through the values and rates at both ends is asked. The answer lies a little behind its first
+    turn, so that each turn has a part of its own.
+    """
+    width = 1 + 2 * count
+    start = work[LEFT * width]
+    step = work[RIGHT * width] - start
+    rise = work[RIGHT * width + 1 + i] - work[LEFT * width + 1 + i]
+    first = step * work[LEFT * width + 1 + count + i]
+    last = step * work[RIGHT * width + 1 + count + i]
+    cubic = first + last - 2.0 * rise
+    square = 3.0 * rise - 2.0 * first - last
+    inside = square * square - 3.0 * cubic * first
+    if not inside > 0.0 or cubic == 0.0:
+        return math.nan
+    root = math.sqrt(inside)
+    one = (-square - root) / (3.0 * cubic)
+    two = (-square + root) / (3.0 * cubic)
+    if one > two:
+        one, two = two, one
+    if not (one > 1e-3 and two < 0.999 and two - one > 1e-3):
+        return math.nan
+    left = work[LEFT * width + 1 + i]
+    right = work[RIGHT * width + 1 + i]
+    low = left + one * (first + one * (square + one * cubic))
+    high = left + two * (first + two * (square + two * cubic))
+    far = 0.25 * min(abs(left), abs(right))
+    if left > 0.0 and right > 0.0 and low > far and high > far:
+        return math.nan
+    if left < 0.0 and right < 0.0 and low < -far and high < -far:
+        return math.nan
+    return start + (one + 0.1 * (two - one)) * step
+
+
 def is_smooth(work, count, i):
     """Whether witness `i` between LEFT and RIGHT is as the cubic through its values and rates foretells."""
     width = 1 + 2 * count
@@ -336,6 +372,34 @@ def first_crossing(
                         again = True
                         break
             if again:
+                continue
+            split = math.nan
+            for i in range(count):
+                at = between_turns(work, count, i)
+                if not at >= split:
+                    split = at if at == at else split
+            if depth < DEPTH and work[LEFT * width] < split < work[RIGHT * width]:
+                status = point(
+                    table,
+                    ints,
+                    split,
+                    difference,
+                    p,
+                    d,
+                    k,
+                    h,
+                    y,
+                    c,
+                    probe,
+                    coefficients,
+                    dense,
+                    level,
+                    work,
+                    FIRST_STACKED + depth + 1,
+                )
+                if status != 0:
+                    return -status
+                depth += 1
                 continue
             guess = first_guess(work, count, probe, level)
             crossed = guess == guess

@@ -39,7 +39,7 @@ class Isolation:
     level : ndarray, shape (witnesses, 2)
         Of each witness the value that counts as zero, and whether it starts there on guard: 1 when
         going below is a crossing, -1 when going above is.
-    directions : list of int
+    directions : ndarray of int
         Which way each has to cross; 0: it is left out.
     """
 
@@ -54,7 +54,7 @@ class Isolation:
         self._probe = np.zeros(kernels.HEADER + 3 * count, dtype=np.int64)
         self._probe[1:3] = len(self.blocks), count
         self._probe[3:] = np.array([(w.offset, w.rate, w.direction) for w in witnesses]).reshape(-1)
-        self.directions = [w.direction for w in witnesses]
+        self.directions = np.array([w.direction for w in witnesses])
         self.level = np.zeros((count, 2))
         self._ends = np.zeros(2 + 2 * count)
         self._work = np.zeros(kernels.POINTS * (1 + 2 * count))
@@ -64,7 +64,7 @@ class Isolation:
 
     def leave_out(self, held: list[int]) -> None:
         """Look at all witnesses but these."""
-        self.directions = [0 if i in held else w.direction for i, w in enumerate(self.witnesses)]
+        self.directions[:] = [0 if i in held else w.direction for i, w in enumerate(self.witnesses)]
         self._probe[kernels.HEADER + 2 :: 3] = self.directions
 
     def values(self, state: State) -> NDArray[np.float64]:
@@ -134,8 +134,12 @@ class Isolation:
 
     def crossed(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> list[int]:
         """Indices of the witnesses for which going from one to the other, above their levels, is an event."""
-        pairs = enumerate(zip(before, after, self.directions, self.level[:, 1], strict=True))
-        return [i for i, pair in pairs if kernels.crosses(*pair)]
+        guard, way = self.level[:, 1], self.directions
+        falls = (way % 2 == 1) & (before > 0.0) & (after <= 0.0)
+        rises = (way >= 2) & (before < 0.0) & (after >= 0.0)
+        leaves = (before == 0.0) & (guard * after < 0.0)
+        found: list[int] = np.flatnonzero(falls | rises | leaves).tolist()
+        return found
 
     def _sampled(self, integrator: Integrator, stop: float) -> DenseOutput:
         """A polynomial through points of a dense output that only Python can call."""

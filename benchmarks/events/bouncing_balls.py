@@ -1,0 +1,158 @@
+"""Bouncing balls: derivative evaluations and wall time for each impact, beside Drake and Simbody, in one run.
+
+Balls are dropped from 1 m to 10 m onto a floor at 0 and lose a twentieth of their speed at each impact. They do not
+know of each other, but they are one system: the impact of each ends a step of all. Exact times of impact are known;
+the largest error of the last common one is shown for ours.
+
+    python benchmarks/events/bouncing_balls.py [--balls 1 10 100] [--until 10] [--accuracy 1e-6]
+
+Writes a table (markdown) to the standard output and, with ``--plot FILE``, a picture.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from peers import PeerError, run_peer
+
+import cosim
+
+RESTITUTION = 0.95
+REPEATS = 3
+
+
+class Ball(cosim.Component):
+    """A ball on a floor."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    restitution = cosim.parameter(default=RESTITUTION)
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @floor.rate
+    def sinking(speed):
+        return speed
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, restitution, speed_next):
+        speed_next[0] = -restitution * speed
+
+
+def drop(count: int, i: int) -> float:
+    """Height from which the i-th ball falls, m."""
+    return 1.0 + 9.0 * i / max(1, count - 1)
+
+
+def impact_times(height: float, until: float) -> list[float]:
+    """The exact times, s."""
+    fall = math.sqrt(2.0 * height / 9.81)
+    times, flight = [fall], 2.0 * fall * RESTITUTION
+    while times[-1] + flight <= until and flight > 1e-9:
+        times.append(times[-1] + flight)
+        flight *= RESTITUTION
+    return [t for t in times if t <= until]
+
+
+def ours(count: int, until: float, accuracy: float, method: str) -> dict[str, Any]:
+    """The same run here; the shortest of several."""
+    model = cosim.Model("balls")
+    for i in range(count):
+        model.add(Ball, f"ball{i}", height=drop(count, i))
+    system = model.build()
+    best: dict[str, Any] = {"wall": math.inf}
+    for _ in range(REPEATS):
+        simulator = cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=accuracy)
+        simulator.initialize()
+        began = time.perf_counter()
+        simulator.advance_to(until)
+        spent = time.perf_counter() - began
+        if spent < best["wall"]:
+            figures = simulator.statistics
+            late = 0.0
+            for i in range(count):
+                found = [e.time for e in simulator.events if e.owner == f"ball{i}"]
+                exact = impact_times(drop(count, i), until)
+                late = max([late, *(abs(a - b) for a, b in zip(found, exact, strict=False))])
+            lowest = min(simulator.state[f"ball{i}.height"] for i in range(count))
+            best = {
+                "impacts": len(simulator.events),
+                "evaluations": figures.evaluations,
+                "wall": spent,
+                "lowest": lowest,
+                "late": late,
+            }
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--balls", type=int, nargs="+", default=[1, 10, 100])
+    parser.add_argument("--until", type=float, default=10.0)
+    parser.add_argument("--accuracy", type=float, default=1e-6)
+    parser.add_argument("--plot", type=Path)
+    arguments = parser.parse_args()
+    print("| balls | program | impacts | evaluations / impact | wall / impact | lowest ball at the end |")
+    print("|---|---|---|---|---|---|")
+    found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for count in arguments.balls:
+        numbers = [str(x) for x in (count, arguments.until, arguments.accuracy, RESTITUTION)]
+        runs: list[tuple[str, Any]] = [
+            (f"cosim, {m}", lambda m=m: ours(count, arguments.until, arguments.accuracy, m))
+            for m in ("runge_kutta_merson", "bogacki_shampine")
+        ]
+        runs.append(("Drake 1.51, RK3", lambda: run_peer("drake", "events/bouncing_balls_drake.py", numbers)))
+        cpp = "events/bouncing_balls_simbody.cpp"
+        runs.append(("Simbody 3.7, RKMerson", lambda: run_peer("simbody", cpp, numbers)))
+        for name, run in runs:
+            try:
+                figures = run()
+            except PeerError as error:
+                print(f"| {count} | {name} | {error} | | | |", flush=True)
+                continue
+            found.setdefault(name, []).append((count, figures))
+            impacts = max(1, figures["impacts"])
+            print(
+                f"| {count} | {name} | {figures['impacts']} | {figures['evaluations'] / impacts:.1f} | "
+                f"{1e6 * figures['wall'] / impacts:.0f} µs | {figures['lowest']:.3g} m |",
+                flush=True,
+            )
+    if arguments.plot:
+        draw(found, arguments.plot)
+
+
+def draw(found: dict[str, list[tuple[int, dict[str, Any]]]], path: Path) -> None:
+    """Both figures over the number of balls."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, runs in found.items():
+        counts = [count for count, _ in runs]
+        for panel, key, scale in ((left, "evaluations", 1.0), (right, "wall", 1e6)):
+            values = [scale * f[key] / max(1, f["impacts"]) for _, f in runs]
+            panel.loglog(counts, values, "o-", label=name)
+    left.set_ylabel("derivative evaluations / impact")
+    right.set_ylabel("µs / impact")
+    for panel in (left, right):
+        panel.set_xlabel("balls in one system")
+        panel.grid(True, alpha=0.3)
+    left.legend(fontsize="small")
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    main()
