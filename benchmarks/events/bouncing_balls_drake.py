@@ -24,6 +24,8 @@ calls = {"derivatives": 0, "witness": 0, "impacts": 0}
 
 
 class Ball(LeafSystem):
+    """A ball on a floor."""
+
     def __init__(self, height):
         super().__init__()
         self.height = height
@@ -39,10 +41,10 @@ class Ball(LeafSystem):
         calls["witness"] += 1
         return context.get_continuous_state_vector().GetAtIndex(0)
 
-    def DoGetWitnessFunctions(self, context):
+    def DoGetWitnessFunctions(self, context):  # noqa: N802
         return [self.floor]
 
-    def DoCalcTimeDerivatives(self, context, derivatives):
+    def DoCalcTimeDerivatives(self, context, derivatives):  # noqa: N802
         calls["derivatives"] += 1
         state = context.get_continuous_state_vector()
         derivatives.get_mutable_vector().SetFromVector([state.GetAtIndex(1), -9.81])
