@@ -38,7 +38,7 @@ class Force(Component):
         Of a subclass: what it claims; the contract kit proves it.
     """
 
-    plain_methods: ClassVar[tuple[str, ...]] = ("force",)
+    plain_methods: ClassVar[tuple[str, ...]] = ("energy", "force")
     switch: ClassVar[str] = "enabled"
     laws: ClassVar[Law] = Law.NONE
 

@@ -13,6 +13,7 @@ from cosim.system.schedule import Block, Slot
 
 if TYPE_CHECKING:
     from cosim.system.state import State
+    from cosim.system.system import System
 
 
 @dataclass(frozen=True)
@@ -32,31 +33,51 @@ class ForceContribution:
     coordinates: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How to compute what a part exerts: found once for each part of a system."""
+
+    stage: Stage
+    rows: list[Any]
+    targets: dict[tuple[str, str], Slot]
+
+
 def force_contribution(state: State, name: str) -> ForceContribution:
     """What the part `name` adds to bodies and coordinates; the State is realized as far as that needs."""
     system = state.system
-    rows = [row for i, block in enumerate(system.blocks[: system.derivative_range[1]])
-            for row in _rows_of(name, i, block, system.table)]  # fmt: skip
-    rows = [row for row in rows if row[2]]
-    stage = max([Stage.DYNAMICS, *(row[1] for row in rows)])
-    state.realize(stage)
+    plans: dict[str, _Plan] = system.__dict__.setdefault("_contribution_plans", {})
+    if name not in plans:
+        plans[name] = _plan(system, name)
+    plan = plans[name]
+    state.realize(plan.stage)
     y, p, d, k, h, cache = system.arrays(state)
     cache = cache.copy()
-    targets = _targets(state, [slot for _, _, adds in rows for slot in adds])
-    for slot in targets.values():
+    for slot in plan.targets.values():
         cache[slot.offset : slot.offset + slot.size] = 0.0
-    for entry, _, _ in rows:
-        table = np.array([entry], dtype=np.int64)
-        if system.walk_blocks(table, 0, 1, state.time, (y, p, d, k, h, cache)):
-            raise system.failure(state, _index_of(system.table, entry))
+    table = np.array(plan.rows, dtype=np.int64).reshape(len(plan.rows), 3)
+    failed = system.walk_blocks(table, 0, len(plan.rows), state.time, (y, p, d, k, h, cache))
+    if failed:
+        raise system.failure(state, _index_of(system.table, plan.rows[failed - 1]))
     found = ForceContribution()
-    for (owner, quantity), slot in targets.items():
+    for (owner, quantity), slot in plan.targets.items():
         values = cache[slot.offset : slot.offset + slot.size]
         if quantity == "F_GB":
             found.bodies[owner] = values
         elif quantity == "tau":
             found.coordinates[owner] = values
     return found
+
+
+def _plan(system: System, name: str) -> _Plan:
+    blocks = system.blocks[: system.derivative_range[1]]
+    rows = [row for i, block in enumerate(blocks) for row in _rows_of(name, i, block, system.table) if row[2]]
+    added = [slot for _, _, adds in rows for slot in adds]
+    slots = system._assembly.layout.slots
+    return _Plan(
+        max([Stage.DYNAMICS, *(stage for _, stage, _ in rows)]),
+        [entry for entry, _, _ in rows],
+        {key: slot for key, slot in slots.items() if any(slot.overlaps(part) for part in added)},
+    )
 
 
 def _rows_of(name: str, index: int, block: Block, table: Any) -> list[tuple[Any, Stage, tuple[Slot, ...]]]:
@@ -71,12 +92,6 @@ def _rows_of(name: str, index: int, block: Block, table: Any) -> list[tuple[Any,
         for i, owner in enumerate(block.owners)
         if owner == name
     ]
-
-
-def _targets(state: State, added: list[Slot]) -> dict[tuple[str, str], Slot]:
-    """The whole accumulators that slots lie in, by owner and name."""
-    slots = state.system._assembly.layout.slots
-    return {key: slot for key, slot in slots.items() if any(slot.overlaps(part) for part in added)}
 
 
 def _index_of(table: Any, entry: Any) -> int:

@@ -63,6 +63,8 @@ class QuadraticDamper(cosim.ForceElement):
     [0.0, 0.0, 0.1]
     """
 
+    laws = cosim.Law.INTERNAL | cosim.Law.FRAME_INDIFFERENT | cosim.Law.PASSIVE | cosim.Law.SYMMETRIC
+
     station_on_body1 = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of body 1, in its frame"
     )

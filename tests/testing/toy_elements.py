@@ -1,12 +1,44 @@
 """Force elements, each wrong in one way, and their contracts: found by the check of the same name."""
 
 import math
+import sys
 from typing import ClassVar
 
 import cosim
 from cosim.testing import ForceElementContract
 
+SECTIONS = """
 
+Frames and signs
+----------------
+Everything is in Ground.
+
+Limits
+------
+None.
+
+Parameters
+----------
+stiffness : float, N/m
+anchor : of some
+
+Energy
+------
+As the law says.
+
+Examples
+--------
+None.
+"""
+
+
+def documented(cls):
+    """The class with the sections that are of no interest here."""
+    cls.__doc__ += SECTIONS
+    return cls
+
+
+@documented
 class Pull(cosim.ForceElement):
     """Pulls the origins of two bodies together.
 
@@ -23,6 +55,7 @@ class Pull(cosim.ForceElement):
             F_GB2[3 + i] -= f
 
 
+@documented
 class PlainPull(cosim.ForceElement):
     """The same in plain Python. Law: as `Pull`."""
 
@@ -37,6 +70,7 @@ class PlainPull(cosim.ForceElement):
         return 1.0
 
 
+@documented
 class StoringPull(Pull):
     """Stores energy. Law: as `Pull`, E = k |p2 - p1|^2 / 2."""
 
@@ -54,6 +88,7 @@ class Silent(Pull):
     """Does something."""
 
 
+@documented
 class Clamping(Pull):
     """Takes what it should refuse. Law: as `Pull`."""
 
@@ -62,6 +97,7 @@ class Clamping(Pull):
         super().__init__(**values)
 
 
+@documented
 class OnlyInMotion(Pull):
     """Divides by the speed. Law: as `Pull`, times v / |v|."""
 
@@ -74,6 +110,7 @@ class OnlyInMotion(Pull):
             F_GB2[3 + i] -= f
 
 
+@documented
 class Wearing(PlainPull):
     """Changes the State while it computes. Law: as `Pull`."""
 
@@ -86,6 +123,7 @@ class Wearing(PlainPull):
         F_GB2[3:] -= f
 
 
+@documented
 class Sharing(PlainPull):
     """Whoever comes second to a pose pulls harder: instances share what they must not. Law: as `Pull`."""
 
@@ -95,6 +133,7 @@ class Sharing(PlainPull):
         return 1.0 if self.owners.setdefault(pose.tobytes(), self) is self else 2.0
 
 
+@documented
 class OneSided(Pull):
     """Forgets the reaction. Law: as `Pull`."""
 
@@ -104,6 +143,7 @@ class OneSided(Pull):
             F_GB2[3 + i] -= stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
 
 
+@documented
 class Miscounting(StoringPull):
     """Says twice the energy. Law: as `StoringPull`."""
 
@@ -115,6 +155,7 @@ class Miscounting(StoringPull):
         potential_energy[0] = stiffness * total
 
 
+@documented
 class Overflowing(Pull):
     """Integers that leave 64 bits. Law: as `Pull`, times a number that should always be the same."""
 
@@ -129,12 +170,98 @@ class Overflowing(Pull):
             F_GB2[3 + i] -= f
 
 
+@documented
 class Recognizing(PlainPull):
     """Pulls harder in every other State than the first one with this pose. Law: as `Pull`."""
 
+    anchor = cosim.parameter(shape=3, default=(0, 0, 0), description="of no use: stiffness")
+
+    def force(self, X_GB1, X_GB2, stiffness, anchor, F_GB1, F_GB2):
+        seen, where = self.__dict__.setdefault("seen", {}), anchor.ctypes.data
+        f = stiffness * (X_GB2[9:] - X_GB1[9:])
+        if seen.setdefault(X_GB1.tobytes(), where) != where:
+            f = 2.0 * f
+        F_GB1[3:] += f
+        F_GB2[3:] -= f
+
+
+@documented
+class Late(StoringPull):
+    """Knows its energy only when velocities are known. Law: as `StoringPull`."""
+
+    @cosim.kernel
+    def energy(X_GB1, X_GB2, V_GB1, stiffness, potential_energy):
+        total = 0.0 * V_GB1[0]
+        for i in range(3):
+            total += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
+        potential_energy[0] = 0.5 * stiffness * total
+
+
+@documented
+class Sideways(Pull):
+    """Pulls along Ground's x axis alone, and says that it has no frame. Law: as `Pull`, along x."""
+
+    laws = cosim.Law.FRAME_INDIFFERENT
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = stiffness * (X_GB2[9] - X_GB1[9])
+        F_GB1[3] += f
+        F_GB2[3] -= f
+
+
+@documented
+class Driving(Pull):
+    """A damper with the wrong sign that says it is passive. Law: f = k v on body 2."""
+
+    laws = cosim.Law.PASSIVE
+
+    @cosim.kernel
+    def force(V_GB2, stiffness, F_GB2):
+        for i in range(3):
+            F_GB2[3 + i] += stiffness * V_GB2[3 + i]
+
+
+@documented
+class Tense(Pull):
+    """Does not rest where it says. Law: as `Pull`, and 1 N along x."""
+
+    laws = cosim.Law.ZERO_AT_REST_POSE
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        F_GB1[3] += 1.0
+        F_GB2[3] -= 1.0
+        for i in range(3):
+            f = stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            F_GB1[3 + i] += f
+            F_GB2[3 + i] -= f
+
+
+@documented
+class Lopsided(Pull):
+    """Pulls body 2 harder and says that it is symmetric. Law: as `Pull`, twice that on body 2."""
+
+    laws = cosim.Law.SYMMETRIC
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        for i in range(3):
+            f = stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            F_GB1[3 + i] += f
+            F_GB2[3 + i] -= 2.0 * f
+
+
+@documented
+class Showing(PlainPull):
+    """Pulls harder where an FMU looks. Law: as `Pull`."""
+
     def factor(self, pose, force):
-        seen = self.__dict__.setdefault("seen", {})
-        return 1.0 if seen.setdefault(pose.tobytes(), force.ctypes.data) == force.ctypes.data else 2.0
+        frame, files = sys._getframe(), set()
+        while frame is not None:
+            files.add(frame.f_code.co_filename.rpartition("/")[2])
+            frame = frame.f_back
+        return 2.0 if "slave.py" in files or "fmu_instance.py" in files else 1.0
 
 
 class RightCase(ForceElementContract):
@@ -183,3 +310,27 @@ class OverflowingCase(ForceElementContract):
 
 class RecognizingCase(ForceElementContract):
     make = staticmethod(lambda: Recognizing(stiffness=100.0))
+
+
+class LateCase(ForceElementContract):
+    make = staticmethod(lambda: Late(stiffness=100.0))
+
+
+class SidewaysCase(ForceElementContract):
+    make = staticmethod(lambda: Sideways(stiffness=100.0))
+
+
+class DrivingCase(ForceElementContract):
+    make = staticmethod(lambda: Driving(stiffness=100.0))
+
+
+class TenseCase(ForceElementContract):
+    make = staticmethod(lambda: Tense(stiffness=100.0))
+
+
+class LopsidedCase(ForceElementContract):
+    make = staticmethod(lambda: Lopsided(stiffness=100.0))
+
+
+class ShowingCase(ForceElementContract):
+    make = staticmethod(lambda: Showing(stiffness=100.0))

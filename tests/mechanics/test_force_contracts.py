@@ -1,0 +1,189 @@
+"""Every force element keeps the contract, and proves the laws that it claims."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import cosim
+from cosim.testing import ForceElementContract
+from cosim_mechanics import (
+    Actuator,
+    AppliedForce,
+    AppliedWrench,
+    ConstantForce,
+    ConstantTorque,
+    CoordinateDamper,
+    CoordinateSpring,
+    CoordinateStop,
+    CoupledBushing,
+    GlobalDamper,
+    Gravity,
+    LinearBushing,
+    SphereContact,
+    TabularSpring,
+    TwoPointDamper,
+    TwoPointForce,
+    TwoPointSpring,
+)
+
+STATIONS = {"station_on_body1": (0.1, 0.0, 1.3), "station_on_body2": (0.0, -0.2, 0.1)}
+
+
+def positive(seed: int) -> np.ndarray:
+    """A positive definite matrix, with elements of the sizes of a bushing's."""
+    half = np.random.default_rng(seed).normal(size=(6, 6))
+    scale = np.diag([3.0] * 3 + [30.0] * 3)
+    return scale @ (half @ half.T + 3.0 * np.eye(6)) @ scale
+
+
+class PlainSpring(cosim.ForceElement):
+    """The spring between two origins, in plain Python.
+
+    Law: f = -k (p2 - p1) on body 2.
+
+    Frames and signs
+    ----------------
+    Everything is in Ground.
+
+    Limits
+    ------
+    None.
+
+    Parameters
+    ----------
+    stiffness : float, N/m, >= 0
+
+    Energy
+    ------
+    Stored: k |p2 - p1|^2 / 2.
+
+    Examples
+    --------
+    >>> PlainSpring(stiffness=2.0).stiffness
+    2.0
+    """
+
+    laws = cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE | cosim.Law.SYMMETRIC
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+    potential_energy = cosim.cache_slot(unit="J")
+
+    def energy(self, X_GB1, X_GB2, stiffness, potential_energy):
+        potential_energy[0] = 0.5 * stiffness * np.sum((X_GB2[9:] - X_GB1[9:]) ** 2)
+
+    def force(self, X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = stiffness * (X_GB2[9:] - X_GB1[9:])
+        F_GB1[3:] += f
+        F_GB2[3:] -= f
+
+
+class TestLinearBushing(ForceElementContract):
+    angle = 0.6
+    make = staticmethod(
+        lambda: LinearBushing(
+            frame_on_body1={"position": (0.1, 0, 0), "angles": (0.3, 0, 0)},
+            frame_on_body2={"position": (0, 0.2, 0), "angles": (0, 0.2, 0.1)},
+            stiffness=[3, 5, 7, 110, 130, 170],
+            damping=[0.2, 0.3, 0.5, 1.1, 1.3, 1.7],
+        )
+    )
+
+
+class TestCoupledBushing(ForceElementContract):
+    angle = 0.6
+    make = staticmethod(
+        lambda: CoupledBushing(
+            frame_on_body1=(0.1, 0, 0),
+            frame_on_body2=(0, 0.2, 0),
+            stiffness=positive(1),
+            damping=0.1 * positive(2) + 0.5 * (positive(3) - np.triu(positive(3)) * 2.0) * (1 - np.eye(6)),
+            preload=(0.3, -0.2, 0.5, 10, -20, 5),
+            neutral=(0.1, 0, -0.1, 0.02, 0.01, 0),
+        )
+    )
+
+
+class TestTwoPointSpring(ForceElementContract):
+    make = staticmethod(lambda: TwoPointSpring(stiffness=100.0, damping=3.0, free_length=0.4, **STATIONS))
+
+
+class TestTwoPointDamper(ForceElementContract):
+    make = staticmethod(lambda: TwoPointDamper(damping=3.0, **STATIONS))
+
+
+class TestTwoPointForce(ForceElementContract):
+    make = staticmethod(lambda: TwoPointForce(pull=-7.0, **STATIONS))
+
+
+class TestTabularSpring(ForceElementContract):
+    make = staticmethod(
+        lambda: TabularSpring(lengths=[0.4, 0.9, 1.2, 1.5], tensions=[-20, 0, 5, 60], damping=2.0, **STATIONS)
+    )
+
+
+class TestLinearTabularSpring(ForceElementContract):
+    make = staticmethod(
+        lambda: TabularSpring(
+            lengths=[0.4, 0.9, 1.2], tensions=[-20, 0, 5], interpolation="linear", **STATIONS
+        )
+    )
+
+
+class TestSphereContact(ForceElementContract):
+    distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
+    make = staticmethod(
+        lambda: SphereContact(
+            frame_on_body1=(0, 0, -0.1),
+            center_on_body2=(0.02, 0, 0),
+            radius=0.1,
+            stiffness=1e5,
+            dissipation=0.8,
+            static_friction=0.9,
+            dynamic_friction=0.6,
+            viscous_friction=0.1,
+        )
+    )
+
+
+class TestCoordinateSpring(ForceElementContract):
+    make = staticmethod(lambda: CoordinateSpring(stiffness=3.0, damping=0.2, neutral=0.1))
+
+
+class TestCoordinateDamper(ForceElementContract):
+    make = staticmethod(lambda: CoordinateDamper(damping=0.2))
+
+
+class TestCoordinateStop(ForceElementContract):
+    make = staticmethod(lambda: CoordinateStop(lower=-0.3, upper=0.2, stiffness=200.0, dissipation=0.8))
+
+
+class TestConstantForce(ForceElementContract):
+    make = staticmethod(lambda: ConstantForce(station=(0.1, 0, 0.2), f=(1, -2, 3)))
+
+
+class TestConstantTorque(ForceElementContract):
+    make = staticmethod(lambda: ConstantTorque(torque=(1, -2, 3)))
+
+
+class TestGlobalDamper(ForceElementContract):
+    make = staticmethod(lambda: GlobalDamper(damping=0.3))
+
+
+class TestGravity(ForceElementContract):
+    make = staticmethod(lambda: Gravity(gravity=(1, 0, -9)))
+
+
+class TestAppliedForce(ForceElementContract):
+    make = staticmethod(lambda: AppliedForce(axis=(1, 2, 2), station=(0.1, 0, 0), force=4.0))
+
+
+class TestAppliedWrench(ForceElementContract):
+    make = staticmethod(lambda: AppliedWrench(station=(0.1, 0, 0), f=(1, 2, 3), torque=(0.3, 0, -0.2)))
+
+
+class TestActuator(ForceElementContract):
+    make = staticmethod(lambda: Actuator(effort=2.0))
+
+
+class TestPlainSpring(ForceElementContract):
+    make = staticmethod(lambda: PlainSpring(stiffness=50.0))
