@@ -3,6 +3,11 @@
 from cosim_dynamics.articulated_body_solver import ArticulatedBodySolver as ArticulatedBodySolver
 from cosim_dynamics.composite_rigid_body_solver import CompositeRigidBodySolver as CompositeRigidBodySolver
 from cosim_dynamics.equations import torque_equations as torque_equations
+from cosim_dynamics.equilibrium import equilibrium as equilibrium
+from cosim_dynamics.equilibrium import start_values as start_values
+from cosim_dynamics.linearization import Linearization as Linearization
+from cosim_dynamics.linearize import linearize as linearize
+from cosim_dynamics.mode import Mode as Mode
 from cosim_dynamics.operators import bias as bias
 from cosim_dynamics.operators import center_of_mass as center_of_mass
 from cosim_dynamics.operators import frame_bias as frame_bias
@@ -25,3 +30,4 @@ from cosim_dynamics.symbol import Symbol as Symbol
 from cosim_dynamics.symbol import cos as cos
 from cosim_dynamics.symbol import sin as sin
 from cosim_dynamics.symbol import sqrt as sqrt
+from cosim_dynamics.tangent import Tangent as Tangent

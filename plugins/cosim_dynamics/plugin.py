@@ -16,3 +16,12 @@ def cosim_register_dynamics_solvers(register: cosim.Register) -> None:
     register("dynamics.sval", SValSolver)
     register("dynamics.composite_rigid_body", CompositeRigidBodySolver)
     register("dynamics.articulated_body", ArticulatedBodySolver)
+
+
+@cosim.hookimpl
+def cosim_register_commands(register: cosim.Register) -> None:
+    from cosim_dynamics.equilibrium_command import EquilibriumCommand
+    from cosim_dynamics.linearize_command import LinearizeCommand
+
+    register("dynamics.equilibrium", EquilibriumCommand)
+    register("dynamics.linearize", LinearizeCommand)

@@ -1,0 +1,169 @@
+"""Static equilibrium: a State at rest in which nothing accelerates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_dynamics.tangent import Tangent, slopes
+
+Array = NDArray[np.float64]
+ITERATIONS = 300
+FIRST_TIME = 0.05
+"""Length of the first pseudo-time step, s2 (the accelerations are taken as rates)."""
+LARGEST_TURN = 0.4
+"""Of one iteration, rad."""
+SMALL = 1e-11
+"""Of the last correction, in rad, m … and parts of what is larger."""
+DIGITS = 15
+"""After the point, of start values."""
+SETTLED = 1e-7
+"""Of the accelerations that remain, in parts of the largest one met."""
+
+
+def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim.State:
+    """The State at rest in which nothing accelerates and no auxiliary state changes.
+
+    Law: u_dot(q, 0, z) = 0 and z_dot = 0, solved for displacements along the speeds and z by pseudo-transient
+    continuation: (1/h - J) dx = (u_dot, z_dot), where h grows as what remains gets smaller. For small h this
+    creeps downhill, for large h it is Newton's method: the search prefers a stable equilibrium and converges
+    quadratically. Inputs, parameters and discrete variables keep their values; auxiliary states that nothing
+    depends on (energies, integrals for display) are left alone.
+
+    Parameters
+    ----------
+    system : System
+    state : State, optional
+        Where the search begins, by default the default State. It is not changed.
+
+    Returns
+    -------
+    State
+        Speeds zero, realized to ACCELERATION.
+
+    Raises
+    ------
+    SimulationError
+        When there is none within reach, with the name of the state that does not settle.
+
+    References
+    ----------
+    C.T. Kelley and D.E. Keyes, Convergence analysis of pseudo-transient continuation, 1998.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> from cosim_mechanics import Multibody
+    >>> model = Multibody("pendulum", gravity=(0, -9.81, 0))
+    >>> body = model.body("rod", mass=1.0, center_of_mass=(1, 0, 0), inertia=(0, 0.1, 0.1))
+    >>> joint = model.joint("pin", name="hinge", child=body, q=0.3)
+    >>> found = equilibrium(model.build())
+    >>> print(round(found["hinge.q"][0], 9))
+    -1.570796327
+    """
+    found = (system.default_state() if state is None else state).copy()
+    found.set_u(np.zeros(system.nu))
+    searched = _searched(system)
+    residual = _remaining(found, searched)
+    largest, time = _size(residual), FIRST_TIME
+    for _ in range(ITERATIONS):
+        tangent = Tangent(found)
+        keep = np.concatenate([tangent.displacements, _places(tangent, searched)])
+        turns = tangent.turns[keep]
+        J = _slopes(found, tangent, keep, searched)
+        step = np.linalg.lstsq(np.eye(J.shape[0], J.shape[1]) / time - J, residual, rcond=None)[0]
+        if turns.any():
+            step /= max(1.0, abs(step[turns]).max() / LARGEST_TURN)
+        x = np.zeros(len(tangent.names))
+        x[keep] = step
+        y = np.array(found.y)
+        found.set_y(tangent.moved(y, x))
+        after = _remaining(found, searched)
+        if not np.isfinite(after).all():
+            found.set_y(y)
+            time *= 0.1
+            continue
+        before, now = _size(residual), _size(after)
+        residual, largest = after, max(largest, now)
+        time *= float(np.clip(before / now if now else 10.0, 0.1, 10.0))
+        scale = np.maximum(1.0, abs(tangent.inverse @ y)[keep]) if len(keep) else np.ones(0)
+        settled = now <= SETTLED * max(largest, 1.0)
+        if settled and (abs(step) <= SMALL * scale).all():
+            return found
+        if settled:
+            time *= 1e3  # near: Newton's method finishes
+    raise cosim.SimulationError(found.time, _unsettled(found, searched, residual))
+
+
+def start_values(state: cosim.State) -> dict[str, list[float] | float]:
+    """Coordinates of a State by path, and auxiliary states that differ from the model's own start values.
+
+    Returns
+    -------
+    dict of str to float or list of float
+        For ``model.set_start``, or the table [starts] of a model file.
+    """
+    default = state.system.default_state()
+    found: dict[str, list[float] | float] = {}
+    for path, variable in state.system.variables.items():
+        if variable.slot.array != "y" or variable.kind not in ("position", "auxiliary"):
+            continue
+        value = np.asarray(state[path], dtype=float)
+        if variable.kind == "position" or not np.array_equal(value, np.asarray(default[path])):
+            found[path] = value.round(DIGITS).tolist()
+    return found
+
+
+def _searched(system: cosim.System) -> list[int]:
+    """Places in y of the auxiliary states that something depends on."""
+    starts, rows = system.derivative_structure()
+    first = system.nq + system.nu
+    return [k for k in range(first, system.ny) if any(row != k for row in rows[starts[k] : starts[k + 1]])]
+
+
+def _places(tangent: Tangent, searched: list[int]) -> NDArray[np.int64]:
+    """Of some elements of y that stand for themselves, among the tangent's directions."""
+    return np.array([int(np.argmax(abs(tangent.inverse[:, k]))) for k in searched], dtype=np.int64)
+
+
+def _remaining(state: cosim.State, searched: list[int]) -> Array:
+    """u_dot and the rates of the searched auxiliary states."""
+    system = state.system
+    y_dot = state.realize(cosim.Stage.ACCELERATION).y_dot
+    return np.concatenate([y_dot[system.nq : system.nq + system.nu], y_dot[searched]])
+
+
+def _slopes(state: cosim.State, tangent: Tangent, keep: NDArray[np.int64], searched: list[int]) -> Array:
+    y, probe = np.array(state.y), state.copy()
+
+    def remaining(step: Array) -> Array:
+        x = np.zeros(len(tangent.names))
+        x[keep] = step
+        probe.set_y(y + tangent.basis @ x)
+        return _remaining(probe, searched)
+
+    return slopes(remaining, np.ones(len(keep)))
+
+
+def _size(residual: Array) -> float:
+    return float(np.linalg.norm(residual))
+
+
+def _unsettled(state: cosim.State, searched: list[int], residual: Array) -> str:
+    system = state.system
+    names = [
+        (f"{path}[{i}]" if variable.slot.size > 1 else path, variable.slot.offset + i, variable.unit(i))
+        for path, variable in system.variables.items()
+        if variable.slot.array == "y"
+        for i in range(variable.slot.size)
+    ]
+    by_place = {place: (name, unit) for name, place, unit in names}
+    worst = int(np.argmax(np.where(np.isfinite(residual), abs(residual), np.inf)))
+    places = [*range(system.nq, system.nq + system.nu), *searched]
+    name, unit = by_place[places[worst]]
+    return (
+        f"no static equilibrium found in {ITERATIONS} iterations: {name} does not settle, its rate is still "
+        f"{residual[worst]:.6g} ({unit} per second). Something that holds it is missing, or the search began "
+        "too far away: give start values nearer to the equilibrium"
+    )

@@ -1,0 +1,39 @@
+"""``cosim equilibrium MODEL.toml``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+from cosim_dynamics.equilibrium import equilibrium, start_values
+
+
+class EquilibriumCommand(cosim.Command):
+    """Find the static equilibrium of a model and print it as the table [starts] of a model file.
+
+    Examples
+    --------
+    >>> EquilibriumCommand.name
+    'equilibrium'
+    """
+
+    name: ClassVar[str] = "equilibrium"
+    summary: ClassVar[str] = "find the static equilibrium of a model, as start values"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The model, and a file to write to."""
+        parser.add_argument("model", type=Path, help="a model file (.toml)")
+        parser.add_argument("-o", "--output", type=Path, help="write the table [starts] here")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Search from the start values of the model."""
+        system = cosim.Model.from_file(arguments.model).build()
+        found = equilibrium(system)
+        text = "[starts]\n" + "".join(f'"{path}" = {value}\n' for path, value in start_values(found).items())
+        print(text, end="")
+        if arguments.output is not None:
+            arguments.output.write_text(text, encoding="utf-8")
+            print(f"start values → {arguments.output}")
+        return 0

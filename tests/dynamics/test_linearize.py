@@ -1,0 +1,168 @@
+"""Equilibria and linear systems against closed forms."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim_dynamics import Tangent, equilibrium, linearize
+from cosim_mechanics import Multibody
+
+
+class Filter(cosim.Component):
+    """A low-pass filter: x' = (in - x) / T, and what it lets through."""
+
+    signal_in = cosim.input(unit="1")
+    time_constant = cosim.parameter(unit="s", default=0.5)
+    x = cosim.auxiliary_state(unit="1")
+    passed = cosim.output(unit="1")
+
+    @cosim.kernel
+    def derivatives(x, signal_in, time_constant, x_dot):
+        x_dot[0] = (signal_in - x) / time_constant
+
+    @cosim.kernel
+    def result(x, signal_in, passed):
+        passed[0] = 2.0 * x + 3.0 * signal_in
+
+
+def mount(damping=40.0):
+    """10 kg on a bushing that is stiff in all six directions."""
+    model = Multibody("mount")
+    model.body("engine", mass=10.0, inertia=(1.0, 1.0, 1.0))
+    model.joint("free", name="joint", child="engine")
+    model.add(
+        "mechanics.linear_bushing",
+        "rubber",
+        body1="ground",
+        body2="engine",
+        stiffness=[100.0, 200.0, 300.0, 1e4, 2e4, 3e4],
+        damping=[0.0, 0.0, 0.0, 0.0, 0.0, damping],
+    )
+    return model
+
+
+def test_a_linear_system_is_found_as_it_is():
+    model = cosim.Model("filter")
+    model.parts["low_pass"] = Filter()
+    model.parts["low_pass"].name = "low_pass"
+    linear = linearize(model.build(), inputs=["low_pass.signal_in"], outputs=["low_pass.passed"])
+    assert (linear.states, linear.inputs, linear.outputs) == (
+        ["low_pass.x"],
+        ["low_pass.signal_in"],
+        ["low_pass.passed"],
+    )
+    assert pytest.approx(np.array([[-2.0]]), rel=1e-11) == linear.A
+    assert pytest.approx(np.array([[2.0]]), rel=1e-11) == linear.B
+    assert pytest.approx(np.array([[2.0]]), rel=1e-11) == linear.C
+    assert pytest.approx(np.array([[3.0]]), rel=1e-11) == linear.D
+    (mode,) = linear.modes()
+    assert not mode.oscillates
+    assert mode.time_constant == pytest.approx(0.5)
+
+
+def test_an_engine_sinks_into_its_mount_and_swings_there():
+    system = mount().build()
+    found = equilibrium(system)
+    assert found["joint.q"] == pytest.approx([1, 0, 0, 0, 0, 0, -98.1 / 3e4], abs=1e-12)
+    modes = [mode for mode in linearize(system, found).modes() if mode.oscillates]
+    expected = sorted(math.sqrt(k) for k in (100.0, 200.0, 300.0, 1e3, 2e3, 3e3))
+    assert [2 * math.pi * m.frequency for m in modes] == pytest.approx(expected, rel=1e-8)
+    assert modes[-1].damping_ratio == pytest.approx(40.0 / (2.0 * math.sqrt(3e4 * 10.0)), rel=1e-8)
+    assert modes[0].damping_ratio == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_pendulum_on_a_ball_hangs_down_wherever_it_starts():
+    model = Multibody("pendulum")
+    model.body("bob", mass=1.0, center_of_mass=(0, 0, 1), inertia=(0.5, 0.5, 0.1))
+    model.joint("ball", name="ball", child="bob", q=(0.99, 0.1, 0.05, 0.0))
+    system = model.build()
+    found = equilibrium(system)
+    assert found["bob.X_GB"][8] == pytest.approx(-1.0, abs=1e-12)
+    assert np.linalg.norm(found["ball.q"]) == pytest.approx(np.linalg.norm([0.99, 0.1, 0.05]))
+    linear = linearize(system, found)
+    assert linear.states[:3] == [f"integral of ball.u[{i}]" for i in range(3)]
+    swinging = [mode.frequency * 2 * math.pi for mode in linear.modes() if mode.oscillates]
+    assert swinging == pytest.approx([math.sqrt(9.81 / 1.5)] * 2, rel=1e-9)
+
+
+def test_about_a_moving_state_small_changes_grow_as_the_matrix_says():
+    model = Multibody("top")
+    model.body("top", mass=1.0, center_of_mass=(0, 0, 0.3), inertia=(0.1, 0.1, 0.05))
+    model.joint("ball", name="ball", child="top", u=(0.4, -0.3, 5.0))
+    system = model.build()
+    state = system.default_state().realize(cosim.Stage.ACCELERATION)
+    linear, tangent = linearize(system, state), Tangent(state)
+    x = 1e-5 * np.arange(1.0, 7.0)
+    h = 1e-5
+
+    def change(time):
+        """Of two neighbours, in the directions of the tangent where the first one has come."""
+        ends = []
+        for y in (np.array(state.y), tangent.moved(np.array(state.y), x)):
+            other = state.copy()
+            other.set_y(y)
+            simulator = cosim.Simulator(
+                system, other, integrator="integrators.runge_kutta_merson", fixed_step=abs(time)
+            )
+            simulator.initialize()
+            simulator.advance_to(time)
+            ends.append(simulator.state)
+        return Tangent(ends[0].realize(cosim.Stage.ACCELERATION)).inverse @ (ends[1].y - ends[0].y)
+
+    grown = (change(h) - tangent.inverse @ (tangent.moved(np.array(state.y), x) - state.y)) / h
+    assert grown == pytest.approx(linear.A @ x, abs=2e-4 * abs(linear.A @ x).max())
+
+
+def test_what_does_not_settle_is_named():
+    model = Multibody("falling")
+    model.body("stone", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model.joint("free", name="joint", child="stone")
+    with pytest.raises(cosim.SimulationError, match=r"joint.u\[5\] does not settle, its rate is still -9.81"):
+        equilibrium(model.build())
+
+
+def test_wrong_names_and_kinds_are_refused():
+    system = mount().build()
+    with pytest.raises(cosim.LookUpError, match="rubber.stiffness"):
+        linearize(system, inputs=["rubber.stifness"])
+    with pytest.raises(ValueError, match="engine.z: a .* is no input of a linear system"):
+        linearize(system, inputs=["engine.z"])
+
+
+MODEL = """
+[model]
+name = "mount"
+[bodies.engine]
+mass = 10.0
+inertia = [1, 1, 1]
+joint = "free"
+[elements.rubber]
+type = "mechanics.linear_bushing"
+body1 = "ground"
+body2 = "engine"
+stiffness = [100, 200, 300, 1e4, 2e4, 3e4]
+damping = [0, 0, 0, 0, 0, 40]
+"""
+
+
+def test_the_commands(tmp_path, capsys):
+    path = tmp_path / "mount.toml"
+    path.write_text(MODEL)
+    assert main(["equilibrium", str(path), "-o", str(tmp_path / "starts.toml")]) == 0
+    assert '"engine_joint.q" = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -0.00327]' in capsys.readouterr().out
+    target = tmp_path / "linear.json"
+    assert main(["linearize", str(path), "--outputs", "engine.z", "-o", str(target)]) == 0
+    said = capsys.readouterr().out
+    assert "13 states, 0 inputs, 1 output" in said
+    assert "1.59155 Hz" in said
+    written = json.loads(target.read_text())
+    assert written["outputs"] == ["engine.z"]
+    assert len(written["A"]) == 13
+    assert main(["linearize", str(path), "--outputs", "engine.zz"]) == 2
+    assert "engine.z" in capsys.readouterr().err
