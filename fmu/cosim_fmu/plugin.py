@@ -10,6 +10,7 @@ from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.interface_newton import InterfaceNewton
 from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.waveform_iteration import WaveformIteration
 from cosim_fmu.validate.validate_command import ValidateCommand
@@ -39,6 +40,7 @@ def cosim_register_participants(register: cosim.Register) -> None:
     """What can take part."""
     register("fmu.fmi2", FmuParticipant)
     register("fmu.fmi3", Fmi3Participant)
+    register("fmu.model_exchange", ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)
 
 

@@ -76,7 +76,9 @@ class FmuArchive:
         found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
         return tuple(sorted(found))
 
-    def check_co_simulation(self, platform: str, suffix: str, platform_3: str = "") -> None:
+    def check_co_simulation(
+        self, platform: str, suffix: str, platform_3: str = "", *, model_exchange: bool = False
+    ) -> None:
         """Refuse what cannot be stepped here.
 
         Parameters
@@ -87,6 +89,8 @@ class FmuArchive:
             Of the library: ".so".
         platform_3 : str
             Name of the folder for FMI 3.0, "x86_64-linux"; without it FMI 3.0 is refused.
+        model_exchange : bool
+            Whether Model Exchange (FMI 2.0) will do where there is no Co-Simulation.
 
         Raises
         ------
@@ -102,13 +106,16 @@ class FmuArchive:
             )
         if self.version == "3.0":
             platform = platform_3
-        if "CoSimulation" not in self._interfaces:
+        interface = "CoSimulation"
+        if model_exchange and self.version == "2.0" and interface not in self._interfaces:
+            interface = "ModelExchange"
+        if interface not in self._interfaces:
             has = "ModelExchange" if "ModelExchange" in self._interfaces else "no interface"
             raise self._error(
                 f"offers {has} only, needs Co-Simulation (an FMU that brings its own solver). "
                 "Export it again from its tool as FMI 2.0 Co-Simulation."
             )
-        identifier = self._interfaces["CoSimulation"]
+        identifier = self._interfaces[interface]
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]{0,200}", identifier) or ".." in identifier:
             raise self._error(f"modelIdentifier {identifier!r} is not a C identifier: refused")
         library = f"binaries/{platform}/{identifier}{suffix}"

@@ -63,6 +63,9 @@ class FmuInterface:
         "2.0" or "3.0".
     event_mode : bool
         Whether an FMU for FMI 3.0 has an event mode in Co-Simulation.
+    model_exchange : bool
+        Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
+        event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
     guid, identifier : str
     log_categories : tuple of str
     variable_step : bool
@@ -77,6 +80,10 @@ class FmuInterface:
     variable_step: bool
     version: str = "2.0"
     event_mode: bool = False
+    model_exchange: bool = False
+    states: int = 0
+    indicators: int = 0
+    wants_steps: bool = False
 
     @property
     def references(self) -> dict[str, int]:
@@ -110,16 +117,17 @@ def _interface(read: Any) -> FmuInterface:
     variables = {name: _variable(v, name, i) for v in shown for i, name in enumerate(names[v.name])}
     inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
     feedthrough, assumed = _feedthrough(read, inputs, names)
-    ability = read.coSimulation
+    ability = read.coSimulation or read.modelExchange
+    steps = read.coSimulation is not None
     third = read.fmiVersion.startswith("3")
     saves = ability.canGetAndSetFMUstate
     serializes = ability.canSerializeFMUstate
     description = cosim.ParticipantDescription(
-        kind=f"FMI {read.fmiVersion} Co-Simulation",
+        kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
         feedthrough=feedthrough,
         can_restore=saves,
-        follows_slopes=not third and ability.canInterpolateInputs,
+        follows_slopes=not third and steps and ability.canInterpolateInputs,
         can_serialize=saves and serializes,
         extra={
             "settable": frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),
@@ -139,9 +147,13 @@ def _interface(read: Any) -> FmuInterface:
         guid=(read.instantiationToken if third else read.guid) or "",
         identifier=ability.modelIdentifier,
         log_categories=tuple(category.name for category in read.logCategories),
-        variable_step=ability.canHandleVariableCommunicationStepSize,
+        variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
         version=read.fmiVersion,
         event_mode=third and ability.hasEventMode,
+        model_exchange=not steps,
+        states=len(read.derivatives),
+        indicators=int(read.numberOfEventIndicators or 0),
+        wants_steps=not steps and not ability.completedIntegratorStepNotNeeded,
     )
 
 

@@ -16,6 +16,16 @@ NEEDED_3 = (
     "fmi3ExitInitializationMode",
     "fmi3DoStep",
 )
+NEEDED_ME = (
+    "fmi2Instantiate",
+    "fmi2FreeInstance",
+    "fmi2SetupExperiment",
+    "fmi2EnterInitializationMode",
+    "fmi2ExitInitializationMode",
+    "fmi2NewDiscreteStates",
+    "fmi2EnterContinuousTimeMode",
+    "fmi2SetTime",
+)
 NEEDED = (
     "fmi2Instantiate",
     "fmi2FreeInstance",
@@ -82,6 +92,25 @@ def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str
     return _loaded(FMU2SlaveTolerant, NEEDED, fmu, folder, identifier, guid, instance)
 
 
+def load_model(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
+    """As `load_slave`, for Model Exchange.
+
+    Returns
+    -------
+    fmpy.fmi2.FMU2Model
+    """
+    from fmpy.fmi2 import FMU2Model
+
+    class FMU2ModelTolerant(FMU2Model):
+        dll: Any
+
+        def _loadFunctions(self) -> None:  # noqa: N802
+            self.dll = _Tolerant(self.dll, fmu)
+            super()._loadFunctions()
+
+    return _loaded(FMU2ModelTolerant, NEEDED_ME, fmu, folder, identifier, guid, instance)
+
+
 def load_slave_3(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
     """As `load_slave`, for FMI 3.0.
 
@@ -116,6 +145,7 @@ def _loaded(
     missing = [name for name in needed if isinstance(slave._functions[name], _Missing)]
     if missing:
         slave.freeLibrary()
-        kind_of = f"no FMI {needed[0][3]}.0 Co-Simulation FMU"
+        what = "Model Exchange" if needed is NEEDED_ME else "Co-Simulation"
+        kind_of = f"no FMI {needed[0][3]}.0 {what} FMU"
         raise cosim.FmuError(fmu, f"the library does not export {', '.join(missing)}: {kind_of}")
     return slave

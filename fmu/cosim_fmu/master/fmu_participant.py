@@ -316,7 +316,7 @@ class FmuParticipant(cosim.Participant):
 
         self._unpacked = unpack_fmu(self.path)
         folder = self._unpacked.folder
-        slave = load_slave(str(self.path), folder, interface.identifier, interface.guid, self.name)
+        slave = self._load(folder, interface.identifier, interface.guid)
         self._slave, self._mode = slave, "instantiated"
         callbacks = fmi2CallbackFunctions()
         callbacks.logger = fmu_log.callback()
@@ -377,6 +377,9 @@ class FmuParticipant(cosim.Participant):
         interface = self._read_interface()
         types = {name: interface.description.variables[name].type for name in names}
         return VariableAccess(self._slave, names, types, interface.references)
+
+    def _load(self, folder: Path, identifier: str, guid: str) -> Any:
+        return load_slave(str(self.path), folder, identifier, guid, self.name)
 
     def _free_instance(self, slave: Any) -> None:
         slave.fmi2FreeInstance(slave.component)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import cosim
 from cosim_fmu.master.fmi3_participant import Fmi3Participant
 from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.unpacked_fmu import read_fmu
 
 
-def open_fmu(path: str | Path, name: str | None = None) -> FmuParticipant:
-    """A participant for FMI 2.0 or FMI 3.0, as the file says.
+def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> FmuParticipant:
+    """A participant for Co-Simulation (FMI 2.0 or 3.0) or else Model Exchange (2.0), as the file offers it.
 
     A file that is no FMU makes a participant that says so when it is asked to describe itself.
 
@@ -20,9 +22,15 @@ def open_fmu(path: str | Path, name: str | None = None) -> FmuParticipant:
     path : str or Path
     name : str, optional
         Name of the instance; the file's name when not given.
+    **options
+        Of `ModelExchangeParticipant`: ``integrator``, ``accuracy`` …
     """
     try:
-        version = read_fmu(Path(path))[1].version
+        interface = read_fmu(Path(path))[1]
     except cosim.FmuError:
-        version = "2.0"
-    return (Fmi3Participant if version == "3.0" else FmuParticipant)(path, name)
+        return FmuParticipant(path, name)
+    if interface.model_exchange:
+        return ModelExchangeParticipant(path, name, **options)
+    if options:
+        raise cosim.ModelError.of("options", "an FMU that brings its own solver takes none")
+    return (Fmi3Participant if interface.version == "3.0" else FmuParticipant)(path, name)

@@ -58,9 +58,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
             return None
     try:
         if kind == "fmu":
-            if options:
-                say((*here, "options"), "an FMU takes none; its start values are parameters")
-            return open_fmu(folder / what, name)
+            return open_fmu(folder / what, name, **options)
         if kind == "model":
             return SystemParticipant(cosim.Model.from_file(folder / what), **options)
         made = cosim.registry().get("participant", what)(**options)

@@ -66,5 +66,5 @@ def _read(key: Identity) -> tuple[FmuArchive, FmuInterface]:
     from fmpy import platform, platform_tuple, sharedLibraryExtension
 
     archive = FmuArchive(key[0])
-    archive.check_co_simulation(platform, sharedLibraryExtension, platform_tuple)
+    archive.check_co_simulation(platform, sharedLibraryExtension, platform_tuple, model_exchange=True)
     return archive, read_interface(archive)

@@ -1,0 +1,216 @@
+"""An FMU for FMI 2.0 Model Exchange as a participant, with an integrator of ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_fmu.master.fmi2_model import Fmi2Model
+from cosim_fmu.master.fmu_library import load_model
+from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.fmu_state import FmuState
+from cosim_fmu.master.model_exchange_system import model_exchange_system
+from cosim_fmu.master.native_calls import NativeCalls
+from cosim_fmu.master.stop_requested import StopRequested
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+ACCURACY = 1e-6
+
+
+class _Saved(NamedTuple):
+    """Both halves of a state: the FMU's and the simulator's."""
+
+    fmu: FmuState
+    state: bytes
+    initializing: bool
+
+
+class ModelExchangeParticipant(FmuParticipant):
+    """A Model Exchange FMU (FMI 2.0): its derivatives are integrated by a `Simulator`.
+
+    Its continuous states are those of a system (`model_exchange_system`), its event indicators witnesses
+    that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
+    told when an integrator step has ended. Real inputs are held between communication points; other
+    inputs are written in event mode.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str, optional
+        Name of the instance; the file's name when not given.
+    integrator : str
+        Id of an integrator plugin.
+    accuracy : float, optional
+        Of the integration; the tolerance of the co-simulation, or else 1e-6, when not given.
+    **options
+        For the integrator: ``maximum_step`` …
+    """
+
+    def __init__(
+        self,
+        path: Any,
+        name: str | None = None,
+        integrator: str = INTEGRATOR,
+        accuracy: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(path, name)
+        cosim.registry().get("integrator", integrator)
+        self._integrator, self._accuracy, self._options = integrator, accuracy, options
+        self._tolerance: float | None = None
+        self._simulator: cosim.Simulator | None = None
+        self._instance: Any = None
+        self._values: dict[str, float] = {}
+
+    @property
+    def simulator(self) -> cosim.Simulator:
+        """The simulator in use; `SimulationError` before initialization ends and after `close`."""
+        if self._simulator is None:
+            raise cosim.SimulationError(math.nan, "the participant is not initialized")
+        return self._simulator
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
+        self._tolerance, self._start = tolerance, start
+        self._simulator = self._instance = None
+        self._values = {}
+        super().initialize(start, stop, values, tolerance)
+
+    def exit_initialization(self) -> None:
+        """End initialization mode, update the discrete states, begin to simulate."""
+        if self._mode != "initializing":
+            return
+        super().exit_initialization()
+        interface = self._read_interface()
+        inputs = self._real_inputs()
+        held = self._access(tuple(inputs)).read() if inputs else []
+        self._values = dict(zip(inputs, map(float, held), strict=True))
+        references = [interface.references[name] for name in inputs]
+        self._instance = Fmi2Model(self._slave, interface.states, interface.indicators, references)
+        states, following = self._call("fmi2NewDiscreteStates", self._instance.leave_event_mode)
+        system = model_exchange_system(
+            self._instance,
+            states,
+            list(self._values.values()),
+            interface.indicators,
+            following,
+            wants_steps=interface.wants_steps,
+        )
+        state = system.default_state()
+        state.set_time(self._start)
+        self._simulator = self._new_simulator(system, state)
+        self._guarded(self._simulator.initialize)
+        self._heed()
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables: real inputs are held from now on, all others are written in event mode."""
+        if self._simulator is None:
+            super().set(names, values)
+            return
+        state = self.simulator.state
+        continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
+        others = {n: v for n, v in zip(names, values, strict=True) if n not in self._values}
+        if any(self._values[name] != value for name, value in continuous.items()):
+            self._values.update({name: float(value) for name, value in continuous.items()})
+            state["fmu.u"] = list(self._values.values())
+        if others:
+            self._put()
+            self._call("fmi2EnterEventMode", self._slave.enterEventMode)
+            super().set(list(others), list(others.values()))
+            found, following = self._call("fmi2NewDiscreteStates", self._instance.leave_event_mode)
+            if len(found):
+                state["fmu.z"] = found
+            state["fmu.next_event"] = following
+            state["fmu.events"] = state["fmu.events"] + 1
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables at the present time."""
+        if self._simulator is not None:
+            self._put()
+        return super().get(names)
+
+    def step(self, time: float, size: float) -> float:
+        """Integrate to ``time + size``, through all events on the way.
+
+        Raises
+        ------
+        StopRequested
+            When the FMU wants the simulation to end.
+        """
+        self.exit_initialization()
+        if self._mode != "stepping":
+            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._guarded(lambda: self.simulator.advance_to(time + size))
+        self._heed()
+        return float(self.simulator.state.time)
+
+    def save(self) -> Any:
+        """The state of the FMU and that of the simulation."""
+        fmu = super().save()
+        if self._simulator is None:
+            return _Saved(fmu, b"", True)
+        return _Saved(fmu, self.simulator.state.to_bytes(), False)
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state that this instance saved."""
+        if not isinstance(token, _Saved):
+            raise self._error("this state was not saved by this instance")
+        super().restore(token.fmu)
+        if token.initializing:
+            self._simulator = None
+            return
+        state = self.simulator.system.state_from_bytes(token.state)
+        self._simulator = self._new_simulator(self.simulator.system, state)
+        if self._values:
+            self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """None: its steps are those of a simulator."""
+        return None
+
+    def close(self) -> None:
+        """Terminate, free, unload."""
+        self._simulator = self._instance = None
+        super().close()
+
+    def _new_simulator(self, system: cosim.System, state: cosim.State) -> cosim.Simulator:
+        accuracy = self._accuracy or self._tolerance or ACCURACY
+        return cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
+
+    def _put(self) -> None:
+        state = self.simulator.state
+        state.realize(cosim.Stage.TIME)
+        self._call("fmi2SetTime", lambda: self._instance.put(state.time, state["fmu.z"], state["fmu.u"]))
+
+    def _guarded(self, action: Any) -> Any:
+        try:
+            return action()
+        except cosim.SimulationError as error:
+            self._mode = "failed"
+            raise self._error(str(error)) from error
+
+    def _heed(self) -> None:
+        if self._instance.stop_reason:
+            reason = self._log.text(1) or self._instance.stop_reason
+            raise StopRequested(float(self.simulator.state.time), reason)
+
+    def _real_inputs(self) -> list[str]:
+        description = self.describe()
+        discrete = description.extra["discrete"]
+        return [
+            v.name
+            for v in description.variables.values()
+            if v.causality == "input" and v.type == "real" and v.name not in discrete
+        ]
+
+    def _load(self, folder: Any, identifier: str, guid: str) -> Any:
+        return load_model(str(self.path), folder, identifier, guid, self.name)

@@ -1,0 +1,138 @@
+"""Model Exchange FMUs in a co-simulation, integrated by integrators of ours."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_fmu.master import CoSimulation
+from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.open_fmu import open_fmu
+
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="ball" guid="{ball}" numberOfEventIndicators="1">
+<ModelExchange modelIdentifier="ball_me" canGetAndSetFMUstate="true" completedIntegratorStepNotNeeded="%s"/>
+<ModelVariables>
+<ScalarVariable name="h" valueReference="0" causality="output" initial="exact">
+<Real start="1"/></ScalarVariable>
+<ScalarVariable name="v" valueReference="1" causality="output" initial="exact">
+<Real start="0"/></ScalarVariable>
+<ScalarVariable name="push" valueReference="2" causality="input"><Real start="0"/></ScalarVariable>
+<ScalarVariable name="kick_at" valueReference="3" causality="parameter" variability="fixed">
+<Real start="1e300"/></ScalarVariable>
+<ScalarVariable name="gear" valueReference="0" causality="input" variability="discrete"><Integer start="7"/>
+</ScalarVariable>
+<ScalarVariable name="bounces" valueReference="1" causality="output" variability="discrete"><Integer/>
+</ScalarVariable>
+<ScalarVariable name="stop_after" valueReference="2" causality="parameter" variability="fixed">
+<Integer start="1000000"/></ScalarVariable>
+<ScalarVariable name="der(h)" valueReference="1"><Real derivative="1"/></ScalarVariable>
+<ScalarVariable name="der(v)" valueReference="4"><Real derivative="2"/></ScalarVariable>
+</ModelVariables>
+<ModelStructure><Outputs><Unknown index="1" dependencies=""/><Unknown index="2" dependencies=""/>
+<Unknown index="6" dependencies=""/></Outputs>
+<Derivatives><Unknown index="8"/><Unknown index="9"/></Derivatives></ModelStructure>
+</fmiModelDescription>
+"""
+G, E = 9.81, 0.7
+
+
+@pytest.fixture(params=["true", "false"], ids=["silent", "told_of_steps"])
+def ball(request: pytest.FixtureRequest, tmp_path: Path, compiled: Callable[..., Path]) -> Path:
+    from fmpy import platform, sharedLibraryExtension
+
+    path = tmp_path / "ball.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", DESCRIPTION % request.param)
+        archive.write(compiled("ball_me"), f"binaries/{platform}/ball_me{sharedLibraryExtension}")
+    return path
+
+
+def height(time: float, start: float = 1.0, restitution: float = E) -> float:
+    """Of a ball dropped from `start`, m."""
+    impact, speed = np.sqrt(2.0 * start / G), np.sqrt(2.0 * start * G)
+    if time < impact:
+        return float(start - 0.5 * G * time * time)
+    while True:
+        speed *= restitution
+        flight = 2.0 * speed / G
+        if time < impact + flight:
+            return float(speed * (time - impact) - 0.5 * G * (time - impact) ** 2)
+        impact += flight
+
+
+def test_description(ball: Path) -> None:
+    part = open_fmu(ball)
+    assert isinstance(part, ModelExchangeParticipant)
+    description = part.describe()
+    assert description.kind == "FMI 2.0 Model Exchange"
+    assert description.can_restore and not description.can_serialize
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince", "radau5"])
+def test_state_events_are_located(ball: Path, integrator: str) -> None:
+    part = ModelExchangeParticipant(ball, integrator=f"integrators.{integrator}", accuracy=1e-9)
+    result = CoSimulation({"ball": part}, [], "jacobi", 0.1).simulate(1.5)
+    assert result["ball.h"] == pytest.approx([height(t) for t in result.time], abs=1e-6)
+    assert result["ball.bounces"][-1] == 2
+    assert result.statistics["loop"].startswith("Python")
+
+
+def test_time_event_and_inputs(ball: Path) -> None:
+    starts = {"ball.kick_at": 0.25, "ball.push": 1.0}
+    result = CoSimulation({"ball": ball}, [], "jacobi", 0.1, starts=starts, tolerance=1e-9).simulate(0.4)
+    exact = [1.0 - 0.5 * (G - 1.0) * t * t + max(0.0, t - 0.25) for t in result.time]
+    assert result["ball.h"] == pytest.approx(exact, abs=1e-8)
+
+
+def test_discrete_inputs_go_through_event_mode(ball: Path) -> None:
+    part = open_fmu(ball, accuracy=1e-9)
+    part.initialize(0.0, None, {})
+    try:
+        part.step(0.0, 0.2)
+        part.set(["gear", "push"], [5, 0.0])
+        part.step(0.2, 0.5)
+        assert part.get(["h"])[0] == pytest.approx(height(0.7, restitution=0.5), abs=1e-6)
+        assert part.get(["bounces", "gear"]) == [1, 5]
+    finally:
+        part.close()
+
+
+def test_wish_to_stop(ball: Path) -> None:
+    result = CoSimulation({"ball": ball}, [], "jacobi", 0.1, starts={"ball.stop_after": 1}).simulate(2.0)
+    assert "ball asked to stop at 0.5 s" in result.message
+    assert result.time[-1] == pytest.approx(0.5)
+
+
+def test_rollback_is_exact(ball: Path) -> None:
+    part = open_fmu(ball)
+    part.initialize(0.0, None, {"kick_at": 0.6})
+    try:
+        part.step(0.0, 0.4)
+        token = part.save()
+        first = [part.step(0.4, 0.4), *part.get(["h", "v", "bounces"])]
+        for _ in range(2):
+            part.restore(token)
+            assert [part.step(0.4, 0.4), *part.get(["h", "v", "bounces"])] == first
+    finally:
+        part.close()
+
+
+def test_both_kinds_together(ball: Path, make_fmu: Callable[..., Path]) -> None:
+    """The push is half the height, by a gain for Co-Simulation: h'' = -g + h / 2 until the impact."""
+    parts: dict[str, Any] = {"ball": ball, "gain": make_fmu("gain")}
+    links = [("ball.h", "gain.u"), ("gain.y", "ball.push")]
+    loop = CoSimulation(parts, links, "waveform_iteration", 0.01, starts={"gain.gain": 0.5}, tolerance=1e-9)
+    result = loop.simulate(0.4)
+    rate = np.sqrt(0.5)
+    exact = 2.0 * G + (1.0 - 2.0 * G) * np.cosh(rate * result.time)
+    assert result["ball.h"] == pytest.approx(exact, abs=1e-5)
+
+
+def test_integrator_that_is_not_there(ball: Path) -> None:
+    with pytest.raises(cosim.LookUpError, match="runge_kutta_merson"):
+        ModelExchangeParticipant(ball, integrator="integrators.runge_kutta_mersen")
