@@ -63,6 +63,7 @@ class System:
 
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
         self._assembly = assembly
+        self._signals: dict[str, Signal] = {}
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
         self.parts: Mapping[str, Component] = dict(assembly._parts)
@@ -305,7 +306,10 @@ class System:
 
     def signal(self, path: str) -> Signal:
         """What a path stands for; `LookUpError` with the nearest name."""
-        return self._assembly.wiring.signal(path)
+        found = self._signals.get(path)
+        if found is None:
+            found = self._signals[path] = self._assembly.wiring.signal(path)
+        return found
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether somebody in this system computes a time derivative of a signal."""

@@ -38,7 +38,7 @@ from fuzz_run import size
 from export_tools import Fmu
 from pathlib import Path
 fmu = Fmu(Path(sys.argv[1]))
-fmu.slave.freeInstance()
+fmu.slave.fmi2FreeInstance(fmu.slave.component)
 sizes = []
 for i in range(int(sys.argv[2])):
     fmu.slave.instantiate(callbacks=fmu._callbacks, loggingOn=True)
@@ -47,7 +47,7 @@ for i in range(int(sys.argv[2])):
     fmu.slave.freeFMUState(fmu.slave.getFMUState())
     fmu.slave.reset()
     fmu.start()
-    fmu.slave.freeInstance()
+    fmu.slave.fmi2FreeInstance(fmu.slave.component)
     sizes.append(size())
 print(json.dumps(sizes))
 """

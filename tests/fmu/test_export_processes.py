@@ -299,3 +299,17 @@ def test_names_of_folders(oscillator_fmu: Path, tmp_path: Path) -> None:
     """.replace("\n    ", "\n")
     refused, messages = python(script, oscillator_fmu, tmp_path / "gr\u00f6\u00dfe")
     assert refused and "findClass" in messages[0]
+
+
+def test_an_export_after_a_run_has_its_binaries(oscillator_fmu: Path, tmp_path: Path) -> None:
+    """Where an FMU has run, pythonfmu is the copy that the FMU carries, which has no binaries."""
+    script = """
+    fmu, _ = start(sys.argv[1], messages)
+    carried = sys.modules["pythonfmu"].__file__
+    from pathlib import Path
+    from export_tools import export, oscillator
+    written = export(oscillator(), Path(sys.argv[2]))
+    same = carried == sys.modules["pythonfmu"].__file__ and "resources" in carried
+    print(json.dumps([same, written.read_bytes() == Path(sys.argv[1]).read_bytes()]))
+    """.replace("\n    ", "\n")
+    assert python(script, oscillator_fmu, tmp_path / "again.fmu") == [True, True]

@@ -21,6 +21,7 @@ from cosim_fmu.export.bundle import Bundle
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.installed_pythonfmu import binaries, installed_pythonfmu
 from cosim_fmu.export.link_libpython import link_libpython
 from cosim_fmu.export.mend_library import answers_errors, mend_library
 from cosim_fmu.export.model_description import finish_model_description
@@ -187,16 +188,13 @@ def _all_entries(registry: cosim.Registry) -> Iterator[cosim.Entry]:
 
 def _mended_platforms() -> list[str]:
     """Platforms on which the library of the pythonfmu installed here answers an exception by fmi2Error."""
-    import pythonfmu
-
-    folder = Path(pythonfmu.__file__).parent / "resources" / "binaries"
-    return sorted({p.parent.name for p in folder.glob("*/*.so") if answers_errors(p.read_bytes())})
+    with installed_pythonfmu() as pythonfmu:
+        libraries = binaries(pythonfmu).glob("*/*.so")
+        return sorted({p.parent.name for p in libraries if answers_errors(p.read_bytes())})
 
 
 def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str, bytes]:
     """The archive that pythonfmu makes around our resources; building it instantiates the model once."""
-    from pythonfmu import FmuBuilder
-
     code = Path(slave.__file__).read_bytes()
     name = f"cosim_slave_{_digest({**resources, '': code + SCRIPT.encode()})[:8].hex()}"
     scripts = {f"{name}.py": SCRIPT.format(code=f"{name}_code").encode(), f"{name}_code.py": code}
@@ -207,8 +205,8 @@ def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str,
             staged.parent.mkdir(parents=True, exist_ok=True)
             staged.write_bytes(content)
         script_file = staging / f"{name}.py"
-        with _untouched_process(name):
-            built = FmuBuilder.build_FMU(
+        with installed_pythonfmu() as pythonfmu, _without_scripts(name):
+            built = pythonfmu.FmuBuilder.build_FMU(
                 script_file,
                 dest=Path(folder) / f"{interface.identifier}.fmu",
                 project_files=[p for p in staging.iterdir() if p != script_file],
@@ -222,15 +220,16 @@ def _finished(library: bytes, libpython: str | None) -> bytes:
 
 
 @contextmanager
-def _untouched_process(module: str) -> Iterator[None]:
-    """Clean up: pythonfmu leaves its scripts in ``sys.modules`` and the script's folder in ``sys.path``."""
-    before = list(sys.path)
+def _without_scripts(module: str) -> Iterator[None]:
+    """Have pythonfmu import the scripts that it is given, not those of an FMU that runs here; clean up."""
+    names = (module, f"{module}_code")
+    running = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     try:
         yield
     finally:
-        sys.path[:] = before
-        for name in (module, f"{module}_code"):
+        for name in names:
             sys.modules.pop(name, None)
+        sys.modules.update(running)
 
 
 def _digest(files: Mapping[str, bytes]) -> bytes:
