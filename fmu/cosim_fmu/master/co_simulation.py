@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from inspect import signature
@@ -19,6 +20,7 @@ from cosim_fmu.master.feedthrough import stepping_order
 from cosim_fmu.master.initial_exchange import make_consistent
 from cosim_fmu.master.initialization_mode import InitializationMode
 from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.pace import Pace
 from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant
@@ -48,9 +50,10 @@ class CoSimulation:
     participants : mapping of str to Participant, path, System or Model
         A path is an FMU for FMI 2.0 Co-Simulation; any object with the methods of a Participant will
         do. Names have no dots.
-    connections : sequence of (str, str)
+    connections : sequence of (str, str), mapping or Connection
         ``("plant.felt", "controller.speed")``: output, input. Physical units are converted; a
-        variable without a unit goes with any.
+        variable without a unit goes with any. With a linear transformation, ``{"from": "plant.felt",
+        "to": "controller.speed", "factor": -1.0, "offset": 0.5}``; many at once as a bus (`Connection`).
     algorithm : str, class or MasterAlgorithm
         Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
     options : mapping of str to object, optional
@@ -92,7 +95,7 @@ class CoSimulation:
     def __init__(
         self,
         participants: Mapping[str, Any],
-        connections: Sequence[tuple[str, str]] = (),
+        connections: Sequence[Any] = (),
         algorithm: str | type[cosim.MasterAlgorithm] | cosim.MasterAlgorithm = "gauss_seidel",
         step: float | str = 1e-3,
         *,
@@ -130,6 +133,8 @@ class CoSimulation:
         until: float,
         progress: Callable[[float], bool | None] | None = None,
         record: Sequence[str] | None = None,
+        observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
+        real_time_rate: float = math.inf,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -142,6 +147,12 @@ class CoSimulation:
             stops the run.
         record : sequence of str, optional
             What to record (`Recorder`).
+        observe : callable, optional
+            Called at every communication point with the time (s) and what is recorded, by path; answering
+            False stops the run. It costs the speed of the compiled loop.
+        real_time_rate : float
+            Simulated seconds in a second of the wall clock, at most; what came too late is counted in the
+            statistics (``overruns``, ``largest_lag``).
 
         Returns
         -------
@@ -164,6 +175,7 @@ class CoSimulation:
             *(points, self.every),
         )
         recorder.bind(reads, coupled.input_names)
+        pace = Pace(real_time_rate, self.start)
         message, begun = "interrupted", perf_counter()
         failure: BaseException | None = None
         try:
@@ -172,7 +184,8 @@ class CoSimulation:
                 self._initialize(coupled, until, stack)
                 recorder.record(self.start, coupled.board, coupled.held)
                 initialized = perf_counter()
-                message = self._run(coupled, points, recorder, progress, check)
+                pace = Pace(real_time_rate, self.start)
+                message = self._run(coupled, points, recorder, progress, check, observe, pace)
                 statistics.wall_time = perf_counter() - begun
                 statistics.stepping_time = perf_counter() - initialized
         except (cosim.SimulationError, KeyboardInterrupt) as error:
@@ -180,6 +193,7 @@ class CoSimulation:
             raise
         finally:
             statistics.wall_time = statistics.wall_time or perf_counter() - begun
+            statistics.overruns, statistics.largest_lag = pace.overruns, pace.largest_lag
             if self.algorithm is not None:
                 statistics.algorithm.update(self.algorithm.figures)
             self.result = recorder.result(events=coupled.events, statistics=vars(statistics), message=message)
@@ -219,17 +233,26 @@ class CoSimulation:
         recorder: Recorder,
         progress: Callable[[float], bool | None] | None,
         check: Callable[[], None],
+        observe: Callable[[float, Mapping[str, float]], bool | None] | None,
+        pace: Pace,
     ) -> str:
         """All steps; returns why it ended before the last one, else ""."""
         assert self.algorithm is not None
         if coupled.stop_reason:
             return coupled.stop_reason
         self.algorithm.initialize(coupled, self.start)
-        take = self._loop(coupled, points, recorder)
+        one_by_one = observe is not None or not pace.is_free
+        take = self._loop(coupled, points, recorder, one_by_one)
+        if observe is not None and observe(self.start, recorder.latest()) is False:
+            return f"stopped at t = {self.start:.9g} s"
         shown, done = perf_counter(), 0
         while done < points.count:
             done = take(done)
             check()
+            if not pace.is_free:
+                pace.wait(points.time(done))
+            if observe is not None and observe(points.time(done), recorder.latest()) is False:
+                return f"stopped at t = {points.time(done):.9g} s"
             if coupled.stop_reason:
                 return coupled.stop_reason
             if progress is not None:
@@ -241,13 +264,17 @@ class CoSimulation:
         return ""
 
     def _loop(
-        self, coupled: CoupledParticipants, points: CommunicationPoints, recorder: Recorder
+        self,
+        coupled: CoupledParticipants,
+        points: CommunicationPoints,
+        recorder: Recorder,
+        one_by_one: bool,
     ) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
         algorithm = self.algorithm
         assert algorithm is not None
         try:
-            run = CompiledLoop(coupled, points, algorithm, recorder).run
+            run = CompiledLoop(coupled, points, algorithm, recorder, one_by_one).run
             coupled.statistics.loop = "compiled"
             return run
         except NotCompiledError as reason:

@@ -23,6 +23,10 @@ class CoSimulationStatistics:
         s, of it in the loop over the communication steps, recording included.
     participant_time : dict of str to float
         s, spent in the `step` of each participant; 0 for steps taken in the compiled loop.
+    overruns : int
+        Communication points that were reached later than the real-time rate wanted.
+    largest_lag : float
+        By how much at most, s.
     algorithm : dict of str to float
         What the master algorithm counted: iterations, rejected steps.
     loop : str
@@ -35,5 +39,7 @@ class CoSimulationStatistics:
     wall_time: float = 0.0
     stepping_time: float = 0.0
     participant_time: dict[str, float] = field(default_factory=dict)
+    overruns: int = 0
+    largest_lag: float = 0.0
     algorithm: dict[str, float] = field(default_factory=dict)
     loop: str = ""

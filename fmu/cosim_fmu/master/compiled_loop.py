@@ -44,6 +44,8 @@ class CompiledLoop:
     points : CommunicationPoints
     algorithm : MasterAlgorithm
     recorder : Recorder
+    one_by_one : bool
+        Whether somebody looks at every communication point.
 
     Raises
     ------
@@ -57,6 +59,7 @@ class CompiledLoop:
         points: CommunicationPoints,
         algorithm: cosim.MasterAlgorithm,
         recorder: Recorder,
+        one_by_one: bool,
     ) -> None:
         self._run = cosim.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
         if self._run is compiled_steps.run_steps:
@@ -100,7 +103,7 @@ class CompiledLoop:
         self._report[4:] = self._inputs.ctypes.data, self._outputs.ctypes.data, self._flags.ctypes.data
         for name in self._names:
             self._take_over(name)
-        self._at_once = 1
+        self._at_once, self._one_by_one = 1, one_by_one
 
     def run(self, first: int) -> int:
         """Take steps from communication point `first` on, for some milliseconds; the point reached.
@@ -121,7 +124,7 @@ class CompiledLoop:
         )
         spent = perf_counter() - begun
         if code == compiled_steps.DONE:
-            if spent < SECONDS_AT_ONCE:
+            if spent < SECONDS_AT_ONCE and not self._one_by_one:
                 self._at_once = min(8 * self._at_once, int(self._at_once * SECONDS_AT_ONCE / spent) + 1)
             self._keep(first, last, rows)
             return last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 import sys
 from pathlib import Path
 from typing import ClassVar
@@ -32,6 +33,9 @@ class CosimulateCommand(cosim.Command):
             "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
         )
         parser.add_argument(
+            "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
+        )
+        parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -58,7 +62,7 @@ class CosimulateCommand(cosim.Command):
         if not arguments.quiet:
             print(header(loop))
         try:
-            result = _simulate(loop, until, scenario, quiet=arguments.quiet)
+            result = _simulate(loop, until, scenario, arguments.real_time, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
                 with cosim.uninterrupted():
@@ -93,6 +97,9 @@ def summary(result: cosim.Result, target: Path) -> str:
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
     slowest = max(figures["participant_time"].items(), key=lambda item: item[1], default=None)
+    if figures["overruns"]:
+        late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
+        said.append(late)
     line = ", ".join(said)
     if slowest is not None and slowest[1] > 0.0:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
@@ -116,16 +123,20 @@ def _order(loop: CoSimulation) -> str:
     return " → ".join(loop.order) + (f"   ({'; '.join(reasons)})" if reasons else "")
 
 
-def _simulate(loop: CoSimulation, until: float, scenario: Scenario, *, quiet: bool) -> cosim.Result:
+def _simulate(
+    loop: CoSimulation, until: float, scenario: Scenario, rate: float, *, quiet: bool
+) -> cosim.Result:
     """Run with a progress bar on a terminal, and a line of figures at the end."""
     if quiet:
-        return loop.simulate(until, record=scenario.signals)
+        return loop.simulate(until, record=scenario.signals, real_time_rate=rate)
     if not sys.stdout.isatty():
-        result = loop.simulate(until, record=scenario.signals)
+        result = loop.simulate(until, record=scenario.signals, real_time_rate=rate)
         print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
     with ProgressBar(sys.stdout, loop.start, until) as bar:
-        shown = loop.simulate(until, progress=bar.show, record=scenario.signals)
+        shown = loop.simulate(
+            until, progress=bar.show, record=scenario.signals, real_time_rate=rate
+        )
         bar.show(float(shown.time[-1]), _pace(shown))
     return shown
 

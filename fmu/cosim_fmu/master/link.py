@@ -15,7 +15,8 @@ class Link:
     source, output, target, input : str
         ``source.output`` is written to ``target.input``.
     factor, offset : float
-        value in the input's unit = factor * value in the output's unit + offset.
+        value in the input's unit = factor * value in the output's unit + offset; the transformation of the
+        connection is in it.
     widens : bool
         An integer output that feeds a real input.
     """

@@ -92,6 +92,11 @@ class Recorder:
         self._gather()
         self._tables.append((times, values))
 
+    def latest(self) -> dict[str, float]:
+        """The last recorded values by path."""
+        row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
+        return dict(zip(map(".".join, self.ports), map(float, row), strict=True))
+
     def result(self, **more: Any) -> cosim.Result:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         self._gather()

@@ -9,6 +9,7 @@ from typing import Any
 
 import cosim
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.connection import KEYS
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
@@ -146,10 +147,9 @@ class Scenario:
             return
         for i, entry in enumerate(entries):
             if isinstance(entry, Mapping):
-                self._check_keys(("connections", i), entry, ("from", "to"))
-                self.connections.append((entry.get("from"), entry.get("to")))
-            else:
-                self.connections.append(entry)
+                self._check_keys(("connections", i), entry, KEYS)
+                entry = {key: value for key, value in entry.items() if key in KEYS}
+            self.connections.append(entry)
 
     def _take_master(self, master: Mapping[str, Any]) -> None:
         self._check_keys(("master",), master, MASTER)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.unit_match import conversion_of
@@ -37,33 +38,43 @@ def check_connections(
     descriptions : mapping of str to ParticipantDescription
     unknown : sequence of str
         Participants whose description could not be read: their variables are not judged.
-    connections : sequence of (str, str)
-        ``("plant.felt", "controller.speed")``.
+    connections : sequence
+        What `Connection.of` takes.
     """
     links: list[Link] = []
     problems: list[WiringProblem] = []
-    taken: dict[tuple[str, str], int] = {}
-    for i, connection in enumerate(connections):
-        if not _is_pair(connection):
-            text = f'is {connection!r}, needs two names: ("plant.felt", "controller.speed")'
-            problems.append(problem(("connections", i), text))
+    taken: dict[str, int] = {}
+    outputs = [f"{n}.{v}" for n, d in descriptions.items() for v in d.variables if _gives(d, v)]
+    inputs = [
+        f"{name}.{variable.name}"
+        for name, description in descriptions.items()
+        for variable in description.variables.values()
+        if variable.causality == "input"
+    ]
+    for i, given in enumerate(connections):
+        try:
+            connection = Connection.of(given)
+            parts = connection.expanded(outputs, inputs) if connection.is_bus else [connection]
+        except ValueError as error:
+            problems.append(problem(("connections", i), str(error)))
             continue
-        ends = []
-        for key, path, causality in zip(("from", "to"), connection, ("output", "input"), strict=True):
-            found, fault = _find_port(descriptions, unknown, path, causality)
-            if fault:
-                problems.append(problem(("connections", i, key), fault))
-            ends.append(found)
-        end = tuple(connection[1].partition(".")[::2])
-        if end in taken:
-            text = f"{connection[1]} has a source already, connections[{taken[end]}]: an input has one source"
-            problems.append(problem(("connections", i, "to"), text))
-        taken.setdefault(end, i)
-        if ends[0] is not None and ends[1] is not None:
-            try:
-                links.append(_link(descriptions, ends[0], ends[1]))
-            except (ValueError, cosim.UnitError) as error:
-                problems.append(problem(("connections", i), str(error)))
+        for part in parts:
+            ends = []
+            for key, path, causality in (("from", part.start, "output"), ("to", part.end, "input")):
+                found, fault = _find_port(descriptions, unknown, path, causality)
+                if fault:
+                    problems.append(problem(("connections", i, key), fault))
+                ends.append(found)
+            if part.end in taken:
+                first = f"connections[{taken[part.end]}]"
+                text = f"{part.end} has a source already, {first}: an input has one source"
+                problems.append(problem(("connections", i, "to"), text))
+            taken.setdefault(part.end, i)
+            if ends[0] is not None and ends[1] is not None:
+                try:
+                    links.append(_link(descriptions, ends[0], ends[1], part.factor, part.offset))
+                except (ValueError, cosim.UnitError) as error:
+                    problems.append(problem(("connections", i), str(error)))
     return links, problems
 
 
@@ -179,9 +190,9 @@ def check_abilities(
     ]
 
 
-def _is_pair(connection: Any) -> bool:
-    pair = isinstance(connection, (tuple, list)) and len(connection) == 2
-    return pair and all(isinstance(end, str) for end in connection)
+def _gives(description: cosim.ParticipantDescription, name: str) -> bool:
+    causality = description.variables[name].causality
+    return causality == "output" or name in description.extra.get("readable", ())
 
 
 def _find_port(
@@ -219,12 +230,16 @@ def _link(
     descriptions: Descriptions,
     start: tuple[str, cosim.ParticipantVariable],
     end: tuple[str, cosim.ParticipantVariable],
+    transform: float,
+    shift: float,
 ) -> Link:
     (source, output), (target, read) = start, end
     names = f"{source}.{output.name}", f"{target}.{read.name}"
     widens = output.type == "integer" and read.type == "real"
     if output.type != read.type and not widens:
         raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
+    if (transform, shift) != (1.0, 0.0) and read.type != "real":
+        raise ValueError(f"{names[1]} is {read.type}: only real inputs take a factor and an offset")
     factor, offset = 1.0, 0.0
     if output.type == read.type == "real":
         try:
@@ -233,7 +248,10 @@ def _link(
             raise ValueError(
                 f"{names[0]} [{output.unit}] cannot feed {names[1]} [{read.unit}]: {error}"
             ) from None
-    return Link(source, output.name, target, read.name, factor, offset, widens)
+    scale = (factor, offset)
+    if (transform, shift) != (1.0, 0.0):
+        scale = (factor * transform, factor * shift + offset)
+    return Link(source, output.name, target, read.name, *scale, widens)
 
 
 def _start_value(variable: cosim.ParticipantVariable, value: Any) -> Any:

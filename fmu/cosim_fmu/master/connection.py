@@ -1,0 +1,92 @@
+"""A connection as it is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cosim
+
+KEYS = ("from", "to", "factor", "offset")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """From an output to an input, with a linear transformation on the way.
+
+    The input gets ``factor * value + offset``, converted to its unit.
+
+    Attributes
+    ----------
+    start, end : str
+        ``"plant.felt"``, ``"controller.speed"``. With one ``*`` in each it is a bus: all outputs
+        that match go to the inputs of the same names, ``"plant.axle[*]"`` to ``"brakes.speed[*]"``.
+    factor : float
+    offset : float
+        In the unit of the output.
+    """
+
+    start: str
+    end: str
+    factor: float = 1.0
+    offset: float = 0.0
+
+    @classmethod
+    def of(cls, given: Any) -> Connection:
+        """From a pair of names, a table with the keys `KEYS`, or a Connection.
+
+        Raises
+        ------
+        ValueError
+            With a sentence that says what it needs.
+        """
+        if isinstance(given, Connection):
+            given = {"from": given.start, "to": given.end, "factor": given.factor, "offset": given.offset}
+        if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
+            given = {"from": given[0], "to": given[1]}
+        shown = (given.get("from"), given.get("to")) if isinstance(given, Mapping) else given
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in shown):
+            raise ValueError(f'is {shown!r}, needs two names: ("plant.felt", "controller.speed")')
+        for key in given:
+            if key not in KEYS:
+                raise ValueError(str(cosim.LookUpError("key", key, KEYS)))
+        numbers = [given.get("factor", 1.0), given.get("offset", 0.0)]
+        for key, number in zip(KEYS[2:], numbers, strict=True):
+            if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
+                raise ValueError(f"{key} is {number!r}, needs a finite number")
+        return cls(given["from"], given["to"], *map(float, numbers))
+
+    @property
+    def is_bus(self) -> bool:
+        """Whether it stands for many connections."""
+        return "*" in self.start or "*" in self.end
+
+    def expanded(self, outputs: Iterable[str], inputs: Iterable[str]) -> list[Connection]:
+        """The single connections of a bus, in the order of the outputs.
+
+        Parameters
+        ----------
+        outputs, inputs : iterable of str
+            Paths of all that there are.
+
+        Raises
+        ------
+        ValueError
+            When the pattern has not one ``*`` on each side, matches nothing, or an input is missing.
+        """
+        if self.start.count("*") != 1 or self.end.count("*") != 1:
+            raise ValueError("a bus needs one * in each of its names: from plant.axle[*] to brakes.speed[*]")
+        known = set(inputs)
+        before, after = self.start.split("*")
+        found = []
+        for path in outputs:
+            if len(path) > len(before) + len(after) and path.startswith(before) and path.endswith(after):
+                end = self.end.replace("*", path[len(before) : len(path) - len(after)])
+                if end not in known:
+                    raise ValueError(f"{path} would go to {end}, but there is no such input")
+                found.append(Connection(path, end, self.factor, self.offset))
+        if not found:
+            raise ValueError(f"no output matches {self.start}")
+        return found

@@ -1,0 +1,54 @@
+"""Keeping step with the clock on the wall."""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter, sleep
+
+import cosim
+
+
+class Pace:
+    """Waits until it is time for the next communication step.
+
+    Parameters
+    ----------
+    rate : float
+        Simulated seconds in a second, > 0; infinite: as fast as possible.
+    start : float
+        Simulated time at which the clock begins, s.
+
+    Attributes
+    ----------
+    overruns : int
+        Communication points that were reached too late.
+    largest_lag : float
+        By how much at most, s of the wall clock.
+
+    Raises
+    ------
+    ModelError
+        When the rate is not greater than 0.
+    """
+
+    def __init__(self, rate: float, start: float) -> None:
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not rate > 0.0:
+            raise cosim.ModelError.of("real_time_rate", f"is {rate!r}, needs a number greater than 0")
+        self.rate, self.start = float(rate), start
+        self.overruns, self.largest_lag = 0, 0.0
+        self._begun = perf_counter()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return self.rate == math.inf
+
+    def wait(self, time: float) -> None:
+        """Return when the clock says `time` (s), or at once when it is late already."""
+        due = self._begun + (time - self.start) / self.rate
+        now = perf_counter()
+        if now < due:
+            sleep(due - now)
+        else:
+            self.overruns += 1
+            self.largest_lag = max(self.largest_lag, now - due)
