@@ -14,8 +14,9 @@ from pathlib import Path
 
 import cosim
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from dynamics.chain import machine
+from compare import machine
 
 METHODS = (
     "explicit_euler",

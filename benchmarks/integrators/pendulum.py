@@ -18,16 +18,18 @@ from typing import Any
 
 import cosim
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from dynamics.chain import chain, machine
+from compare import build, machine
 from peers import PeerError, run_peer
+from trees import chain
 
 LINKS, ANGLE, END = 10, 0.3, 5.0
 WANTED = 1e-5  # J
 MARKS = [0.5 * i for i in range(1, 11)]
-ACCURACIES = [m * 10.0**-e for e in range(3, 11) for m in (3.0, 1.0)]
+ACCURACIES = [m * 10.0**-e for e in range(4, 11) for m in (3.0, 1.0)]
 METHODS = ("runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853")
-SOLVERS = ("dynamics.sval", "dynamics.articulated_body")
+SOLVERS = ("dynamics.composite_rigid_body", "dynamics.articulated_body")
 
 Run = dict[str, Any]
 
@@ -56,7 +58,7 @@ def ours(rounds: int) -> list[Run]:
     """All methods with all solvers at all accuracies."""
     runs = []
     for solver in SOLVERS:
-        system = chain(LINKS, solver)
+        system = build(chain(LINKS), solver)
         for method in METHODS:
             for accuracy in ACCURACIES:
                 seconds = math.inf

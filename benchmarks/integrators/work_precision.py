@@ -20,8 +20,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "integrators"))
 sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from dynamics.chain import machine
+from compare import machine
 from laws import PROBLEMS
 from peers import PeerError, run_peer
 from problems import PROBLEMS as OURS

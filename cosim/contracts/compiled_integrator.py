@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STEP_ERROR = "step_error"
 SMOOTH_UNTIL = "smooth_until"
+CODES = tuple(StepCode)  # by number; an enumeration is slow to call
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
 COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
 COUNTS += [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
@@ -112,16 +113,16 @@ class CompiledIntegrator(Integrator):
             return StepCode.NOT_INITIALIZED
         if self._ny + self._slots.size == 2:
             return self._skip(system, state, t_stop, limit)
-        if min(t_stop, limit, self.maximum_step, memory[layout.NEXT_STEP]) == math.inf:
+        if t_stop == math.inf and min(limit, self.maximum_step, memory[layout.NEXT_STEP]) == math.inf:
             raise ValueError(NOTHING_LIMITS)
         code = self._step(
             *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
         if code == layout.DONE:
-            state._advance(float(self._work[layout.END]))
+            state._advance(self._work.item(layout.END))
             self._stepped(system, state)
-        return StepCode(code)
+        return CODES[code]
 
     def advance(
         self, system: System, state: State, t_stop: float, limit: float = math.inf, most: int = 1_000_000

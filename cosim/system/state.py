@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+COMPUTED = slice(int(Stage.TIME), int(Stage.REPORT) + 1)  # stages that follow time and continuous state
+
 
 class State:
     """Time and arrays; the cache beside it holds what was computed from them.
@@ -169,8 +171,7 @@ class State:
     def _advance(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
         self._time = time
-        for stage in range(Stage.TIME, Stage.REPORT + 1):
-            self.versions[stage] += 1
+        self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]
         self.stage = Stage.ACCELERATION
 
     # whole States
