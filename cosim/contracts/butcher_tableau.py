@@ -52,6 +52,8 @@ class ButcherTableau:
     stages : int
     order, error_order, dense_order : int
         Orders of the solution; of the embedded method (0 when there is none); of the dense output.
+    control_order : int
+        The exponent of the step in the estimated error, as the step control sees it.
     first_same_as_last : bool
         Whether the last stage is the derivative at the end of the step.
     stability_limit : float
@@ -114,6 +116,10 @@ class ButcherTableau:
         if problems:
             raise ModelError(problems)
         self.error_order = 0 if self.error is None else self._reached(self.error, exact=False)
+        self.control_order = self.error_order + 1
+        if self.second_error is not None:
+            # the mixture of both estimates is E5^2 / E3 where the second one is the larger
+            self.control_order = 2 * self.control_order - self._reached(self.second_error, exact=False) - 1
         self.dense_order = min(order, 3) if self.dense is None else self._reached_dense()
         self.stability_limit = stability_limit(self.a, self.b)
         self.coefficients = flat_tableau(self)

@@ -38,7 +38,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
     The step is compiled once for all methods. The derivative at the end of a step serves as the first
     stage of the next one, and the first stage is kept when a step is rejected. The error of a step is
     its largest component relative to the tolerance; a proportional-integral controller sets the step:
-    at most 5 times longer, at least 0.1 times as long after a rejection, and no growth below 1.2.
+    at most 5 times longer, at least 0.1 times as long after a rejection, and no growth below 1.1.
     A step that a target or a `limit` made short does not change the length that is remembered.
 
     Parameters
@@ -85,8 +85,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
 
     @property
     def error_order(self) -> int:
-        """One more than the order of the embedded method."""
-        return self.tableau.error_order + 1
+        """One more than the order of the embedded method; of two estimates, that of their mixture."""
+        return self.tableau.control_order
 
     def coefficients(self, system: System) -> Vector:
         """The tableau as one flat array."""
@@ -111,8 +111,10 @@ class ExplicitRungeKutta(CompiledIntegrator):
         """That the system is stiff, if it was noticed, and what to use instead."""
         if self._work[layout.STIFF_HITS] < HITS:
             return []
-        found = [e for e in registry().entries("integrator") if e.cls.capabilities.implicit]
-        others = ", ".join(e.id for e in found if e.cls.capabilities.adaptive)
+        found = [e for e in registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
+        found = [e for e in found if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
+        found.sort(key=lambda entry: -entry.cls.order)
+        others = ", ".join(entry.id for entry in found[:3])
         return [
             f"The system is stiff (noticed at t = {self._work[layout.STIFF_TIME]:.6g} s): the steps of "
             f"{type(self).__name__} follow stability instead of accuracy. An implicit method takes longer "

@@ -9,7 +9,7 @@ from cosim.integration.layout import BY_KINK, BY_LIMIT, BY_MAXIMUM, BY_METHOD, B
 SAFETY = 0.9
 CAUTION = 0.7  # where the error is that of a step that was made short
 LARGEST_GROWTH = 5.0
-LEAST_GROWTH = 1.2  # less is not worth a change
+LEAST_GROWTH = 1.1  # less is not worth a change
 LARGEST_SHRINK = 0.1
 STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead of leaving a sliver
 STRETCH_FIXED = 1.01
