@@ -121,10 +121,14 @@ class SpatialSVal:
     def __truediv__(self, other: Any) -> SpatialSVal:
         return SpatialSVal(self.angular / other, self.linear / other)
 
-    def __rmatmul__(self, matrix: Any) -> SpatialSVal:
+    def __rmatmul__(self, matrix: Any) -> Any:
         rows = np.asarray(matrix)
+        if rows.shape == (6,):
+            return self.dot(rows)
         if rows.shape != (6, 6):
-            raise ValueError(f"matrix @ spatial s-val: the matrix has shape {rows.shape}, needs (6, 6)")
+            raise ValueError(
+                f"matrix @ spatial s-val: the matrix is {rows.shape}, needs (6, 6), or (6,) for a power"
+            )
         values = [self.dot(row) for row in rows]
         return SpatialSVal(values[:3], values[3:])
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim_dynamics.symbol import Symbol
 
-if TYPE_CHECKING:
-    pass
-
 PRODUCT = (
     "product of two s-vals that both carry accelerations: the equations of motion are linear in the "
     "accelerations, so one factor must be free of them (a number, a parameter, a position or a speed). "
     "If a centripetal or Coriolis term is meant, build it from speeds: s.value('u', i)"
+)
+NO_VALUE = (
+    "an s-val has no value that could be compared, branched on or turned into a number: its accelerations "
+    "are not known when the equation is written. Write it without a branch, or ask for its `bias`"
 )
 QUOTIENT = (
     "division by an s-val that carries accelerations: the equations of motion are linear in the "
@@ -178,10 +179,13 @@ class SVal:
     def __pow__(self, exponent: Any) -> Any:
         raise TypeError(PRODUCT)
 
-    def __bool__(self) -> bool:
-        raise TypeError(
-            "an s-val has no truth value: its accelerations are not known when the equation is written"
-        )
+    def _no_value(self, *others: object) -> NoReturn:
+        raise TypeError(NO_VALUE)
+
+    # An equation is written once, so it cannot ask an s-val for its value, its sign or its size.
+    __bool__ = __float__ = __int__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __eq__ = __ne__ = _no_value
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         terms = [f"{value!r}*a[{dof!r}]" for dof, value in self._coefficients.items()]

@@ -124,14 +124,28 @@ class SValTriple:
     def __truediv__(self, other: Any) -> SValTriple:
         return SValTriple(self.x / other, self.y / other, self.z / other)
 
-    def __rmatmul__(self, matrix: Any) -> SValTriple:
+    def __rmatmul__(self, matrix: Any) -> Any:
         rows = np.asarray(matrix)
+        if rows.shape == (3,):
+            return self.dot(rows)
         if rows.shape != (3, 3):
-            raise ValueError(f"matrix @ triple: the matrix has shape {rows.shape}, needs (3, 3)")
+            raise ValueError(
+                f"matrix @ triple: the matrix has shape {rows.shape}, needs (3, 3), or (3,) for a dot product"
+            )
         return SValTriple(*[self.dot(row) for row in rows])
 
     def __matmul__(self, other: Any) -> SVal:
         return self.dot(other)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if function is np.dot and len(arguments) == 2:
+            return arguments[0] @ arguments[1]
+        if function is np.cross and len(arguments) == 2 and not options:
+            a, b = arguments
+            return a.cross(b) if isinstance(a, SValTriple) else b.crossed_by(a)
+        raise TypeError(
+            f"numpy.{function.__name__} of s-vals: np.dot and np.cross are there, and the operators + - * / @"
+        )
 
     def __iter__(self) -> Iterator[SVal]:
         return iter((self.x, self.y, self.z))

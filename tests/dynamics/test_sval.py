@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cosim_dynamics import SVal, SValTriple
+from cosim_dynamics import SpatialSVal, SVal, SValTriple
 
 number = st.floats(-1e3, 1e3, allow_nan=False)
 numbers = st.lists(number, min_size=4, max_size=4)
@@ -110,7 +110,7 @@ def test_products_of_two_that_carry_accelerations_do_not_exist(product):
 def test_division_by_an_s_val_and_truth_of_one_are_refused():
     with pytest.raises(TypeError, match="division by an s-val that carries accelerations"):
         1.0 / SVal.acceleration(0)
-    with pytest.raises(TypeError, match="no truth value"):
+    with pytest.raises(TypeError, match="an s-val has no value"):
         bool(SVal.acceleration(0))
 
 
@@ -120,3 +120,77 @@ def test_what_is_no_number_is_no_operand(other):
         SVal.acceleration(0) + other
     with pytest.raises((TypeError, ValueError)):
         SValTriple(SVal.acceleration(0), 0.0, 0.0) + other
+
+
+def spatial() -> SpatialSVal:
+    a0, a1 = SVal.acceleration(0), SVal.acceleration(1)
+    return SpatialSVal((a0, 2.0 * a1 + 1.0, 0.0), (a1 - a0, 4.0, 0.5 * a0))
+
+
+def test_spatial_s_vals_mean_what_six_numbers_mean():
+    s = spatial()
+    x, b, arm = s.evaluate(UDOT), np.arange(1.0, 7.0), np.array([0.3, -0.2, 0.7])
+    matrix = np.arange(36.0).reshape(6, 6)
+    for result, expected in [
+        (s + b, x + b),
+        (b - s, b - x),
+        (s - s, np.zeros(6)),
+        (2.0 * s / 4.0, x / 2.0),
+        (np.float64(3.0) * s, 3.0 * x),
+        (matrix @ s, matrix @ x),
+        (s.dot(b), x @ b),
+        (b @ s, x @ b),
+        (s.force_at(arm), np.concatenate([x[:3] - np.cross(arm, x[3:]), x[3:]])),
+        (s.acceleration_at(arm), np.concatenate([x[:3], x[3:] + np.cross(x[:3], arm)])),
+    ]:
+        assert result.evaluate(UDOT) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert s.coefficient(1).tolist() == [0.0, 2.0, 0.0, 1.0, 0.0, 0.0]
+    assert s.bias.tolist() == [0.0, 1.0, 0.0, 0.0, 4.0, 0.0]
+    assert (s.dofs, len(s), s[3].bias) == ({0, 1}, 6, 0.0)
+
+
+def test_arrays_stand_on_either_side():
+    s = triple([1.0, 2.0, 3.0, 4.0])
+    b = np.array([1.0, -2.0, 0.5])
+    x = s.evaluate(UDOT)
+    for result, expected in [
+        (b @ s, b @ x),
+        (s @ b, b @ x),
+        (np.dot(b, s), b @ x),
+        (np.cross(b, s), np.cross(b, x)),
+        (np.cross(s, b), np.cross(x, b)),
+        (b * SVal.acceleration(1), b * UDOT[1]),
+        (SVal.acceleration(1) * b, b * UDOT[1]),
+    ]:
+        assert isinstance(result, (SVal, SValTriple))
+        assert result.evaluate(UDOT) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(TypeError, match="numpy.sum of s-vals"):
+        np.sum(s)
+    with pytest.raises(ValueError, match=r"shape \(2, 2\), needs \(3, 3\)"):
+        np.eye(2) @ s
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda s: s @ s,
+        lambda s: s.cross(s),
+        lambda s: s * SVal.acceleration(0),
+        lambda s: s * s,
+        lambda s: spatial() * s,
+        lambda s: spatial().dot(spatial()),
+        lambda s: SVal.acceleration(0) ** 2,
+    ],
+)
+def test_accelerations_are_never_multiplied(operation):
+    with pytest.raises(TypeError, match="product of two s-vals that both carry accelerations"):
+        operation(triple([1.0, 2.0, 3.0, 4.0]))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [bool, float, abs, lambda s: s > 0.0, lambda s: s == 0.0, lambda s: s != s, lambda s: max(s, 1.0)],
+)
+def test_nobody_asks_an_s_val_for_its_value(question):
+    with pytest.raises(TypeError, match="an s-val has no value"):
+        question(SVal.acceleration(0) + 1.0)
