@@ -156,6 +156,7 @@ def _variable(read: Any) -> dict[str, Any]:
     return {
         "name": read.name,
         "type": read.type,
+        "unit": read.unit or getattr(declared, "unit", None) or "",
         "reference": read.valueReference,
         "causality": read.causality,
         "variability": read.variability,
