@@ -23,6 +23,7 @@ from cosim.system.system import System
 Progress = Callable[[float], "bool | None"]
 POINTS = 500
 MOST_POINTS = 1e8
+RECORDED_NAMES = ("kinetic_energy", "potential_energy")  # the others of the balance are states
 RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
 
 
@@ -108,7 +109,12 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
         patterns = [patterns]
     if patterns is None:
         aliases = [f"{n}.{a}" for n, p in system.parts.items() for a in p.signals]
-        return [v.path for v in system.variables.values() if v.kind in RECORDED_KINDS] + aliases
+        chosen = [
+            v.path
+            for v in system.variables.values()
+            if v.kind in RECORDED_KINDS or v.path.rpartition(".")[2] in RECORDED_NAMES
+        ]
+        return chosen + aliases
     names = list(system.variables)
     found: list[str] = []
     for pattern in patterns:
@@ -158,7 +164,7 @@ def simulate(
         Distance of the recorded points, s; a 500th of the run unless given. Both sides of events are
         recorded besides.
     signals : sequence of str, optional
-        Paths, or patterns with ``*``; outputs, measures and states unless given.
+        Paths, or patterns with ``*``; outputs, measures, states and energies unless given.
     progress : callable, optional
         Called with the time after each step; answering False stops the run.
     state : State, optional

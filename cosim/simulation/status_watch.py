@@ -24,7 +24,7 @@ class StatusWatch:
     def __init__(self, system: System, tell: Callable[[Finding], None]) -> None:
         slots = system._assembly.layout.slots
         found = [
-            (f"{name}.{d.name}", f"{name}: {d.options['notice']}", slots[name, d.name])
+            (f"{name}.{d.name}", d.options["notice"], slots[name, d.name])
             for name, part in system.parts.items()
             for d in part.declarations.values()
             if d.kind == "cache" and d.options.get("notice")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_workbench.energy_balance import energy_balance
 from cosim_workbench.event_trace import counted_events
 from cosim_workbench.wording import counted
 
@@ -16,7 +17,7 @@ MOST_FINDINGS = 6
 
 
 def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
-    """Method, counts, energies, last values, and where the results are.
+    """Method, counts, changes of the energies, last values, and where the results are.
 
     Parameters
     ----------
@@ -42,8 +43,11 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         rows.append(("", f"… and {len(noticed) - MOST_FINDINGS} more: cosim run --trace events"))
     columns = result.columns() if len(result) else {}
     energies = [column for column in columns if column.startswith("energy.")]
-    others = [column for column in columns if column not in energies]
-    rows += _values("energy", energies, columns, result, both=True)
+    others = [column for column in columns if column not in energies and not column.endswith("_energy")]
+    balance = energy_balance(result)
+    rows += [("" if i else "energy, J", text) for i, text in enumerate(balance)]
+    if not balance:
+        rows += _values("energy", energies, columns, result, both=True)
     rows += _values("at the end", others[:FINAL_VALUES], columns, result, both=False)
     if len(others) > FINAL_VALUES:
         rows.append(("", f"… and {len(others) - FINAL_VALUES} more"))
