@@ -1,0 +1,218 @@
+"""When a bushing computes, where its angles fail, and what it alone exerts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_mechanics import CoupledBushing, LinearBushing, Multibody
+from cosim_mechanics.spatial import angles_123 as angles
+from cosim_mechanics.spatial import compose, position, put6, put12
+from cosim_mechanics.spatial import compose_inverse as relative
+
+
+class CountingBushing(LinearBushing):
+    """Counts its evaluations in slots that outlive them. Law: as `LinearBushing`."""
+
+    poses = cosim.cache_slot()
+    forces = cosim.cache_slot()
+
+    @cosim.kernel
+    def pose(X_GB1, X_GB2, frame_on_body1, frame_on_body2, X_GF, X_GM, X_FM, q, poses):
+        poses[0] = poses[0] + 1.0
+        put12(X_GF, compose(X_GB1, frame_on_body1))
+        put12(X_GM, compose(X_GB2, frame_on_body2))
+        X = relative(X_GF, X_GM)
+        put12(X_FM, X)
+        put6(q, angles(X), position(X))
+
+    @cosim.kernel
+    def count(qdot, forces):
+        forces[0] = forces[0] + 1.0 + 0.0 * qdot[0]
+
+
+def spinning(
+    kind=LinearBushing, axis: int = 0, speed: float = 4.0, angle: float = 0.0, **values
+) -> cosim.System:
+    """A body on Ground's origin that turns about one axis, held by a soft bushing."""
+    model = Multibody("spinning", gravity=(0, 0, 0))
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    q, u = np.zeros(6), np.zeros(6)
+    q[axis], u[axis] = angle, speed
+    model.joint("bushing", child=body, q=q, u=u, name="joint")
+    given = {"stiffness": [0.01] * 6, "damping": [0.0] * 6} | values
+    model.add(kind, "mount", body1="ground", body2=body, **given)
+    return model.build()
+
+
+def test_each_quantity_is_computed_once_for_each_change() -> None:
+    state = spinning(CountingBushing).default_state()
+
+    def counts() -> tuple[float, float]:
+        state.realize(cosim.Stage.ACCELERATION)
+        return state["mount.poses"], state["mount.forces"]
+
+    assert counts() == (1.0, 1.0)
+    state["mount.X_FM"], state["mount.q"], state["mount.F_GM"], state.realize(cosim.Stage.REPORT)
+    assert counts() == (1.0, 1.0)
+    state["joint.u"] = np.ones(6)
+    assert counts() == (1.0, 2.0)
+    state["mount.dissipated_energy"] = 3.0
+    assert counts() == (1.0, 2.0)
+    state["joint.q"] = 0.1 * np.ones(6)
+    assert counts() == (2.0, 3.0)
+    state["mount.stiffness"] = np.ones(6)
+    assert counts() == (3.0, 4.0)
+
+
+def test_near_the_singular_angle_the_element_is_named() -> None:
+    simulator = cosim.Simulator(spinning(axis=1, speed=1.0), accuracy=1e-6)
+    simulator.advance_to(1.0)
+    assert simulator.findings == []
+    assert simulator.state["mount.status"] == 0.0
+    simulator.advance_to(1.5)
+    (finding,) = simulator.findings
+    assert finding.witness == "mount.status"
+    assert "within 6 degrees of +-90 degrees" in finding.message
+    assert simulator.state["mount.status"] == 1.0
+    assert math.cos(simulator.state["mount.q[1]"]) > 0.01, "noticed too late"
+
+
+def test_without_moments_there_is_nothing_to_notice() -> None:
+    free = {"stiffness": [0, 0, 0, 1, 1, 1]}
+    for axis in (0, 1):
+        simulator = cosim.Simulator(spinning(axis=axis, speed=7.0, **free), accuracy=1e-6)
+        simulator.advance_to(1.0)
+        assert simulator.findings == []
+
+
+@pytest.mark.parametrize("kind", [LinearBushing, CoupledBushing])
+@pytest.mark.parametrize(("axis", "speed"), [(0, 4.0), (2, -4.0)])
+def test_a_turn_stops_the_run_and_is_not_integrated_through(kind, axis, speed) -> None:
+    system = spinning(kind, axis, speed)
+    simulator = cosim.Simulator(system, accuracy=1e-6)
+    with pytest.raises(cosim.SimulationError, match=r"mount.*jumped by 360 degrees") as caught:
+        simulator.advance_to(2.0)
+    assert caught.value.time == pytest.approx(math.pi / 4.0, abs=0.2)
+    with pytest.raises(cosim.SimulationError, match="mount") as stopped:
+        system.model.simulate(until=2.0)
+    assert stopped.value.result["joint.q"][-1][axis] * speed > 0.0
+
+
+def test_a_body_that_is_moved_by_hand_has_not_turned() -> None:
+    system = spinning(speed=0.0, angle=3.0)
+    simulator = cosim.Simulator(system, accuracy=1e-6)
+    simulator.advance_to(0.1)
+    simulator.state["joint.q"] = [-3.0, 0, 0, 0, 0, 0]
+    simulator.advance_to(0.2)
+    simulator.state["joint.q"] = [3.0, 0, 0, 0, 0, 0]
+    simulator.initialize()
+    simulator.advance_to(0.3)
+    assert simulator.state["mount.q[0]"] == pytest.approx(3.0, abs=0.01)
+
+
+def test_a_disabled_bushing_may_turn() -> None:
+    simulator = cosim.Simulator(spinning(enabled=False), accuracy=1e-6)
+    simulator.advance_to(2.0)
+    assert simulator.state["mount.dissipated_energy"] == 0.0
+
+
+def test_the_part_of_one_element() -> None:
+    model = Multibody("two")
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.joint("free", child=body, q=[1, 0, 0, 0, 0.1, 0.2, 0.3], u=[0.1] * 6)
+    for name, factor in (("one", 1.0), ("other", 3.0)):
+        model.add(
+            "mechanics.linear_bushing", name, body1="ground", body2=body,
+            stiffness=factor * np.arange(1.0, 7.0), damping=[0.1] * 6,
+        )  # fmt: skip
+    system = model.build()
+    state = system.default_state()
+    one, other, gravity = (system.parts[name] for name in ("one", "other", "gravity"))
+    contribution = one.force_contribution(state)
+    assert set(contribution.bodies) == {"ground", "body"} and contribution.coordinates == {}
+    np.testing.assert_allclose(contribution.bodies["body"][3:], [-0.41, -1.01, -1.81])
+    total = sum(part.force_contribution(state).bodies["body"] for part in (one, other, gravity))
+    np.testing.assert_allclose(total, state["body.F_GB"], rtol=1e-14)
+    assert one.potential_energy_contribution(state) == pytest.approx(0.5 * (0.04 + 0.2 + 0.54))
+    assert other.potential_energy_contribution(state) == 3.0 * one.potential_energy_contribution(state)
+    state["one.enabled"] = False
+    assert not np.any(one.force_contribution(state).bodies["body"])
+    assert one.potential_energy_contribution(state) == 0.0
+    with pytest.raises(cosim.LookUpError, match="part of this State's system"):
+        LinearBushing(stiffness=[1] * 6, damping=[0] * 6).force_contribution(state)
+
+
+def swinging(kind: str, **values) -> Multibody:
+    """A stiff oscillation in all six directions, without gravity."""
+    model = Multibody("swinging", gravity=(0, 0, 0))
+    body = model.body("body", mass=2.0, inertia=(0.1, 0.2, 0.25), center_of_mass=(0.01, 0.02, 0.1))
+    model.joint("free", child=body, u=(0.5, -0.4, 0.3, 0.3, 0.2, -0.4))
+    model.add(
+        kind,
+        "mount",
+        body1="ground",
+        body2=body,
+        frame_on_body1=(0.1, 0, 0),
+        frame_on_body2=(0.1, 0, 0),
+        **values,
+    )
+    return model
+
+
+HALF = np.random.default_rng(7).normal(size=(6, 6))
+SCALE = np.diag([3.0] * 3 + [20.0] * 3)
+FULL = SCALE @ (HALF @ HALF.T + 2.0 * np.eye(6)) @ SCALE
+SKEW = np.triu(np.ones((6, 6)), 1) - np.tril(np.ones((6, 6)), -1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (
+            "mechanics.linear_bushing",
+            {"stiffness": [10, 12, 14, 800, 900, 700], "damping": [0.1] * 3 + [2] * 3},
+        ),
+        ("mechanics.coupled_bushing", {"stiffness": FULL}),
+        ("mechanics.coupled_bushing", {"stiffness": FULL, "damping": 0.01 * FULL + 0.1 * SKEW}),
+        ("mechanics.coupled_bushing", {"stiffness": FULL, "preload": (1, 0, -1, 10, -20, 5)}),
+        ("mechanics.coupled_bushing", {"stiffness": FULL, "neutral": (0.1, 0, -0.1, 0.02, 0, 0.01)}),
+    ],
+)
+def test_energy_is_kept_to_nine_digits(kind, values) -> None:
+    result = swinging(kind, **values).simulate(until=2.0, accuracy=1e-11, output_interval=0.05)
+    exchanged = np.ptp(result["energy.potential"]) + np.ptp(result["energy.kinetic"])
+    assert np.abs(result["energy.residual"]).max() < 1e-9 * exchanged
+    assert exchanged > 0.1
+
+
+def test_a_diagonal_coupled_bushing_is_the_linear_one() -> None:
+    values = {"stiffness": [10, 12, 14, 800, 900, 700], "damping": [0.1] * 3 + [2] * 3}
+    first, second = (
+        swinging(kind, **values).build().default_state().realize()
+        for kind in ("mechanics.linear_bushing", "mechanics.coupled_bushing")
+    )
+    np.testing.assert_allclose(first["body.A_GB"], second["body.A_GB"], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"stiffness": np.eye(6) + np.triu(np.ones((6, 6)))},
+            "not symmetric, so its forces have no potential",
+        ),
+        ({"stiffness": -np.eye(6)}, "not positive semidefinite"),
+        ({"stiffness": np.ones((6, 6)) - 0.5 * np.eye(6)}, "not positive semidefinite"),
+        ({"stiffness": np.eye(6), "damping": np.diag([1, 1, 1, -1, 1, 1])}, "not positive semidefinite"),
+        ({"stiffness": [1, 2]}, "is no matrix"),
+    ],
+)
+def test_matrices_that_give_energy_are_refused(values, message) -> None:
+    with pytest.raises(cosim.CosimError, match=message):
+        swinging("mechanics.coupled_bushing", **values).build().default_state().realize()
+    singular = np.outer(np.arange(6.0), np.arange(6.0))
+    swinging("mechanics.coupled_bushing", stiffness=singular).build().default_state().realize()
