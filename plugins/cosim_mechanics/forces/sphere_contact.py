@@ -102,7 +102,7 @@ class SphereContact(cosim.ForceElement):
 
     Energy
     ------
-    Stored: the integral of f_hertz over the depth, by Gauss-Legendre quadrature to about 1e-9 of it. What
+    Stored: the integral of f_hertz over the depth, by Gauss-Legendre quadrature to about 1e-7 of it. What
     damping and friction take is dissipated, integrated in `dissipated_energy`.
 
     References
