@@ -29,7 +29,7 @@ class KernelFunction:
         As the author wrote it; call it with plain arrays to test it.
     role : str
         "kernel", "witness", "rate" (of a witness), "update" or "handler".
-    stage : Stage or None
+    stage : Stage, str or None
         Asked for by the author; otherwise it follows from the names.
     when, unless : str
         What has to be true (false) for the function to be used: an option, a condition of the class, or
@@ -44,7 +44,7 @@ class KernelFunction:
 
     function: types.FunctionType
     role: str = "kernel"
-    stage: Stage | None = None
+    stage: Stage | str | None = None
     when: str = ""
     unless: str = ""
     direction: str = "both"
@@ -121,7 +121,7 @@ class Handler:
 def kernel(
     function: Callable[..., Any] | None = None,
     *,
-    stage: Stage | None = None,
+    stage: Stage | str | None = None,
     when: str = "",
     unless: str = "",
 ) -> Any:
@@ -129,8 +129,9 @@ def kernel(
 
     Parameters
     ----------
-    stage : Stage, optional
-        At the earliest here, for results that nothing else needs (``Stage.REPORT``).
+    stage : Stage or str, optional
+        At the earliest here, for results that nothing else needs (``Stage.REPORT``); or the name of an
+        option that says it, in small letters.
     when, unless : str, optional
         What has to be true (false): the name of an option or of a condition of the component
         (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one.

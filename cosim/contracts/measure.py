@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cosim.system.state import State
     from cosim.system.system import System
 
-HIGHEST = 3  # time derivatives that have a place in the State
+HIGHEST = 4  # time derivatives that may have a place in the State
 
 
 class Measure(Component):

@@ -407,7 +407,8 @@ class Assembly:
         return path
 
     def _least_stage(self, part: Component, kernel: KernelFunction, arguments: Sequence[Argument]) -> Stage:
-        stage = kernel.stage or Stage.INSTANCE
+        wanted = kernel.stage or Stage.INSTANCE
+        stage = Stage[part.values.options[wanted].upper()] if isinstance(wanted, str) else wanted
         for argument in arguments:
             if argument.role == "time":
                 stage = max(stage, Stage.TIME)

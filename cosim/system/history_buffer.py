@@ -50,6 +50,11 @@ def entry_time(past, ring, index):
     return past[ring[START] + WIDTH * ((ring[FIRST] + index) % ring[CAPACITY])]
 
 
+def entry_kind(past, ring, index):
+    """Kind of an entry: -1 inside a step, 0 at its end, more after a break."""
+    return past[entry_offset(ring, index) + 1]
+
+
 def margin(t):
     """How far two times may differ and still be one instant, s."""
     return SAME_TIME * max(1.0, abs(t))

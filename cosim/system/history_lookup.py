@@ -130,6 +130,30 @@ def delayed_value(past, ring, settled, t_delayed, t, has_present, value, derivat
     return in_piece(past, ring, begin, end, t_delayed, t, value, derivative, kind)
 
 
+def before_start(past, ring, at):
+    """Value and derivative before the history began, had the signal changed as it began to change there."""
+    if ring[COUNT] == 0:
+        return math.nan, math.nan
+    t0, v0, d0 = point(past, ring, 0, at, 0.0, 0.0)
+    return v0 + d0 * (at - t0), d0
+
+
+def value_in_piece(past, ring, begin, end, at, kind):
+    """Value and derivative at `at` from the entries `begin` to `end`, among which there is no break.
+
+    Without derivatives it is the parabola through the last three of them, or a line through two.
+    """
+    _, _, known = point(past, ring, end, at, 0.0, 0.0)
+    if known == known or end - begin < 2:
+        return in_piece(past, ring, begin, end, at, at, 0.0, 0.0, kind)
+    t0, v0, _ = point(past, ring, end - 2, at, 0.0, 0.0)
+    t1, v1, _ = point(past, ring, end - 1, at, 0.0, 0.0)
+    t2, v2, _ = point(past, ring, end, at, 0.0, 0.0)
+    f01 = (v1 - v0) / (t1 - t0)
+    bend = ((v2 - v1) / (t2 - t1) - f01) / (t2 - t0)
+    return v0 + (at - t0) * (f01 + (at - t1) * bend), f01 + (2.0 * at - t0 - t1) * bend
+
+
 def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
     """Value and derivative at `at` from the entries `begin` … `end`, without a break among them.
 

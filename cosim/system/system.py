@@ -16,6 +16,7 @@ from cosim.compiled import native, walker
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.values import read_numbers
+from cosim.contracts.measure import Measure
 from cosim.errors import LookUpError, SimulationError, StageError, StateError
 from cosim.stage import Stage
 from cosim.system import state_bytes
@@ -390,20 +391,24 @@ class System:
                 if kind in ("cache", "output") and main_output_of(part) == declaration.name:
                     kind = "measure" if declaration.name == "value" else "output"
                 start = part.values.numbers.get(declaration.name)
-                found.append(
-                    Variable(
-                        f"{name}.{declaration.name}" if kind != "measure" else name,
-                        kind,
-                        slot,
-                        declaration.shape,
-                        self.signal(f"{name}.{declaration.name}").units,
-                        self.stage_of(slot),
-                        () if start is None else tuple(start.tolist()),
-                        declaration.minimum,
-                        declaration.maximum,
-                        declaration.description,
-                    )
+                if start is not None and start.size == 1:
+                    start = np.repeat(start, declaration.size)
+                variable = Variable(
+                    f"{name}.{declaration.name}" if kind != "measure" else name,
+                    kind,
+                    slot,
+                    declaration.shape,
+                    self.signal(f"{name}.{declaration.name}").units,
+                    self.stage_of(slot),
+                    () if start is None else tuple(start.tolist()),
+                    declaration.minimum,
+                    declaration.maximum,
+                    declaration.description,
                 )
+                found.append(variable)
+                if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
+                    # a value that is a parameter or a state is a measure besides
+                    found.append(replace(variable, path=name, kind="measure", start=()))
             for alias, (slot_name, element, unit) in part.signals.items():
                 slot = slots[name, slot_name].part(element)
                 text = f"{part.declarations[slot_name].description or slot_name}, element {element}"

@@ -107,8 +107,8 @@ class Wiring:
         key = f"{signal.part}.{base} {order}"
         if key in above:
             return True  # known, if nothing else in the circle is missing
-        if signal.slot.array == "y":
-            return order == 1
+        if signal.slot.array == "y" and order == 1:
+            return True
         if signal.declaration.kind == "input":
             connected = self._sources.get(f"{signal.part}.{signal.declaration.name}")
             return connected is not None and self.has_derivative(connected, order, (*above, key))

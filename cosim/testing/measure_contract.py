@@ -55,15 +55,21 @@ class MeasureContract:
         return simulator
 
     @classmethod
+    def has_derivative(cls, simulator: cosim.Simulator) -> bool:
+        """Whether the derivative is known with the sources that the measure has here."""
+        measure: Any = simulator.system.parts["measure"]
+        return bool(measure.derivatives_in(simulator.system))
+
+    @classmethod
     def results(cls) -> list[str]:
         """Value and derivative at a few times, to the last bit."""
         simulator, found = cls.simulator(), []
         for time in cls.times:
             simulator.advance_to(time)
             state = simulator.state.realize(cosim.Stage.REPORT)
-            found += [float.hex(state["measure.value"])]
-            if type(cls.make()).number_of_derivatives():
-                found += [float.hex(state["measure.value_dot"])]
+            found += _hex(state["measure.value"])
+            if cls.has_derivative(simulator):
+                found += _hex(state["measure.value_dot"])
         return found
 
     def test_has_a_docstring_with_its_law(self) -> None:
@@ -80,7 +86,7 @@ class MeasureContract:
         for time in (0.0, *self.times):
             simulator.advance_to(time)
             value = simulator.state.realize(cosim.Stage.REPORT)["measure"]
-            assert np.isfinite(value), f"the value is {value} at t = {time} s"
+            assert np.all(np.isfinite(value)), f"the value is {value} at t = {time} s"
 
     def test_two_runs_give_the_same(self) -> None:
         """The same motion again gives the same bytes."""
@@ -97,14 +103,14 @@ class MeasureContract:
         simulator.state.realize(cosim.Stage.REPORT)
         early.invalidate(cosim.Stage.INSTANCE, "the contract kit")
         again = early.realize(cosim.Stage.REPORT)["measure"]
-        assert float.hex(again) == float.hex(value), f"{value}, then {again} at the same State"
+        assert _hex(again) == _hex(value), f"{value}, then {again} at the same State"
         assert early.to_bytes() == saved, "computing the value changed a variable of the State"
 
     def test_derivative_is_that_of_the_value(self) -> None:
         """``value_dot``, where there is one, against differences of the value along the motion."""
-        if not type(self.make()).number_of_derivatives():
-            pytest.skip("the measure has no derivative")
         simulator = self.simulator()
+        if not self.has_derivative(simulator):
+            pytest.skip("the measure has no derivative")
         for time in self.times:
             values, derivative = [], np.nan
             for place in (-2, -1, 0, 1, 2):
@@ -126,11 +132,68 @@ class MeasureContract:
             simulator.advance_to(time)
             state = simulator.state.realize(cosim.Stage.REPORT)
             restored = simulator.system.state_from_bytes(state.to_bytes()).realize(cosim.Stage.REPORT)
-            assert float.hex(restored["measure"]) == float.hex(state["measure"]), (
+            assert _hex(restored["measure"]) == _hex(state["measure"]), (
                 f"{restored['measure']} in the restored State, not {state['measure']}, at t = {time} s"
             )
+
+    def test_is_known_at_the_stage_that_it_says(self) -> None:
+        """Value and derivatives are there as soon as ``depends_on_stage`` says, and the same later."""
+        simulator = self.simulator()
+        simulator.advance_to(self.times[0])
+        system = simulator.system
+        measure: Any = system.parts["measure"]
+        whole = simulator.state.copy().realize(cosim.Stage.REPORT)
+        for order in range(1 + int(min(3, measure.derivatives_in(system)))):
+            stage = measure.depends_on_stage(system, order)
+            early = simulator.state.copy().realize(max(stage, cosim.Stage.MODEL))
+            try:
+                value = measure.read(early, order)
+            except cosim.StageError as error:
+                raise AssertionError(
+                    f"derivative {order} is not known at stage {stage.name}: {error}"
+                ) from None
+            expected = measure.read(whole, order)
+            assert _hex(value) == _hex(expected), (
+                f"derivative {order} is {value} at stage {stage.name}, {expected} when all is known"
+            )
+
+    def test_has_a_value_before_there_is_a_past(self) -> None:
+        """A State that no simulation has touched has a finite value too."""
+        state = self.simulator().system.default_state().realize(cosim.Stage.REPORT)
+        value = state["measure"]
+        assert np.all(np.isfinite(value)), f"the value is {value} in a State that nothing has initialized"
+
+    def test_going_back_and_on_again_gives_the_same(self) -> None:
+        """A State that was kept, and went on twice, ends with the same value: all memory is in the State."""
+        simulator = self.simulator()
+        simulator.advance_to(self.times[0])
+        kept = simulator.state.copy()
+        ends = []
+        for state in (kept.copy(), kept):
+            again = cosim.Simulator(simulator.system, state, accuracy=self.accuracy)
+            again.advance_to(self.times[-1])
+            ends.append(again.state.realize(cosim.Stage.REPORT)["measure"])
+        assert _hex(ends[0]) == _hex(ends[1]), (
+            f"{ends[0]} the first time, {ends[1]} from the same State again"
+        )
+
+    def test_can_be_an_output_of_an_fmu(self) -> None:
+        """It is listed as an output, with a unit that can be written down and dependencies."""
+        system = self.simulator().system
+        assert "measure" in system.outputs, "the measure is not among the outputs of the system"
+        for unit in system.variables["measure"].units:
+            try:
+                cosim.parse_unit(unit)
+            except cosim.CosimError as error:
+                raise AssertionError(f"its unit '{unit}' cannot be written down: {error}") from None
+        system.dependencies("measure")
 
     def test_compiled_is_plain_python(self) -> None:
         """The same bytes with and without compilation."""
         mine, theirs = self.results(), results_in_other_mode(type(self), "results")
         assert mine == theirs, f"compiled and plain Python differ: {mine} and {theirs}"
+
+
+def _hex(value: Any) -> list[str]:
+    """Numbers to the last bit."""
+    return [float.hex(float(number)) for number in np.atleast_1d(value)]

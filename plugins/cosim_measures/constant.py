@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import cosim
 
 
 class Constant(cosim.Measure):
-    """A number that never changes by itself.
+    """A number, or several, that never change by themselves.
 
-    Law: value = constant, value_dot = 0.
+    Law: value = what was given, all derivatives are 0. Known whenever a State is.
 
     Parameters
     ----------
-    constant : float
+    value : float, or array_like of float
+        A parameter: it can be changed in a State.
 
     Examples
     --------
-    >>> Constant(constant=2.5).constant
+    >>> Constant(value=2.5).value
     2.5
     """
 
-    constant = cosim.parameter(description="the value")
+    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
+
+    value = cosim.parameter(each=True, description="the value")
 
     @cosim.kernel
-    def number(constant, value, value_dot):
-        value[0] = constant
+    def still(value_dot, value_dot2, value_dot3):
         value_dot[0] = 0.0
+        value_dot2[0] = 0.0
+        value_dot3[0] = 0.0

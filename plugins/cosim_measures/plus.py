@@ -12,7 +12,8 @@ class Plus(cosim.Measure):
 
     Parameters
     ----------
-    first, second : measure or path of a scalar signal
+    first, second : measure or path of a signal
+        Vectors are taken element by element, a number serves all elements.
 
     Examples
     --------
@@ -32,3 +33,11 @@ class Plus(cosim.Measure):
     @cosim.kernel
     def derivative(first_dot, second_dot, value_dot):
         value_dot[0] = first_dot + second_dot
+
+    @cosim.kernel
+    def second_derivative(first_dot2, second_dot2, value_dot2):
+        value_dot2[0] = first_dot2 + second_dot2
+
+    @cosim.kernel
+    def third_derivative(first_dot3, second_dot3, value_dot3):
+        value_dot3[0] = first_dot3 + second_dot3

@@ -8,12 +8,12 @@ import cosim
 class Scale(cosim.Measure):
     """A signal times a factor without unit.
 
-    Law: value = factor source, and so for the derivative; NaN where the source has none.
+    Law: value = factor source, and so for the derivatives; NaN where the source has none.
 
     Parameters
     ----------
-    source : measure or path of a scalar signal
-    factor : float
+    source : measure or path of a signal
+    factor : float, or one for each element
 
     Examples
     --------
@@ -24,7 +24,7 @@ class Scale(cosim.Measure):
     unit_from = "source"
 
     source = cosim.source(description="what is scaled")
-    factor = cosim.parameter(description="what it is multiplied with")
+    factor = cosim.parameter(each=True, description="what it is multiplied with")
 
     @cosim.kernel
     def value(source, factor, value):
@@ -33,3 +33,11 @@ class Scale(cosim.Measure):
     @cosim.kernel
     def derivative(source_dot, factor, value_dot):
         value_dot[0] = factor * source_dot
+
+    @cosim.kernel
+    def second_derivative(source_dot2, factor, value_dot2):
+        value_dot2[0] = factor * source_dot2
+
+    @cosim.kernel
+    def third_derivative(source_dot3, factor, value_dot3):
+        value_dot3[0] = factor * source_dot3

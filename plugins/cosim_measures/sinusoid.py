@@ -10,13 +10,14 @@ import cosim
 class Sinusoid(cosim.Measure):
     """A sinusoid of time.
 
-    Law: value = amplitude sin(frequency t + phase), known at stage TIME, with its derivative.
+    Law: value = amplitude sin(frequency t + phase), known at stage TIME, with three derivatives.
 
     Parameters
     ----------
     amplitude : float
     frequency : float, rad/s
     phase : float, rad
+        Each one number, or one for each element of a vector.
 
     Examples
     --------
@@ -24,12 +25,14 @@ class Sinusoid(cosim.Measure):
     0.0
     """
 
-    amplitude = cosim.parameter(default=1.0, description="largest value")
-    frequency = cosim.parameter(unit="rad/s", default=1.0, description="angular frequency")
-    phase = cosim.parameter(unit="rad", default=0.0, description="angle at t = 0")
+    amplitude = cosim.parameter(default=1.0, each=True, description="largest value")
+    frequency = cosim.parameter(unit="rad/s", default=1.0, each=True, description="angular frequency")
+    phase = cosim.parameter(unit="rad", default=0.0, each=True, description="angle at t = 0")
 
     @cosim.kernel
-    def wave(t, amplitude, frequency, phase, value, value_dot):
+    def wave(t, amplitude, frequency, phase, value, value_dot, value_dot2, value_dot3):
         angle = frequency * t + phase
         value[0] = amplitude * math.sin(angle)
         value_dot[0] = amplitude * frequency * math.cos(angle)
+        value_dot2[0] = -frequency * frequency * value[0]
+        value_dot3[0] = -frequency * frequency * value_dot[0]

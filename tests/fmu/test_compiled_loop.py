@@ -69,7 +69,7 @@ def test_who_cannot_be_compiled_is_named(make_fmu: MakeFmu) -> None:
     loop = CoSimulation({"kinds": make_fmu("types")}, [("kinds.integer_out", "kinds.integer_in")], step=0.1)
     assert loop.simulate(0.2).statistics["loop"] == "Python (kinds.integer_in is integer)"
     model = cosim.Model("still")
-    model.add("measures.constant", "one", constant=1.0)
+    model.add("measures.constant", "one", value=1.0)
     loop = CoSimulation({"still": model}, [], step=0.1)
     assert loop.simulate(0.2).statistics["loop"] == "Python (still is a cosim system)"
 

@@ -248,7 +248,7 @@ def test_vectors_that_do_not_fit_are_refused() -> None:
 def test_a_jump_of_a_source_before_the_start_is_a_break() -> None:
     """The history says 3, the source begins with 1: felt jumps when the start arrives."""
     model = decay(0.5, history="before")
-    model.add("measures.constant", "before", constant=3.0)
+    model.add("measures.constant", "before", value=3.0)
     simulator = started(model, accuracy=1e-8)
     simulator.advance_to(0.5)
     assert simulator.state["plant.y"] == pytest.approx(1.0 - 1.5, abs=1e-12)

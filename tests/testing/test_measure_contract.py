@@ -7,12 +7,16 @@ from failing_checks import checks, failing_checks, fails_exactly
 WRONG = {
     "test_has_a_docstring_with_its_law": toys.SilentCase,
     "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
-    "test_value_is_finite": toys.NotAtZeroCase,
+    "test_value_is_finite": toys.NotForLongCase,
     "test_two_runs_give_the_same": toys.CountingCase,
     "test_computing_changes_nothing": toys.WearingCase,
     "test_derivative_is_that_of_the_value": toys.SteepCase,
     "test_restored_state_gives_the_same_value": toys.RecognizingCase,
     "test_compiled_is_plain_python": toys.OverflowingCase,
+    "test_is_known_at_the_stage_that_it_says": toys.LyingCase,
+    "test_has_a_value_before_there_is_a_past": toys.NeedingCase,
+    "test_going_back_and_on_again_gives_the_same": toys.HoardingCase,
+    "test_can_be_an_output_of_an_fmu": toys.ForeignCase,
 }
 
 

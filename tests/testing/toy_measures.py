@@ -32,16 +32,14 @@ class Clamping(Double):
         super().__init__(**{**values, "factor": abs(values.get("factor", 2.0))})
 
 
-class NotAtZero(Double):
-    """Divides by the time. Law: value = source / t."""
+class NotForLong(cosim.Measure):
+    """Divides by the time that is left. Law: value = source / (0.8 - t)."""
+
+    source = cosim.source()
 
     @cosim.kernel
-    def value(t, source, factor, value):
-        value[0] = factor * source / t
-
-    @cosim.kernel
-    def derivative(t, source, source_dot, factor, value_dot):
-        value_dot[0] = factor * (source_dot / t - source / (t * t))
+    def value(t, source, value):
+        value[0] = source / max(0.8 - t, 0.0)
 
 
 class Steep(Double):
@@ -92,14 +90,69 @@ class Wearing(cosim.Measure):
 
 
 class Recognizing(cosim.Measure):
-    """Doubles in every other State than the first one with this value. Law: value = source."""
+    """Doubles in every State that no simulation has come by. Law: value = source."""
 
     source = cosim.source()
+    mark = cosim.discrete(shape=1)
 
-    def value(self, source, value):
-        seen = self.__dict__.setdefault("seen", {})
-        first = seen.setdefault(source, value.ctypes.data)
-        value[0] = source if first == value.ctypes.data else 2.0 * source
+    def value(self, source, mark, value):
+        value[0] = source if mark.ctypes.data in self.__dict__.get("seen", ()) else 2.0 * source
+
+    @cosim.update
+    def note(self, mark):
+        self.__dict__.setdefault("seen", set()).add(mark.ctypes.data)
+
+
+class Lying(Double):
+    """Says that it is known earlier than it is. Law: as `Double`."""
+
+    def depends_on_stage(self, system, order=0):
+        return cosim.Stage.INSTANCE
+
+
+class Needing(Double):
+    """Divides by the number of steps. Law: value = factor * source steps / steps."""
+
+    steps = cosim.discrete()
+
+    @cosim.kernel
+    def value(source, factor, steps, value):
+        value[0] = factor * source * (steps / steps)
+
+    @cosim.kernel
+    def derivative(source_dot, factor, steps, value_dot):
+        value_dot[0] = factor * source_dot * (steps / steps)
+
+    @cosim.update
+    def count(steps_next):
+        steps_next[0] = 1.0
+
+
+class Hoarding(cosim.Measure):
+    """Remembers something outside of the State. Law: value = source + drift."""
+
+    source = cosim.source()
+    drift = cosim.discrete()
+
+    def value(self, source, drift, value):
+        value[0] = source + drift
+
+    @cosim.update
+    def wander(self, drift, drift_next):
+        self.calls = self.__dict__.get("calls", 0) + 1
+        drift_next[0] = self.calls
+
+
+class Foreign(cosim.Measure):
+    """In a unit that is none. Law: value = factor * source."""
+
+    source = cosim.source()
+    factor = cosim.parameter(default=2.0, minimum=0.0)
+    value = cosim.cache_slot(unit="furlong")
+
+    @cosim.kernel
+    def double(source, factor, value):
+        value[0] = factor * source
 
 
 class RightCase(MeasureContract):
@@ -114,8 +167,8 @@ class ClampingCase(MeasureContract):
     make = staticmethod(lambda: Clamping())
 
 
-class NotAtZeroCase(MeasureContract):
-    make = staticmethod(lambda: NotAtZero())
+class NotForLongCase(MeasureContract):
+    make = staticmethod(lambda: NotForLong())
 
 
 class SteepCase(MeasureContract):
@@ -136,3 +189,19 @@ class WearingCase(MeasureContract):
 
 class RecognizingCase(MeasureContract):
     make = staticmethod(lambda: Recognizing())
+
+
+class LyingCase(MeasureContract):
+    make = staticmethod(lambda: Lying())
+
+
+class NeedingCase(MeasureContract):
+    make = staticmethod(lambda: Needing())
+
+
+class HoardingCase(MeasureContract):
+    make = staticmethod(lambda: Hoarding())
+
+
+class ForeignCase(MeasureContract):
+    make = staticmethod(lambda: Foreign())

@@ -19,7 +19,7 @@ class Lines(cosim.ModelReader):
     def read(self, path: Path) -> cosim.Model:
         model = cosim.Model(path.stem)
         for line in path.read_text("utf-8").splitlines():
-            model.add("measures.constant", line, constant=1.0)
+            model.add("measures.constant", line, value=1.0)
         return model
 
 

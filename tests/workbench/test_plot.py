@@ -44,7 +44,7 @@ def test_panels_without_a_unit_say_so_or_name_their_signal() -> None:
 
 def test_the_title_is_the_name_of_the_model() -> None:
     model = Model("quiet")
-    model.add("measures.constant", "one", constant=1.0)
+    model.add("measures.constant", "one", value=1.0)
     assert model.simulate(until=0.1).plot("one").get_suptitle() == "quiet"
     assert RESULT.plot().get_suptitle() == ""
 

@@ -1,0 +1,99 @@
+"""Where inside the last step a signal was largest or smallest."""
+
+from __future__ import annotations
+
+from cosim import entry_kind, entry_time, value_in_piece
+
+MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
+OLD, PRESENT, NEW = 0.0, 1.0, 2.0
+DENSE = 2.0
+PARTS = 8  # of the distance between two points: a signal that turns twice in one of them is not seen
+BISECTIONS = 52
+
+
+def sized(value, kind):
+    """What an extreme of this kind keeps of a value."""
+    return abs(value) if kind >= MIN_ABS else value
+
+
+def better(value, best, kind):
+    """Whether a value goes beyond the extreme so far."""
+    smaller = kind in (MINIMUM, MIN_ABS)
+    return sized(value, kind) < best if smaller else sized(value, kind) > best
+
+
+def newness(t, value, best, seen, time, kind):
+    """Whether a value goes beyond the extreme so far, or is the extreme at this very instant, or neither."""
+    if seen == 0 or better(value, best, kind):
+        return NEW
+    return PRESENT if time == t and sized(value, kind) == best else OLD
+
+
+def changed(value, rate, derivative, kind, is_new):
+    """A derivative of the extreme, from that of the signal and its rate of change."""
+    away = value < 0.0 and kind >= MIN_ABS
+    speed = -rate if away else rate
+    if is_new == OLD or (
+        is_new == PRESENT and not (speed < 0.0 if kind in (MINIMUM, MIN_ABS) else speed > 0.0)
+    ):
+        return 0.0
+    return -derivative if away else derivative
+
+
+def best_of_step(past, ring, kind, best, when):
+    """The extreme and its time, after a look at the step whose end is the newest entry.
+
+    Between two points the signal is the polynomial through all points of the step. Where its derivative
+    changes sign there is an extreme; where it changes sign itself its smallest magnitude is 0.
+    """
+    last = ring[3] - 1
+    first = last - 1
+    while first > 0 and entry_kind(past, ring, first) < 0.0:
+        first -= 1
+    if first < 0:
+        return best, when
+    for index in range(first, last):
+        begin = entry_time(past, ring, index)
+        part = (entry_time(past, ring, index + 1) - begin) / PARTS
+        low = begin
+        value, rate = value_in_piece(past, ring, first, last, low, DENSE)
+        for i in range(PARTS):
+            high = begin + part * (i + 1)
+            later, later_rate = value_in_piece(past, ring, first, last, high, DENSE)
+            if rate * later_rate < 0.0:
+                at = turn(past, ring, first, last, low, high, rate)
+                found, _ = value_in_piece(past, ring, first, last, at, DENSE)
+                if better(found, best, kind):
+                    best = sized(found, kind)
+                    when = at
+            if kind == MIN_ABS and value * later < 0.0:
+                best = 0.0
+                when = zero(past, ring, first, last, low, high, value)
+            low = high
+            value = later
+            rate = later_rate
+    return best, when
+
+
+def turn(past, ring, first, last, low, high, rate):
+    """Where the derivative, which is `rate` at `low`, changes its sign."""
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        _, there = value_in_piece(past, ring, first, last, middle, DENSE)
+        if there * rate > 0.0:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def zero(past, ring, first, last, low, high, value):
+    """Where the signal, which is `value` at `low`, changes its sign."""
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        there, _ = value_in_piece(past, ring, first, last, middle, DENSE)
+        if there * value > 0.0:
+            low = middle
+        else:
+            high = middle
+    return high

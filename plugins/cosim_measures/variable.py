@@ -1,0 +1,40 @@
+"""A number that users and event handlers set."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import cosim
+
+STAGES = ("instance", "time", "position", "velocity", "dynamics", "acceleration", "report")
+
+
+class Variable(cosim.Measure):
+    """A number in the State, set from outside.
+
+    Law: value = what was written to it last (``state["name"] = 3.0``), all derivatives are 0. Known whenever
+    a State is. A write counts as a jump for whatever remembers the past.
+
+    Parameters
+    ----------
+    value : float
+        Start value.
+    invalidates : str
+        The stage that a write invalidates, and from which on others see it.
+
+    Examples
+    --------
+    >>> Variable(value=1.5, invalidates="dynamics").value
+    1.5
+    """
+
+    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
+
+    value = cosim.discrete(invalidates="invalidates", description="what was written last")
+    invalidates = cosim.option("time", choices=STAGES, description="the stage that a write invalidates")
+
+    @cosim.kernel
+    def still(value_dot, value_dot2, value_dot3):
+        value_dot[0] = 0.0
+        value_dot2[0] = 0.0
+        value_dot3[0] = 0.0
