@@ -23,6 +23,7 @@ from cosim.compiled.walker import call_dense, walk
 PARTS = 4  # of a step, looked at whatever the witnesses do
 DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
 EXTREMUM_STEPS = 30
+NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
 LEFT, RIGHT, MIDDLE, FIRST_STACKED = 0, 1, 2, 3
 POINTS = FIRST_STACKED + DEPTH + 4
 HEADER = 3
@@ -102,7 +103,8 @@ def search_extremum(
 ):
     """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
 
-    The zero of the rate is bracketed (Illinois), until the tangents show that zero is out of reach.
+    The turn of the cubic through the ends is tried, every third time the middle, until the tangents show that
+    zero is out of reach.
     """
     count = probe[2]
     width = 1 + 2 * count
@@ -112,23 +114,48 @@ def search_extremum(
     b = work[RIGHT * width]
     vb = work[RIGHT * width + 1 + i]
     rb = work[RIGHT * width + 1 + count + i]
-    weight_a = 1.0
-    weight_b = 1.0
     for n in range(EXTREMUM_STEPS):
         if not b - a > shortest or ra == rb:
             return 0
-        if va * vb > 0.0:
-            # where the tangents at the two ends meet a convex function cannot reach below
+        step = b - a
+        first = step * ra
+        bend = 3.0 * (vb - va) - step * (2.0 * ra + rb)
+        change = step * (ra + rb) - 2.0 * (vb - va)
+        if va * vb > 0.0 and turn * bend >= 0.0 and turn * (bend + 3.0 * change) >= 0.0:
+            # a convex function cannot reach below where the tangents at its two ends meet
             meet = (vb - va + ra * a - rb * b) / (ra - rb)
             if turn * (va + ra * (meet - a)) > 0.0:
                 return 0
-        middle = a + (b - a) * (weight_a * ra) / (weight_a * ra - weight_b * rb)
-        if n % 4 == 3 or not a < middle < b:
-            middle = 0.5 * (a + b)
+        inside = bend * bend - 3.0 * change * first
+        part = 0.5
+        if inside > 0.0 and n % 3 < 2:
+            root = turn * math.sqrt(inside)
+            if turn * bend >= 0.0:
+                part = -first / (bend + root)
+            elif change != 0.0:
+                part = (root - bend) / (3.0 * change)
+        if not 0.0 < part < 1.0:
+            part = 0.5
+        middle = a + part * step
         if not a < middle < b:
             return 0
         status = point(
-            table, ints, middle, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, MIDDLE
+            table,
+            ints,
+            middle,
+            difference,
+            p,
+            d,
+            k,
+            h,
+            y,
+            c,
+            probe,
+            coefficients,
+            dense,
+            level,
+            work,
+            MIDDLE,
         )
         if status != 0:
             return -status
@@ -142,14 +169,10 @@ def search_extremum(
             a = middle
             va = v
             ra = r
-            weight_a = 1.0
-            weight_b = 0.5 * weight_b
         else:
             b = middle
             vb = v
             rb = r
-            weight_b = 1.0
-            weight_a = 0.5 * weight_a
     return 0
 
 
@@ -175,13 +198,13 @@ def between_turns(work, count, i):
     two = (-square + root) / (3.0 * cubic)
     if one > two:
         one, two = two, one
-    if not (one > 1e-3 and two < 0.999 and two - one > 1e-3):
+    if not (one > NEAREST and two < 1.0 - NEAREST and two - one > NEAREST):
         return math.nan
     left = work[LEFT * width + 1 + i]
     right = work[RIGHT * width + 1 + i]
     low = left + one * (first + one * (square + one * cubic))
     high = left + two * (first + two * (square + two * cubic))
-    far = 0.25 * min(abs(left), abs(right))
+    far = max(0.25 * min(abs(left), abs(right)), 1e-4 * max(abs(left), abs(right)))
     if left > 0.0 and right > 0.0 and low > far and high > far:
         return math.nan
     if left < 0.0 and right < 0.0 and low < -far and high < -far:
