@@ -65,6 +65,8 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
     found = (system.default_state() if state is None else state).copy()
     found.set_u(np.zeros(system.nu))
     searched = _searched(system)
+    if not system.nu and not searched:
+        return found.realize(cosim.Stage.ACCELERATION)
     residual = _remaining(found, searched)
     largest, time = _size(residual), FIRST_TIME
     for _ in range(ITERATIONS):
@@ -117,9 +119,8 @@ def start_values(state: cosim.State) -> dict[str, list[float] | float]:
 
 def _searched(system: cosim.System) -> list[int]:
     """Places in y of the auxiliary states that something depends on."""
-    starts, rows = system.derivative_structure()
-    first = system.nq + system.nu
-    return [k for k in range(first, system.ny) if any(row != k for row in rows[starts[k] : starts[k + 1]])]
+    starts, _ = system.derivative_structure()
+    return [k for k in range(system.nq + system.nu, system.ny) if starts[k] < starts[k + 1]]
 
 
 def _places(tangent: Tangent, searched: list[int]) -> NDArray[np.int64]:

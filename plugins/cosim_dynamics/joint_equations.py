@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import cosim
+from cosim_dynamics.spatial_sval import SpatialSVal
 from cosim_dynamics.sval import SVal, _as_sval
 from cosim_dynamics.symbol import Symbol, SymbolGraph
 from cosim_dynamics.traced_part import TracedPart, part_of
@@ -59,14 +60,14 @@ class Equations:
         self._joint, self._wrench, self._acceleration, self._value = joint, wrench, acceleration, value
         self._where = f"{type(joint).__name__}.create_equations"
 
-    def wrench(self, joint: Any) -> list[SVal]:
-        """The spatial force that the joint transmits from parent to child: six s-vals, moment first.
+    def wrench(self, joint: Any) -> SpatialSVal:
+        """The spatial force that the joint transmits from parent to child, moment first.
 
         About M's origin, expressed in F. It holds the inertia of everything that hangs on the joint and the
         forces on that.
         """
         self._check(joint, "wrench")
-        return list(self._wrench)
+        return SpatialSVal(self._wrench[:3], self._wrench[3:])
 
     def acceleration(self, joint: Any, i: int = 0) -> SVal:
         """du_i/dt of the joint as an s-val."""

@@ -69,7 +69,7 @@ class Tangent:
                 self.names.append(labels[row])
                 turns.append(row < system.nq and _unit(system, row) == "rad")
                 row += 1
-        self.basis: Array = np.array(columns).T.reshape(system.ny, -1)
+        self.basis: Array = np.array(columns).T.reshape(system.ny, len(columns))
         self.inverse: Array = np.asarray(np.linalg.pinv(self.basis), dtype=float)
         self.turns = np.array(turns, dtype=bool)
         found = [self._sphere(state, first, count, u.offset, u.size) for first, count, u, _ in self._blocks]

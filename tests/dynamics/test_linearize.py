@@ -10,7 +10,7 @@ import pytest
 
 import cosim
 from cosim.cli import main
-from cosim_dynamics import Tangent, equilibrium, linearize
+from cosim_dynamics import Tangent, equilibrium, linearize, start_values
 from cosim_mechanics import Multibody
 
 
@@ -49,8 +49,7 @@ def mount(damping=40.0):
 
 def test_a_linear_system_is_found_as_it_is():
     model = cosim.Model("filter")
-    model.parts["low_pass"] = Filter()
-    model.parts["low_pass"].name = "low_pass"
+    model.add(Filter, "low_pass")
     linear = linearize(model.build(), inputs=["low_pass.signal_in"], outputs=["low_pass.passed"])
     assert (linear.states, linear.inputs, linear.outputs) == (
         ["low_pass.x"],
@@ -64,6 +63,26 @@ def test_a_linear_system_is_found_as_it_is():
     (mode,) = linear.modes()
     assert not mode.oscillates
     assert mode.time_constant == pytest.approx(0.5)
+
+
+def test_states_without_mechanics_settle_too():
+    model = cosim.Model("filter")
+    model.add(Filter, "low_pass")
+    system = model.build()
+    state = system.default_state()
+    state["low_pass.signal_in"] = 3.0
+    found = equilibrium(system, state)
+    assert found["low_pass.x"] == pytest.approx(3.0, rel=1e-12)
+    assert start_values(found) == {"low_pass.x": pytest.approx(3.0)}
+
+
+def test_where_nothing_can_move_everything_is_at_rest():
+    model = Multibody("fixed")
+    model.body("block", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model.joint("weld", child="block")
+    system = model.build()
+    linear = linearize(system, equilibrium(system))
+    assert (linear.states, linear.modes()) == ([], [])
 
 
 def test_an_engine_sinks_into_its_mount_and_swings_there():

@@ -129,16 +129,23 @@ def test_moving_the_whole_scene_changes_nothing():
     assert answers[1] == pytest.approx(answers[0], rel=1e-10, abs=1e-10)
 
 
-def test_a_free_mechanism_keeps_energy_and_momentum():
-    state = robot(np.eye(3), np.zeros(3), gravity=(0.0, 0.0, 0.0))
+def test_a_falling_mechanism_keeps_its_energy_and_gains_the_momentum_of_its_weight():
+    g = np.array([1.0, -2.0, -9.0])
+    state = robot(np.eye(3), np.zeros(3), gravity=g)
     system = state.system
-    before = momentum(system, state, about=(0, 0, 0)), kinetic_energy(system, state)
+
+    def energy(state):
+        return kinetic_energy(system, state) + potential_energy(system, state)
+
+    before = momentum(system, state), energy(state)
     simulator = cosim.Simulator(system, state, integrator="integrators.runge_kutta_merson", accuracy=1e-9)
     simulator.initialize()
     simulator.advance_to(10.0)
     after = simulator.state.realize(cosim.Stage.VELOCITY)
-    assert momentum(system, after, about=(0, 0, 0)) == pytest.approx(before[0], rel=1e-6, abs=1e-6)
-    assert kinetic_energy(system, after) == pytest.approx(before[1], rel=1e-6)
+    mass = sum(float(state[f"{name}.mass"]) for name in ("base", "left", "right"))
+    gained = np.concatenate([np.zeros(3), 10.0 * mass * g])
+    assert momentum(system, after) == pytest.approx(before[0] + gained, rel=1e-6, abs=1e-5)
+    assert energy(after) == pytest.approx(before[1], rel=1e-6)
 
 
 def test_names_and_shapes_are_checked(moving):

@@ -11,7 +11,8 @@ import cosim
 from cosim_mechanics import Multibody
 frame = (0.2, 0.1, 0.4)
 star, line = ("base",) * 3, ("base", "b0", "b1")
-for solver, parents in ("dynamics.sval", star), ("dynamics.sval", line), ("dynamics.articulated_body", star):
+matrix, recursion = "dynamics.composite_rigid_body", "dynamics.articulated_body"
+for solver, parents in (matrix, star), (matrix, line), (recursion, star):
     model = Multibody("robot")
     model.settings["dynamics"] = solver
     inertia = (2.0, 3.0, 4.0, 0.1, 0.2, -0.1)
