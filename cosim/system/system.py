@@ -90,6 +90,7 @@ class System:
         }
         self.variables = {v.path: v for v in self._list_variables()}
         self.digest = self._digest()
+        self._swaps = self._list_swaps()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
     # schedule
@@ -248,6 +249,21 @@ class System:
         """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
         return state_bytes.unpack(self, data)
 
+    def _list_swaps(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+        """For d and k: where in the cache new values lie, where the variables, what these invalidate."""
+        found = []
+        for array in "dk":
+            rows = [
+                (update.offset + i, variable.offset + i, self.stage_invalidated(variable))
+                for update, variable in self._assembly.swaps
+                for i in range(variable.size)
+                if variable.array == array
+            ]
+            if rows:
+                updates, variables, stages = np.array(rows, dtype=np.int64).T
+                found.append((array, updates, variables, stages))
+        return found
+
     def run_auto_updates(
         self,
         state: State,
@@ -275,9 +291,8 @@ class System:
         for offset, follows_at_once in self._smoothness:
             order = smoothness if side != AFTER_ARRIVAL or follows_at_once else smoothness + 1.0
             cache[offset] = order if order <= tracked else math.inf
-        for update, variable in self._assembly.swaps:
-            present = arrays[variable.array][variable.offset : variable.offset + variable.size]
-            cache[update.offset : update.offset + update.size] = present
+        for array, updates, variables, _ in self._swaps:
+            cache[updates] = arrays[array][variables]
         rings = [ring.offset for ring in self.rings]
         while True:
             failed = self.walk(state, *self.update_ranges[at])
@@ -294,12 +309,12 @@ class System:
                 if arrays["k"][ring + CAPACITY] - arrays["k"][ring + COUNT] < ROOM_AHEAD:
                     arrays["h"] = grow(arrays["h"], arrays["k"], ring, rings)
         stage = Stage.TIME if rings else Stage.INFINITY
-        for update, variable in self._assembly.swaps:
-            present = arrays[variable.array][variable.offset : variable.offset + variable.size]
-            new = cache[update.offset : update.offset + update.size]
-            if not np.array_equal(present, new):
-                present[:] = new
-                stage = min(stage, self.stage_invalidated(variable))
+        for array, updates, variables, stages in self._swaps:
+            new = cache[updates]
+            changed = new != arrays[array][variables]
+            if changed.any():
+                arrays[array][variables] = new
+                stage = min(stage, Stage(stages[changed].min()))
         if stage <= Stage.REPORT:
             state.invalidate(stage, "an auto-update")
 
