@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics.forces.coordinate_units import angle_or_length
 
 
 class CoordinateDamper(cosim.Force):
@@ -40,7 +41,9 @@ class CoordinateDamper(cosim.Force):
     laws = cosim.Law.PASSIVE
 
     coordinate = cosim.coordinate(description="the coordinate that it acts on")
-    damping = cosim.parameter(minimum=0.0, description="N.m.s/rad or N.s/m")
+    damping = cosim.parameter(
+        minimum=0.0, convert=angle_or_length("N.m.s/rad", "N.s/m"), description="N.m.s/rad or N.s/m"
+    )
     dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
 
     @cosim.kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics.forces.coordinate_units import angle_or_length
 
 
 class CoordinateSpring(cosim.Force):
@@ -48,9 +49,20 @@ class CoordinateSpring(cosim.Force):
     laws = cosim.Law.PASSIVE
 
     coordinate = cosim.coordinate(description="the coordinate that it acts on")
-    stiffness = cosim.parameter(minimum=0.0, description="N.m/rad or N/m")
-    damping = cosim.parameter(default=0.0, minimum=0.0, description="N.m.s/rad or N.s/m")
-    neutral = cosim.parameter(default=0.0, description="coordinate at which the spring is relaxed, rad or m")
+    stiffness = cosim.parameter(
+        minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
+    )
+    damping = cosim.parameter(
+        default=0.0,
+        minimum=0.0,
+        convert=angle_or_length("N.m.s/rad", "N.s/m"),
+        description="N.m.s/rad or N.s/m",
+    )
+    neutral = cosim.parameter(
+        default=0.0,
+        convert=angle_or_length("rad", "m"),
+        description="coordinate at which the spring is relaxed, rad or m",
+    )
     dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the spring")
 

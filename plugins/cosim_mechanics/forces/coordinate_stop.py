@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics.forces.coordinate_units import angle_or_length
 
 FAR = 1e9
 
@@ -60,10 +61,21 @@ class CoordinateStop(cosim.Force):
     laws = cosim.Law.PASSIVE
 
     coordinate = cosim.coordinate(description="the coordinate that it acts on")
-    lower = cosim.parameter(default=-FAR, description="lower end of the range, rad or m")
-    upper = cosim.parameter(default=FAR, description="upper end of the range, rad or m")
-    stiffness = cosim.parameter(minimum=0.0, description="N.m/rad or N/m")
-    dissipation = cosim.parameter(default=0.0, minimum=0.0, description="hysteresis, s/rad or s/m")
+    lower = cosim.parameter(
+        default=-FAR, convert=angle_or_length("rad", "m"), description="lower end of the range, rad or m"
+    )
+    upper = cosim.parameter(
+        default=FAR, convert=angle_or_length("rad", "m"), description="upper end of the range, rad or m"
+    )
+    stiffness = cosim.parameter(
+        minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
+    )
+    dissipation = cosim.parameter(
+        default=0.0,
+        minimum=0.0,
+        convert=angle_or_length("s/rad", "s/m"),
+        description="hysteresis, s/rad or s/m",
+    )
     dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
     indentation = cosim.cache_slot(description="how far the coordinate is beyond its range, rad or m")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the stop")
