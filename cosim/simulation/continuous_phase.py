@@ -61,7 +61,7 @@ class ContinuousPhase:
         stop = min(event_time, boundary)
         if fixed is not None and most > 1:
             # the last steps before the end one by one: none of them is stretched
-            most = min(most, int((stop - start) / fixed) - 2)
+            most = int(min(most, (stop - start) / fixed - 2.0))
         if most > 1 and self._flow(state) is self.system:
             code = integrator.advance(self.system, state, stop, most=most)
             if code is not StepCode.DONE:

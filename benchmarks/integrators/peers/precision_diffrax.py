@@ -31,7 +31,8 @@ for name, law in laws(jnp).items():
                 y,
                 stepsize_controller=diffrax.PIDController(rtol=accuracy, atol=1e-3 * accuracy),
                 saveat=diffrax.SaveAt(t1=True),
-                max_steps=1_000_000,
+                max_steps=200_000,
+                throw=False,  # an error far off says the same
             )
 
         y = jnp.array(start)

@@ -1,0 +1,35 @@
+"""Every explicit method goes to the same bytes compiled and as plain Python."""
+
+import hashlib
+
+import cosim
+from cosim.testing.known_solution import known_system
+from cosim.testing.other_mode import results_in_other_mode
+
+ADAPTIVE = ["heun", "bogacki_shampine", "runge_kutta_merson", "tsitouras", "dormand_prince_853"]
+FIXED = ["explicit_euler", "runge_kutta_4", "semi_implicit_euler", "velocity_verlet", "yoshida_4"]
+
+
+class Digests:
+    """Ends of runs, with a point inside their last step."""
+
+    @classmethod
+    def ends(cls) -> list[str]:
+        """For each method its name and a digest."""
+        found = []
+        for name in [*ADAPTIVE, *FIXED]:
+            options = {"accuracy": 1e-5} if name in ADAPTIVE else {"fixed_step": 0.05}
+            system = known_system()
+            simulator = cosim.Simulator(system, integrator=f"integrators.{name}", **options)
+            simulator.advance_to(0.5)
+            simulator.step(0.6)
+            inside = simulator.state.y.copy()
+            integrator = simulator.integrator
+            integrator.interpolate(0.5 * (integrator.previous_time + simulator.state.time), inside)
+            data = simulator.state.to_bytes() + inside.tobytes()
+            found.append(f"{name} {hashlib.sha256(data).hexdigest()}")
+        return found
+
+
+def test_compiled_is_plain_python() -> None:
+    assert results_in_other_mode(Digests, "ends") == Digests.ends()
