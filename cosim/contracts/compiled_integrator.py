@@ -194,7 +194,7 @@ class CompiledIntegrator(Integrator):
     @property
     def statistics(self) -> StepStatistics:
         """Steps, rejections and evaluations since the integrator was made."""
-        return StepStatistics(*(int(n) for n in self._counts + self._work[COUNTS]))
+        return StepStatistics(*map(int, (self._counts + self._work[COUNTS]).tolist()))
 
     @property
     def failed_at(self) -> tuple[float, Vector] | None:
