@@ -48,6 +48,7 @@ from cosim.contracts.butcher_tableau import ButcherTableau as ButcherTableau
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.command import Command as Command
 from cosim.contracts.compiled_integrator import CompiledIntegrator as CompiledIntegrator
+from cosim.contracts.constraint import Constraint as Constraint
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
 from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim.contracts.exporter import Exporter as Exporter

@@ -55,6 +55,11 @@ def cosim_register_joints(register: Register) -> None:
 
 
 @hookspec
+def cosim_register_constraints(register: Register) -> None:
+    """Register constraints (`cosim.Constraint`)."""
+
+
+@hookspec
 def cosim_register_measures(register: Register) -> None:
     """Register measures (`cosim.Measure`)."""
 

@@ -24,6 +24,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "components": ("component", "Component"),
     "force_elements": ("component", "Force"),
     "joints": ("component", "Joint"),
+    "constraints": ("component", "Constraint"),
     "measures": ("component", "Measure"),
     "integrators": ("integrator", "Integrator"),
     "dynamics_solvers": ("dynamics_solver", "DynamicsSolver"),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cosim.compiled import adapter, copies
-from cosim.component.arguments import Argument
+from cosim.component.arguments import Argument, known_names
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
@@ -95,6 +95,10 @@ class Assembly:
     def slot(self, part: Component, name: str) -> Slot:
         """Where a part's declared quantity lies."""
         return self.layout.slots[part.name, name]
+
+    def asked(self, part: Component, name: str) -> Slot:
+        """Where that lies which a kernel function of the part would get for an argument of this name."""
+        return self._argument_slot(part, known_names(part.declarations)[name], {})
 
     def derivative(self, part: Component, name: str) -> Slot:
         """Where the derivative of a part's state lies (in the cache)."""

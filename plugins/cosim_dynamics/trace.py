@@ -13,6 +13,8 @@ from typing import Any
 import cosim
 from cosim_dynamics.symbol import Symbol
 
+#: Name of the slot that stands for time.
+TIME = "t"
 HEAD = "def {name}(t, y, p, d, k, h, c, ints, first, count):"
 
 
@@ -85,7 +87,7 @@ def write_kernel(name: str, results: Sequence[Any], arrays: Mapping[str, str]) -
             nodes[node.index] = node
             pending += [a for a in node.arguments if isinstance(a, Symbol)]
     order = [nodes[i] for i in sorted(used)]  # a node is made after its arguments
-    inputs = tuple(node.arguments for node in order if node.operation == "slot")
+    inputs = tuple(node.arguments for node in order if node.operation == "slot" and node.arguments[0] != TIME)
     width = len(inputs) + 1
     names = {node.index: f"v{i}" for i, node in enumerate(order)}
     lines = [HEAD.format(name=name), "    for row in range(count):", f"        at = first + row * {width}"]
@@ -93,8 +95,11 @@ def write_kernel(name: str, results: Sequence[Any], arrays: Mapping[str, str]) -
     for node in order:
         if node.operation == "slot":
             slot, element = node.arguments
-            text = f"{arrays[slot]}[ints[at + {column}]]  # {slot}[{element}]"
-            column += 1
+            if slot == TIME:
+                text = "t"
+            else:
+                text = f"{arrays[slot]}[ints[at + {column}]]  # {slot}[{element}]"
+                column += 1
         else:
             text = _expression(node, names)
         lines.append(f"        {names[node.index]} = {text}")
