@@ -1,0 +1,205 @@
+"""Acceleration stage: multipliers of the constraints, and accelerations that meet them.
+
+The tree has been solved without them (M u_free = T - V). With Z = G L^-1 of M = L^T D L the multipliers solve
+(Z D^-1 Z^T) multipliers = G u_free + b, and u_dot = u_free - M^-1 G^T multipliers.
+
+Row 0 of the block is the header; rows for the equations follow, then for what each of them acts on, then for
+the degrees of freedom and for the bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosim_dynamics.inertias import dot6, plus6, scaled6
+from cosim_dynamics.offsets import put_six, six, three
+from cosim_dynamics.pivoted_cholesky import factorize, least_squares
+from cosim_mechanics.spatial import cross, minus, plus
+
+#: Header: number of equations, of degrees of freedom and of bodies; where the tables start (relative to the
+#: header); where the arrays lie in the cache: G, Z (m by n), A, W, normal (m by m), order, left, right side,
+#: multipliers (m), correction (n), subspace, changes (6 for each body), errors (3: what was changed, largest
+#: position and velocity error that can be corrected).
+EQUATIONS, SIZE, BODIES, TERMS_AT, DOFS_AT, BODIES_AT = range(6)
+G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANGES, ERRORS = range(6, 19)
+#: Equation: its constant, switch (p), rate of stabilization (p), position error, velocity error, and whether
+#: the latter is to be computed here, multiplier, notice, first term, number of terms, and up to which level
+#: it is corrected: 0 not at all, 1 speeds, 2 positions too.
+CONSTANT, ENABLED, RATE, POSITION, VELOCITY, DEFAULT, MULTIPLIER, REDUNDANT, TERM, TERMS, LEVEL = range(11)
+#: Term: 6 for a body or 1 for a coordinate, its coefficients, acceleration without constraints, velocity (of
+#: a coordinate: in y), the degree of freedom (of a body: the outermost that moves it, or -1), pose, reference
+#: point, and where the force goes.
+KIND, COEFFICIENTS, FREE, SPEED, DOF, POSE, REFERENCE, FORCE = range(8)
+#: Degree of freedom: the next one toward Ground, where its row of the factor starts and ends, u_dot without
+#: constraints and with them, and the speed in y.
+BEFORE, START, DIAGONAL, U_FREE, U_DOT, U = range(6)
+#: Body: parent, reference point, pose, acceleration without constraints and with them, degrees of freedom.
+PARENT, BODY_REFERENCE, BODY_POSE, A_FREE, A_GB, FIRST_DOF, DOFS = range(7)
+WIDTH = 20
+
+
+def constraint_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
+    """Write multipliers, the forces of the constraints, u_dot and A_GB."""
+    m = ints[first + EQUATIONS]
+    n = ints[first + SIZE]
+    set_up_equations(y, p, c, ints, first)
+    eliminate(c, ints, first)
+    A_at = ints[first + A]
+    rank = factorize(c, m, A_at, ints[first + W], ints[first + ORDER], ints[first + LEFT])
+    right = ints[first + RIGHT]
+    multipliers = ints[first + MULTIPLIERS]
+    rows = first + WIDTH
+    least_squares(
+        c, m, rank, ints[first + W], ints[first + ORDER], ints[first + NORMAL], right, multipliers
+    )
+    correct(c, ints, first)
+    dofs = first + ints[first + DOFS_AT]
+    correction = ints[first + CORRECTION]
+    for i in range(n):
+        entry = dofs + i * WIDTH
+        c[ints[entry + U_DOT]] = c[ints[entry + U_FREE]] + c[correction + i]
+    accelerate_bodies(c, ints, first)
+    for r in range(m):
+        c[ints[rows + r * WIDTH + REDUNDANT]] = 0.0
+        for j in range(ints[rows + r * WIDTH + TERMS]):
+            term = first + ints[first + TERMS_AT] + (ints[rows + r * WIDTH + TERM] + j) * WIDTH
+            for i in range(ints[term + KIND]):
+                c[ints[term + FORCE] + i] = 0.0
+    left = ints[first + LEFT]
+    for r in range(m):
+        row = rows + r * WIDTH
+        c[ints[row + MULTIPLIER]] = c[multipliers + r]
+        if p[ints[row + ENABLED]] != 0.0 and c[left + r] >= 0.0:
+            c[ints[row + REDUNDANT]] = 1.0
+        for j in range(ints[row + TERMS]):
+            term = first + ints[first + TERMS_AT] + (ints[row + TERM] + j) * WIDTH
+            for i in range(ints[term + KIND]):
+                c[ints[term + FORCE] + i] -= c[multipliers + r] * c[ints[term + COEFFICIENTS] + i]
+
+
+def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
+    """Jacobian, right side and errors from the coefficients of the equations."""
+    m = ints[first + EQUATIONS]
+    n = ints[first + SIZE]
+    dofs = first + ints[first + DOFS_AT]
+    subspace = ints[first + SUBSPACE]
+    errors = ints[first + ERRORS]
+    c[errors + 1] = 0.0
+    c[errors + 2] = 0.0
+    for r in range(m):
+        row = first + (1 + r) * WIDTH
+        G_row = ints[first + G] + r * n
+        for i in range(n):
+            c[G_row + i] = 0.0
+        if p[ints[row + ENABLED]] == 0.0:
+            c[ints[first + RIGHT] + r] = 0.0
+            c[ints[row + VELOCITY]] = 0.0
+            continue
+        value = c[ints[row + CONSTANT]]
+        speed = 0.0
+        for j in range(ints[row + TERMS]):
+            term = first + ints[first + TERMS_AT] + (ints[row + TERM] + j) * WIDTH
+            at = ints[term + COEFFICIENTS]
+            dof = ints[term + DOF]
+            if ints[term + KIND] == 1:
+                value += c[at] * c[ints[term + FREE]]
+                speed += c[at] * y[ints[term + SPEED]]
+                c[G_row + dof] += c[at]
+            else:
+                f = six(c, at)
+                value += dot6(f, six(c, ints[term + FREE]))
+                speed += dot6(f, six(c, ints[term + SPEED]))
+                if dof >= 0:
+                    arm = minus(three(c, ints[term + POSE] + 9), three(c, ints[term + REFERENCE]))
+                    force = (f[3], f[4], f[5])
+                    moment = plus((f[0], f[1], f[2]), cross(arm, force))
+                    wrench = (moment[0], moment[1], moment[2], f[3], f[4], f[5])
+                    while dof >= 0:
+                        c[G_row + dof] += dot6(six(c, subspace + 6 * dof), wrench)
+                        dof = ints[dofs + dof * WIDTH + BEFORE]
+        if ints[row + DEFAULT] != 0:
+            c[ints[row + VELOCITY]] = speed
+        level = ints[row + LEVEL]
+        if level > 0 and not abs(c[ints[row + VELOCITY]]) <= c[errors + 2]:
+            c[errors + 2] = abs(c[ints[row + VELOCITY]])
+        if level > 1 and not abs(c[ints[row + POSITION]]) <= c[errors + 1]:
+            c[errors + 1] = abs(c[ints[row + POSITION]])
+        rate = p[ints[row + RATE]]
+        value += 2.0 * rate * c[ints[row + VELOCITY]] + rate * rate * c[ints[row + POSITION]]
+        c[ints[first + RIGHT] + r] = value
+
+
+def eliminate(c: Any, ints: Any, first: int) -> None:
+    """Z = G L^-1 and A = Z D^-1 Z^T = G M^-1 G^T."""
+    m = ints[first + EQUATIONS]
+    n = ints[first + SIZE]
+    dofs = first + ints[first + DOFS_AT]
+    for r in range(m):
+        G_row = ints[first + G] + r * n
+        row = ints[first + Z] + r * n
+        for i in range(n):
+            c[row + i] = c[G_row + i]
+        for i in range(n - 1, -1, -1):
+            x = c[row + i]
+            if x != 0.0:
+                entry = dofs + i * WIDTH
+                at = ints[entry + DIAGONAL]
+                j = ints[entry + BEFORE]
+                while j >= 0:
+                    at -= 1
+                    c[row + j] -= c[at] * x
+                    j = ints[dofs + j * WIDTH + BEFORE]
+        for s in range(r + 1):
+            other = ints[first + Z] + s * n
+            x = 0.0
+            for i in range(n):
+                x += c[row + i] * c[other + i] / c[ints[dofs + i * WIDTH + DIAGONAL]]
+            c[ints[first + A] + r * m + s] = x
+            c[ints[first + A] + s * m + r] = x
+
+
+def correct(c: Any, ints: Any, first: int) -> None:
+    """The correction -M^-1 G^T multipliers."""
+    m = ints[first + EQUATIONS]
+    n = ints[first + SIZE]
+    dofs = first + ints[first + DOFS_AT]
+    correction = ints[first + CORRECTION]
+    multipliers = ints[first + MULTIPLIERS]
+    for i in range(n):
+        entry = dofs + i * WIDTH
+        x = 0.0
+        for r in range(m):
+            x -= c[multipliers + r] * c[ints[first + Z] + r * n + i]
+        x /= c[ints[entry + DIAGONAL]]
+        at = ints[entry + DIAGONAL]
+        j = ints[entry + BEFORE]
+        while j >= 0:
+            at -= 1
+            x -= c[at] * c[correction + j]
+            j = ints[dofs + j * WIDTH + BEFORE]
+        c[correction + i] = x
+
+
+def accelerate_bodies(c: Any, ints: Any, first: int) -> None:
+    """A_GB: what it was without constraints, and what the correction of u_dot adds."""
+    bodies = first + ints[first + BODIES_AT]
+    changes = ints[first + CHANGES]
+    for i in range(ints[first + BODIES]):
+        row = bodies + i * WIDTH
+        change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        if ints[row + PARENT] >= 0:
+            change = six(c, changes + 6 * ints[row + PARENT])
+        for dof in range(ints[row + FIRST_DOF], ints[row + FIRST_DOF] + ints[row + DOFS]):
+            x = c[ints[first + CORRECTION] + dof]
+            change = plus6(change, scaled6(x, six(c, ints[first + SUBSPACE] + 6 * dof)))
+        put_six(c, changes + 6 * i, change)
+        w = (change[0], change[1], change[2])
+        arm = minus(three(c, ints[row + BODY_POSE] + 9), three(c, ints[row + BODY_REFERENCE]))
+        v = plus((change[3], change[4], change[5]), cross(w, arm))
+        put_six(
+            c,
+            ints[row + A_GB],
+            plus6(six(c, ints[row + A_FREE]), (w[0], w[1], w[2], v[0], v[1], v[2])),
+        )

@@ -1,0 +1,123 @@
+"""Corrections after a step: quaternions, positions and speeds.
+
+`cosim.integration.projection` calls these in turn and evaluates the system in between. Corrections are the
+smallest in the metric of the mass matrix: -M^-1 G^T (G M^-1 G^T)^+ error. One of positions is made as speeds
+(which every joint knows how to turn into rates of its coordinates), so it takes two blocks: the first puts it
+in place of the speeds, and after an evaluation the second adds the rates to the coordinates.
+
+The rows of these blocks are those of `constraint_block`; a row of the second has the joint's coordinates.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from cosim_dynamics.constraint_block import (
+    CORRECTION,
+    DOFS_AT,
+    ENABLED,
+    EQUATIONS,
+    ERRORS,
+    LEFT,
+    LEVEL,
+    MULTIPLIERS,
+    NORMAL,
+    ORDER,
+    POSITION,
+    RIGHT,
+    SIZE,
+    VELOCITY,
+    WIDTH,
+    A,
+    U,
+    W,
+    correct,
+)
+from cosim_dynamics.pivoted_cholesky import factorize, least_squares
+
+#: Below this deviation of the squared length from 1 a quaternion is normalized as well as it can be.
+EXACT = 4e-16
+
+
+def normalization_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
+    """Divide quaternions by their lengths. A row: where one starts in y, and the errors in the cache."""
+    for row in range(count):
+        at = ints[first + 2 * row]
+        length2 = y[at] * y[at] + y[at + 1] * y[at + 1] + y[at + 2] * y[at + 2] + y[at + 3] * y[at + 3]
+        if abs(length2 - 1.0) > EXACT and length2 > 0.0:
+            one_over = 1.0 / math.sqrt(length2)
+            for i in range(4):
+                y[at + i] *= one_over
+            c[ints[first + 2 * row + 1]] = 1.0
+
+
+def solve_for(p: Any, c: Any, ints: Any, first: int, level: int, column: int) -> None:
+    """The correction for an error, by the equations that are held at this level."""
+    m = ints[first + EQUATIONS]
+    A_at = ints[first + A]
+    for r in range(m):
+        row = first + (1 + r) * WIDTH
+        c[ints[first + RIGHT] + r] = c[ints[row + column]]
+        if ints[row + LEVEL] < level or p[ints[row + ENABLED]] == 0.0:
+            c[ints[first + RIGHT] + r] = 0.0
+            for s in range(m):
+                c[A_at + r * m + s] = 0.0
+                c[A_at + s * m + r] = 0.0
+    rank = factorize(c, m, A_at, ints[first + W], ints[first + ORDER], ints[first + LEFT])
+    least_squares(
+        c,
+        m,
+        rank,
+        ints[first + W],
+        ints[first + ORDER],
+        ints[first + NORMAL],
+        ints[first + RIGHT],
+        ints[first + MULTIPLIERS],
+    )
+    correct(c, ints, first)
+
+
+def velocity_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
+    """Correct the speeds."""
+    solve_for(p, c, ints, first, 1, VELOCITY)
+    dofs = first + ints[first + DOFS_AT]
+    for i in range(ints[first + SIZE]):
+        y[ints[dofs + i * WIDTH + U]] += c[ints[first + CORRECTION] + i]
+    c[ints[first + ERRORS]] = 1.0
+
+
+def direction_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
+    """Put the correction of positions in place of the speeds, and these aside."""
+    solve_for(p, c, ints, first, 2, POSITION)
+    dofs = first + ints[first + DOFS_AT]
+    n = ints[first + SIZE]
+    aside = ints[first + ERRORS] + 3
+    for i in range(n):
+        at = ints[dofs + i * WIDTH + U]
+        c[aside + i] = y[at]
+        y[at] = c[ints[first + CORRECTION] + i]
+    c[ints[first + ERRORS]] = 1.0
+
+
+def movement_block(
+    t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
+) -> None:
+    """Add the rates to the coordinates and put the speeds back.
+
+    Row 0: where the speeds were put, their number, and that of the coordinates; then the index in y of each
+    speed and each coordinate. The rate of a coordinate lies at the same index in the cache.
+    """
+    aside = ints[first]
+    n = ints[first + 1]
+    for i in range(ints[first + 2]):
+        at = ints[first + 3 + n + i]
+        y[at] += c[at]
+    for i in range(n):
+        y[ints[first + 3 + i]] = c[aside + i]
