@@ -129,6 +129,7 @@ from cosim.system.history_lookup import delayed_value as delayed_value
 from cosim.system.history_lookup import extrapolation_error as extrapolation_error
 from cosim.system.history_lookup import interpolate_history as interpolate_history
 from cosim.system.history_lookup import value_in_piece as value_in_piece
+from cosim.system.projection import Projection as Projection
 from cosim.system.schedule import Block as Block
 from cosim.system.schedule import Slot as Slot
 from cosim.system.state import State as State

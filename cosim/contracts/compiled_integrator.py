@@ -19,6 +19,7 @@ from cosim.errors import SimulationError
 from cosim.integration import layout
 from cosim.integration.advance import ADVANCE_SIGNATURE, advance
 from cosim.integration.first_step import FIRST_STEP_SIGNATURE, choose_first_step
+from cosim.integration.projection import FINISH_SIGNATURE, finish_projected
 
 if TYPE_CHECKING:
     State = Any
@@ -120,6 +121,8 @@ class CompiledIntegrator(Integrator):
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
         if code == layout.DONE:
+            code = self._project(system, state, self._work.item(layout.END))
+        if code == layout.DONE:
             state._advance(self._work.item(layout.END))
             self._stepped(system, state)
         return CODES[code]
@@ -139,6 +142,7 @@ class CompiledIntegrator(Integrator):
             *(function_address(type(self).step_function, STEP_SIGNATURE), most),
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
+            *(system.corrections, system.projection),
         )
         if self._work[layout.STEPS] > before:
             state._advance(float(self._work[layout.END]))
@@ -153,6 +157,7 @@ class CompiledIntegrator(Integrator):
         """
         self._work[layout.START] = math.nan
         state.integrator_memory[layout.LAST_ERROR] = 0.0
+        self._project(system, state, state.time)
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
         """The last step again, ending at `t_event`, not later than error control accepted it."""
@@ -165,9 +170,10 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
         )
+        projected = self._project(system, state, float(self._work[layout.END]))
         state._advance(float(self._work[layout.END]))
         self._stepped(system, state)
-        return StepCode(code)
+        return StepCode(code or projected)
 
     def interpolate(self, t: float, out: Vector) -> None:
         """The dense output of the method; ValueError outside the last step."""
@@ -203,6 +209,17 @@ class CompiledIntegrator(Integrator):
         return float(self._work[layout.FAILED_TIME]), self._work[at : at + self._ny].copy()
 
     # machinery
+
+    def _project(self, system: System, state: State, t: float) -> int:
+        """Correct the solution at `t`; a code, and the start of the step again when that is impossible."""
+        if system.projection[-2] == 0:
+            return layout.DONE
+        return int(
+            compiled(finish_projected, FINISH_SIGNATURE)(
+                *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
+                *(self._work, system.corrections, system.projection),
+            )
+        )
 
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""

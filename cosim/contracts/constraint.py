@@ -22,6 +22,10 @@ DRIFTS = (
 )
 
 
+def _provides(declaration: Declaration) -> str:
+    return declaration.options.get("provides", "") if declaration.kind == "attachment" else ""
+
+
 class Constraint(Component):
     """A condition on the motion that the tree of joints does not hold by itself.
 
@@ -41,7 +45,8 @@ class Constraint(Component):
         Class attribute: how many there are.
     level : str
         Class attribute: "position" (positions, speeds and accelerations are held), "velocity" (for a
-        condition on speeds that no condition on positions stands behind: rolling) or "acceleration".
+        condition on speeds that no condition on positions stands behind: rolling) or "acceleration"; or a
+        tuple with one of these for each equation.
     enabled : parameter
         1 or 0 (True or False) in each State: a constraint that is off lets go.
     stabilization : parameter, 1/s
@@ -78,7 +83,7 @@ class Constraint(Component):
     """
 
     equations: ClassVar[int] = 1
-    level: ClassVar[str] = "position"
+    level: ClassVar[str | tuple[str, ...]] = "position"
     switch: ClassVar[str] = "enabled"
     plain_methods: ClassVar[tuple[str, ...]] = ("position_error", "velocity_error")
 
@@ -120,8 +125,11 @@ class Constraint(Component):
         super()._collect()
         if not isinstance(cls.equations, int) or cls.equations < 1:
             raise ContractError(f"constraint {cls.__name__}: equations is {cls.equations!r}, needs 1, 2, 3 …")
-        if cls.level not in LEVELS:
-            raise ContractError(f"constraint {cls.__name__}: level is {cls.level!r}, needs one of {LEVELS}")
+        if len(cls.levels()) != cls.equations or not set(cls.levels()) <= set(LEVELS):
+            raise ContractError(
+                f"constraint {cls.__name__}: level is {cls.level!r}, needs one of {LEVELS}, or one of "
+                "these for each equation"
+            )
         for name in RESULTS:
             declaration = cls.declarations[name]
             cls.declarations[name] = replace(declaration, shape=(cls.equations,))
@@ -132,10 +140,11 @@ class Constraint(Component):
                 cls.declarations[f"force_on_{name}"] = slot.named(f"force_on_{name}")
 
     @classmethod
+    def levels(cls) -> tuple[str, ...]:
+        """The level of each equation."""
+        return (cls.level,) * cls.equations if isinstance(cls.level, str) else cls.level
+
+    @classmethod
     def writes(cls, name: str) -> bool:
         """Whether a kernel function of the class writes a slot."""
         return any(a.name == name and a.effect == "write" for found in cls.arguments.values() for a in found)
-
-
-def _provides(declaration: Declaration) -> str:
-    return declaration.options.get("provides", "") if declaration.kind == "attachment" else ""

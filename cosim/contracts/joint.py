@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -74,6 +74,8 @@ class Joint(Component):
         Generalized forces on the speeds, which force elements add to.
     nq, nu : int
         Class attributes: number of coordinates and of speeds.
+    quaternions : tuple of int
+        Class attribute: where in q four coordinates begin that are a quaternion; its length is kept at 1.
 
     Raises
     ------
@@ -111,6 +113,7 @@ class Joint(Component):
 
     nq = 0
     nu = 0
+    quaternions: ClassVar[tuple[int, ...]] = ()
 
     @kernel
     def frames(frame_on_parent, frame_on_child):

@@ -71,7 +71,10 @@ class ExplicitRungeKutta(CompiledIntegrator):
             )
         cls.order = tableau.order
         cls.capabilities = replace(
-            Capabilities(), adaptive=tableau.error is not None, dense_order=tableau.dense_order
+            Capabilities(),
+            adaptive=tableau.error is not None,
+            dense_order=tableau.dense_order,
+            supports_constraints=True,
         )
 
     def __init__(self, **options: Any) -> None:

@@ -14,7 +14,19 @@ goes on from a saved State takes the same values.
 
 from __future__ import annotations
 
+import math
+
 from cosim.compiled.walker import walk
+from cosim.integration.layout import (
+    BLOCK_FAILED,
+    DONE,
+    FAILED_BLOCK,
+    FAILED_TIME,
+    NO_CONVERGENCE,
+    START,
+    WORK_HEADER,
+)
+from cosim.integration.start_of_step import go_back
 
 NORMALIZE, PREPARE, MOVE, SPEEDS, END, ERRORS = range(6)
 PROJECT_SIGNATURE = "TIiifFFFIFFTI>i"
@@ -80,3 +92,27 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, corrections, at):
         if status != 0:
             return status
     return 0 if c[errors + 2] <= LOOSE else NOT_MET
+
+
+FINISH_SIGNATURE = "TIiifFFFIFFFTI>i"
+
+
+def finish_projected(table, ints, first, last, t, y, p, d, k, h, c, work, corrections, at):
+    """Correct the end of a step, at `t`, in the State and in the end that `work` remembers.
+
+    Where that is impossible, state and cache are those of the start again, if there is one.
+    """
+    status = project(table, ints, first, last, t, y, p, d, k, h, c, corrections, at)
+    n = y.shape[0]
+    if status == 0:
+        for m in range(n):
+            work[WORK_HEADER + n + m] = y[m]
+        return DONE
+    work[FAILED_TIME] = t
+    start = work[START]
+    if not math.isnan(start):
+        go_back(table, ints, first, last, start, y, p, d, k, h, c, work)
+    if status > 0:
+        work[FAILED_BLOCK] = float(status - 1)
+        return BLOCK_FAILED
+    return NO_CONVERGENCE

@@ -11,6 +11,7 @@ from cosim.cause import EventCause
 from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, slots_named
 from cosim.contracts.integrator import Integrator
 from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
+from cosim.simulation.assembler import assemble
 from cosim.simulation.continuous_phase import ContinuousPhase
 from cosim.simulation.dispatch import NOTHING, Dispatch, handler_failure
 from cosim.simulation.event_log import EventRecord, Finding
@@ -70,10 +71,11 @@ class Stepping:
     def initialize(self, state: State, integrator: Integrator, suppressed: bool = False) -> EventStatus:
         """The 0th step; with `suppressed` events of cause Initialization are left out."""
         self.agenda.start(state)
-        self.refresh(state)
+        assemble(self.system, state)
         statuses = [] if suppressed else [self.dispatch.updates(state, (EventCause.INITIALIZATION,))]
         statuses.append(self.dispatch.take_signals(state))
         self.agenda.check_timers(state)
+        assemble(self.system, state)
         # Twice: a derivative that depends on a delayed value is known once there is a past.
         self._auto_update(state, integrator, BEFORE)
         self._auto_update(state, integrator, BEFORE)
@@ -227,6 +229,7 @@ class Stepping:
 
     def _note_jump(self, state: State, integrator: Integrator) -> EventStatus:
         """What was written since the last step is a jump at this instant; it may make witnesses cross."""
+        assemble(self.system, state)
         self._auto_update(state, integrator, AFTER_EVENT, 2.0)
         state.jumped = False
         located = None if self.watch is None else self.watch.jumps(state)

@@ -20,6 +20,7 @@ from cosim.stage import Stage
 from cosim.system.elements import resize
 from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
+from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Graph, Slot
 from cosim.system.signals import split_derivative
 from cosim.system.wiring import Wiring
@@ -67,6 +68,7 @@ class Assembly:
         self.smoothness: dict[str, Slot] = {}
         self.remembered: dict[str, list[Slot]] = {}
         self._derivatives: dict[tuple[str, str], bool] = {}
+        self.projection: Projection | None = None
         self.elements = resize(self._parts, self.problem)
         self._raise()
         self._allocate()

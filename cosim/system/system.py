@@ -24,6 +24,7 @@ from cosim.system.assembly import Assembly
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import AFTER_ARRIVAL, CAPACITY, COUNT, FULL, RING, grow
 from cosim.system.layout import HISTORY_WIDTH
+from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import NOT_READABLE, Signal, main_output
 from cosim.system.state import State
@@ -53,6 +54,10 @@ class System:
         Offsets of all rows.
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
+    corrections : ndarray of int64, shape (blocks, 3)
+        As `table`: blocks that correct a solution, outside of the schedule.
+    projection : ndarray of int64, shape (6,)
+        Which of them do what, see `cosim.integration.projection`.
     variables : dict of str to Variable
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
@@ -125,6 +130,14 @@ class System:
             table[i] = address, start, block.rows.shape[0]
             rows.append(block.rows.reshape(-1))
             start += block.rows.size
+        corrections = [] if assembly.projection is None else assembly.projection.all
+        listed = np.zeros((max(1, len(corrections)), 3), dtype=np.int64)
+        for i, (function, numbers) in enumerate(corrections):
+            listed[i] = native.block_address(function), start, numbers.shape[0]
+            rows.append(numbers.reshape(-1))
+            start += numbers.size
+        self.corrections: NDArray[np.int64] = listed
+        self.projection = _places(assembly.projection)
         self.table: NDArray[np.int64] = table
         self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
@@ -486,6 +499,13 @@ class System:
                 "model", "of this system", [], "Build the system from a cosim.Model to export it."
             )
         return self.model.export_fmu(path, **options)
+
+
+def _places(projection: Projection | None) -> NDArray[np.int64]:
+    """The numbers that `cosim.integration.projection` goes by."""
+    sizes = [] if projection is None else [len(group) for group in projection.groups]
+    ends = np.cumsum([0, *sizes] if sizes else [0, 0, 0, 0, 0])
+    return np.array([*ends, 0 if projection is None else projection.errors], dtype=np.int64)
 
 
 def main_output_of(part: Component) -> str:

@@ -24,8 +24,22 @@ EQUATIONS, SIZE, BODIES, TERMS_AT, DOFS_AT, BODIES_AT = range(6)
 G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANGES, ERRORS = range(6, 19)
 #: Equation: its constant, switch (p), rate of stabilization (p), position error, velocity error, and whether
 #: the latter is to be computed here, multiplier, notice, first term, number of terms, and up to which level
-#: it is corrected: 0 not at all, 1 speeds, 2 positions too.
-CONSTANT, ENABLED, RATE, POSITION, VELOCITY, DEFAULT, MULTIPLIER, REDUNDANT, TERM, TERMS, LEVEL = range(11)
+#: it is corrected (0 not at all, 1 speeds, 2 positions too), another notice and what it says.
+(
+    CONSTANT,
+    ENABLED,
+    RATE,
+    POSITION,
+    VELOCITY,
+    DEFAULT,
+    MULTIPLIER,
+    REDUNDANT,
+    TERM,
+    TERMS,
+    LEVEL,
+    DRIFTS,
+    DRIFTING,
+) = range(13)
 #: Term: 6 for a body or 1 for a coordinate, its coefficients, acceleration without constraints, velocity (of
 #: a coordinate: in y), the degree of freedom (of a body: the outermost that moves it, or -1), pose, reference
 #: point, and where the force goes.
@@ -51,9 +65,7 @@ def constraint_block(
     right = ints[first + RIGHT]
     multipliers = ints[first + MULTIPLIERS]
     rows = first + WIDTH
-    least_squares(
-        c, m, rank, ints[first + W], ints[first + ORDER], ints[first + NORMAL], right, multipliers
-    )
+    least_squares(c, m, rank, ints[first + W], ints[first + ORDER], ints[first + NORMAL], right, multipliers)
     correct(c, ints, first)
     dofs = first + ints[first + DOFS_AT]
     correction = ints[first + CORRECTION]
@@ -63,6 +75,7 @@ def constraint_block(
     accelerate_bodies(c, ints, first)
     for r in range(m):
         c[ints[rows + r * WIDTH + REDUNDANT]] = 0.0
+        c[ints[rows + r * WIDTH + DRIFTS]] = float(ints[rows + r * WIDTH + DRIFTING])
         for j in range(ints[rows + r * WIDTH + TERMS]):
             term = first + ints[first + TERMS_AT] + (ints[rows + r * WIDTH + TERM] + j) * WIDTH
             for i in range(ints[term + KIND]):

@@ -69,6 +69,12 @@ class ConstraintEquations:
         suffix = ("", "_dot", "_dot2", "_dot3")[order]
         return self._graph.slot(self._name(source, "source") + suffix)
 
+    def slot(self, name: str, first: int = 0, size: int = 1) -> Any:
+        """`size` elements of a declared quantity, such as a cache slot, that kernel functions fill."""
+        result = np.empty(size, dtype=object)
+        result[:] = [self._graph.slot(name, first + i) for i in range(size)]
+        return result if size > 1 else result[0]
+
     def angular_acceleration(self, body: Any) -> SValTriple:
         """Angular acceleration of a body."""
         name = self._name(body, "body")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,34 @@ class Matrix:
         self.factor = assembly.allocate("dynamics: factor of the mass matrix", self.entries)
         self.solution = assembly.allocate("dynamics: u_dot", tree.size)
 
+    def targets(self, assembly: Assembly, tree: Tree) -> Targets:
+        """Where u_dot and A_GB go: what joints and bodies declare."""
+        return Targets(
+            [
+                assembly.derivative(link.joint, "u").part(a)
+                for link in tree.links
+                for a in range(link.joint.nu)
+            ],
+            [assembly.slot(link.body, "A_GB") for link in tree.links],
+        )
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where a solution goes: for each degree of freedom, and six reals for each body."""
+
+    u_dot: list[Slot]
+    A_GB: list[Slot]
+
 
 def matrix_of(assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
     """The blocks that set up M u_dot = T - V and solve it."""
     matrix = Matrix(assembly, tree)
-    return [equations_of(assembly, tree, work, matrix, own), solution_of(assembly, tree, work, matrix)]
+    targets = matrix.targets(assembly, tree)
+    return [
+        equations_of(assembly, tree, work, matrix, own),
+        solution_of(assembly, tree, work, matrix, targets),
+    ]
 
 
 def body_row(assembly: Assembly, work: Work, link: Link, index: int) -> tuple[list[int], list[Slot]]:
@@ -72,13 +96,13 @@ def equations_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, own
     return block(eq.equations_block, rows, cosim.Stage.ACCELERATION, reads, writes, "equations of motion")
 
 
-def solution_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix) -> Block:
+def solution_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix, targets: Targets) -> Block:
     """The block that solves for u_dot and the bodies' accelerations."""
     bodies, dofs = [], []
     reads = [work.references, work.subspace, work.biases, matrix.right_side, matrix.M]
     writes = [matrix.factor, matrix.solution, work.changes]
     for i, link in enumerate(tree.links):
-        X_GB, V_GB, A_GB = (assembly.slot(link.body, name) for name in ("X_GB", "V_GB", "A_GB"))
+        X_GB, V_GB, A_GB = assembly.slot(link.body, "X_GB"), assembly.slot(link.body, "V_GB"), targets.A_GB[i]
         reads += [X_GB, V_GB]
         writes.append(A_GB)
         row = [
@@ -91,8 +115,8 @@ def solution_of(assembly: Assembly, tree: Tree, work: Work, matrix: Matrix) -> B
             link.joint.nu,
         ]
         bodies.append(row)
-        for a, dof in enumerate(link.dofs):
-            u_dot = assembly.derivative(link.joint, "u").part(a)
+        for dof in link.dofs:
+            u_dot = targets.u_dot[dof]
             writes.append(u_dot)
             start = matrix.factor.offset + matrix.starts[dof]
             dofs.append([tree.before[dof], tree.run[dof], start, start + tree.depth[dof] - 1, u_dot.offset])

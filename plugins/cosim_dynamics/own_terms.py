@@ -46,7 +46,7 @@ class OwnTerms:
                 try:
                     self._add(assembly, joint)
                 except Exception as error:  # the author's code: whatever it raises is a fault of the model
-                    problem(joint.name, _blame(error))
+                    problem(joint.name, blame(error))
 
     def of(self, joint: cosim.Joint, speed: int) -> tuple[int, int] | None:
         """Where coefficients and constant of one speed lie, or None for a joint without such terms."""
@@ -82,7 +82,7 @@ class OwnTerms:
         )
 
 
-def _blame(error: Exception) -> str:
+def blame(error: Exception) -> str:
     """The text of an error, with the author's line where the error itself does not name it."""
     if isinstance(error, cosim.CosimError):
         return str(error)

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import cosim
+from cosim_dynamics.constraint_rows import Constraints, constrained, projection_of
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves
@@ -47,6 +48,7 @@ class TreeSolver(cosim.DynamicsSolver):
 
         tree = Tree.of(assembly.parts(cosim.Component), assembly.attached, problem)
         own = OwnTerms(assembly, tree, problem)
+        constraints = Constraints(assembly, problem)
         if not faults:
             check_leaves(tree, problem)
             self.check(tree, own, problem)
@@ -54,6 +56,13 @@ class TreeSolver(cosim.DynamicsSolver):
             return []
         work = Work(assembly, tree)
         motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
-        accelerations = self.acceleration_blocks(assembly, tree, work, own)
+        if constraints.all:
+            self.method = (
+                f"mass matrix of composite rigid bodies, multipliers of {constraints.size} equations"
+            )
+            accelerations = constrained(assembly, tree, work, own, constraints)
+        else:
+            accelerations = self.acceleration_blocks(assembly, tree, work, own)
+        assembly.projection = projection_of(assembly, tree, constraints)
         self.choice = f"{self.method}; {tree.size} speeds, at most {tree.height} between Ground and a tip"
         return [*motion, *own.blocks, *accelerations]

@@ -40,6 +40,8 @@ class Ball(cosim.Joint):
     q = cosim.position(shape=4, start=(1.0, 0.0, 0.0, 0.0), description="quaternion (w, x, y, z) of M in F")
     u = cosim.speed(unit="rad/s", shape=3, description="angular velocity of M in F, in F")
 
+    quaternions = (0,)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, pose_from_quaternion(q, (0.0, 0.0, 0.0)))

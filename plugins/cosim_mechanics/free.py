@@ -51,6 +51,8 @@ class Free(cosim.Joint):
         description="angular velocity of M in F, then that of its origin, in F",
     )
 
+    quaternions = (0,)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, pose_from_quaternion(q, (q[4], q[5], q[6])))

@@ -1,4 +1,4 @@
-"""The tables of a model file that speak of mechanics: bodies, joints, elements."""
+"""The tables of a model file that speak of mechanics: bodies, joints, constraints, elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Report = Callable[[str, str], None]
 
 
 class MechanicsTable(cosim.ModelTable):
-    """Base of the three tables: Ground, gravity and the energy balance come with whichever is there."""
+    """Base of these tables: Ground, gravity and the energy balance come with whichever is there."""
 
     prefix = "mechanics"
     settings: ClassVar[Mapping[str, Any]] = {"gravity": GRAVITY}
@@ -88,4 +88,14 @@ class ElementsTable(MechanicsTable):
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
         """Add the element."""
+        self.add(model, name, entry, report)
+
+
+class ConstraintsTable(MechanicsTable):
+    """``[constraints.closure]``: a constraint with ``type`` and its values."""
+
+    table = "constraints"
+
+    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
+        """Add the constraint."""
         self.add(model, name, entry, report)

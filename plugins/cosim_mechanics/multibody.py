@@ -73,3 +73,20 @@ class Multibody(cosim.Model):
         if name is None:
             name = f"{child if isinstance(child, str) else child.name}_joint"
         return self.add(mechanics_id(kind), name, parent=parent, child=child, **values)
+
+    def constraint(self, kind: str, name: str, **values: Any) -> cosim.Component:
+        """Add a constraint: a condition that the tree of joints does not hold by itself.
+
+        Parameters
+        ----------
+        kind : str
+            ``"rod"``, ``"ball_constraint"``, ``"gear"`` …, or the whole id of a constraint.
+        name : str
+        **values
+            What it acts on (`body1`, `coordinate1` …) and its parameters.
+
+        Returns
+        -------
+        Constraint
+        """
+        return self.add(mechanics_id(kind), name, **values)

@@ -87,6 +87,41 @@ def cosim_register_force_elements(register: cosim.Register) -> None:
 
 
 @cosim.hookimpl
+def cosim_register_constraints(register: cosim.Register) -> None:
+    from cosim_mechanics.constraints.ball_constraint import BallConstraint
+    from cosim_mechanics.constraints.constant_acceleration import ConstantAcceleration
+    from cosim_mechanics.constraints.constant_angle import ConstantAngle
+    from cosim_mechanics.constraints.constant_speed import ConstantSpeed
+    from cosim_mechanics.constraints.coordinate_coupler import CoordinateCoupler
+    from cosim_mechanics.constraints.gear import Gear
+    from cosim_mechanics.constraints.lock import Lock
+    from cosim_mechanics.constraints.point_in_plane import PointInPlane
+    from cosim_mechanics.constraints.point_on_line import PointOnLine
+    from cosim_mechanics.constraints.prescribed_motion import PrescribedMotion
+    from cosim_mechanics.constraints.rod import Rod
+    from cosim_mechanics.constraints.rolling_ball import RollingBall
+    from cosim_mechanics.constraints.rolling_disc import RollingDisc
+    from cosim_mechanics.constraints.speed_coupler import SpeedCoupler
+    from cosim_mechanics.constraints.weld_constraint import WeldConstraint
+
+    register("mechanics.ball_constraint", BallConstraint)
+    register("mechanics.constant_acceleration", ConstantAcceleration)
+    register("mechanics.constant_angle", ConstantAngle)
+    register("mechanics.constant_speed", ConstantSpeed)
+    register("mechanics.coordinate_coupler", CoordinateCoupler)
+    register("mechanics.gear", Gear)
+    register("mechanics.lock", Lock)
+    register("mechanics.point_in_plane", PointInPlane)
+    register("mechanics.point_on_line", PointOnLine)
+    register("mechanics.prescribed_motion", PrescribedMotion)
+    register("mechanics.rod", Rod)
+    register("mechanics.rolling_ball", RollingBall)
+    register("mechanics.rolling_disc", RollingDisc)
+    register("mechanics.speed_coupler", SpeedCoupler)
+    register("mechanics.weld_constraint", WeldConstraint)
+
+
+@cosim.hookimpl
 def cosim_register_measures(register: cosim.Register) -> None:
     from cosim_mechanics.position import Position
     from cosim_mechanics.velocity import Velocity
@@ -97,8 +132,9 @@ def cosim_register_measures(register: cosim.Register) -> None:
 
 @cosim.hookimpl
 def cosim_register_model_tables(register: cosim.Register) -> None:
-    from cosim_mechanics.model_tables import BodiesTable, ElementsTable, JointsTable
+    from cosim_mechanics.model_tables import BodiesTable, ConstraintsTable, ElementsTable, JointsTable
 
     register("mechanics.bodies", BodiesTable)
     register("mechanics.joints", JointsTable)
+    register("mechanics.constraints", ConstraintsTable)
     register("mechanics.elements", ElementsTable)

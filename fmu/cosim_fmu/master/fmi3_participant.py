@@ -141,9 +141,7 @@ class Fmi3Participant(FmuParticipant):
     def _update_discrete_states(self) -> None:
         """From event mode to step mode: update until nothing changes."""
         for _ in range(MOST_EVENT_ITERATIONS):
-            again, terminate, *_ = self._call(
-                "fmi3UpdateDiscreteStates", self._slave.updateDiscreteStates
-            )
+            again, terminate, *_ = self._call("fmi3UpdateDiscreteStates", self._slave.updateDiscreteStates)
             if terminate:
                 raise StopRequested(float("nan"), self._log.text(1) or "the FMU asked to stop")
             if not again:

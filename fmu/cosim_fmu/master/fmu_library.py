@@ -135,9 +135,7 @@ def _loaded(
 ) -> Any:
     directory = os.getcwd()
     try:
-        slave = kind(
-            guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=instance
-        )
+        slave = kind(guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=instance)
     except Exception as error:  # fmpy raises plain Exception, ctypes OSError
         raise cosim.FmuError(fmu, f"the library cannot be loaded: {error}") from error
     finally:

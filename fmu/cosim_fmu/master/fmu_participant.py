@@ -256,9 +256,7 @@ class FmuParticipant(cosim.Participant):
         self._need_ability("can_serialize", "deserialize a state", "canSerializeFMUstate")
         if len(data) < 2 or data[:1] not in (b"\0", b"\1"):
             raise self._error("these bytes are no serialized state of an FMU")
-        handle = self._call(
-            self._names["deserialize"], lambda: self._state_function("deserialize")(data[1:])
-        )
+        handle = self._call(self._names["deserialize"], lambda: self._state_function("deserialize")(data[1:]))
         token = self._token(handle)
         token.initializing = data[:1] == b"\1"
         return token

@@ -52,6 +52,7 @@ from cosim_mechanics.spatial._vectors import dot as dot
 from cosim_mechanics.spatial._vectors import inertia_times as inertia_times
 from cosim_mechanics.spatial._vectors import minus as minus
 from cosim_mechanics.spatial._vectors import norm as norm
+from cosim_mechanics.spatial._vectors import perpendicular as perpendicular
 from cosim_mechanics.spatial._vectors import plus as plus
 from cosim_mechanics.spatial._vectors import scaled as scaled
 from cosim_mechanics.spatial._writers import clear as clear

@@ -72,3 +72,21 @@ def inertia_times(inertia: Reals, w: Reals) -> Vector:
         inertia[3] * w[0] + inertia[1] * w[1] + inertia[5] * w[2],
         inertia[4] * w[0] + inertia[5] * w[1] + inertia[2] * w[2],
     )
+
+
+def perpendicular(z: Reals) -> Vector:
+    """A unit vector across z, which is one: the product with the axis that z is farthest from.
+
+    >>> perpendicular((0.0, 0.0, 1.0))
+    (0.0, 1.0, 0.0)
+    """
+    a = abs(z[0])
+    b = abs(z[1])
+    c = abs(z[2])
+    if a <= b and a <= c:
+        x = cross(z, (1.0, 0.0, 0.0))
+    elif b <= c:
+        x = cross(z, (0.0, 1.0, 0.0))
+    else:
+        x = cross(z, (0.0, 0.0, 1.0))
+    return scaled(1.0 / norm(x), x)

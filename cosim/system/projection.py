@@ -1,0 +1,45 @@
+"""What corrects a solution after a step, as a system lists it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Correction = tuple[Callable[..., Any], NDArray[np.int64]]
+
+
+@dataclass
+class Projection:
+    """Blocks that change y, outside of the schedule; a dynamics solver brings them.
+
+    `cosim.integration.projection.project` says in which order they are called.
+
+    Attributes
+    ----------
+    errors : int
+        Where in the cache three numbers lie: whether a correction changed something, the largest position
+        error and the largest velocity error of the last evaluation.
+    normalize, prepare, move, speeds : list of (function, rows)
+        Functions have the signature of a block; normalize quaternions, prepare a movement of the
+        coordinates and make it, change speeds.
+    """
+
+    errors: int
+    normalize: list[Correction] = field(default_factory=list)
+    prepare: list[Correction] = field(default_factory=list)
+    move: list[Correction] = field(default_factory=list)
+    speeds: list[Correction] = field(default_factory=list)
+
+    @property
+    def groups(self) -> list[list[Correction]]:
+        """In the order of their rows in the table."""
+        return [self.normalize, self.prepare, self.move, self.speeds]
+
+    @property
+    def all(self) -> list[Correction]:
+        """One after the other."""
+        return [correction for group in self.groups for correction in group]

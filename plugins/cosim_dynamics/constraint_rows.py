@@ -1,0 +1,252 @@
+"""Rows of the blocks for constraints, and of the corrections after a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cosim
+from cosim_dynamics import constraint_block as cb
+from cosim_dynamics import projection_blocks as pb
+from cosim_dynamics.constraint_equations import TracedConstraintEquations, trace_constraint
+from cosim_dynamics.matrix_rows import Matrix, Targets, equations_of, solution_of
+from cosim_dynamics.own_terms import OwnTerms, blame
+from cosim_dynamics.rows import NOWHERE, block, table
+from cosim_dynamics.trace import TIME, write_kernel
+from cosim_dynamics.tree import Report, Tree, is_ground
+from cosim_dynamics.work import Work
+
+if TYPE_CHECKING:
+    from cosim import Assembly, Block, Slot
+
+LEVEL = {"position": 2, "velocity": 1, "acceleration": 0}
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A constraint, its equations and where their numbers lie."""
+
+    constraint: cosim.Constraint
+    equations: TracedConstraintEquations
+    numbers: Slot
+
+
+class Constraints:
+    """The constraints of a model, traced.
+
+    Attributes
+    ----------
+    all : list of Traced
+    blocks : list of Block
+        They compute coefficients and constants.
+    size : int
+        Number of equations.
+    errors : Slot
+        What `cosim.integration.projection` looks at, and room for the speeds.
+    rows : ndarray or None
+        Of the block that solves; the corrections have the same.
+    """
+
+    def __init__(self, assembly: Assembly, problem: Report) -> None:
+        self.all: list[Traced] = []
+        self.blocks: list[Block] = []
+        for constraint in assembly.parts(cosim.Constraint):
+            try:
+                self._add(assembly, constraint)
+            except Exception as error:  # the author's code: whatever it raises is a fault of the model
+                problem(constraint.name, blame(error))
+        self.size = sum(found.constraint.equations for found in self.all)
+        speeds = sum(joint.nu for joint in assembly.parts(cosim.Joint))
+        self.errors = assembly.allocate("dynamics: errors of constraints", 3 + speeds)
+        self.rows: np.ndarray | None = None
+
+    def _add(self, assembly: Assembly, constraint: cosim.Constraint) -> None:
+        equations = trace_constraint(constraint)
+        names = {n.arguments[0] for n in equations.graph.nodes if n.operation == "slot"} - {TIME}
+        arrays = {name: assembly.asked(constraint, name).array for name in names}
+        kernel = write_kernel(f"{type(constraint).__name__}_equations", equations.results, arrays)
+        inputs = [assembly.asked(constraint, name).part(element) for name, element in kernel.inputs]
+        numbers = assembly.allocate(f"{constraint.name}: coefficients and constants", kernel.size)
+        self.all.append(Traced(constraint, equations, numbers))
+        row = [slot.offset for slot in inputs] + [numbers.offset]
+        uses_time = any(n.operation == "slot" and n.arguments[0] == TIME for n in equations.graph.nodes)
+        self.blocks.append(
+            cosim.Block(
+                kernel.function,
+                np.array([row], dtype=np.int64),
+                cosim.Stage.TIME if uses_time else cosim.Stage.INSTANCE,
+                tuple(inputs),
+                (numbers,),
+                (),
+                f"dynamics: equations of {type(constraint).__name__}",
+                (constraint.name,),
+                mergeable=True,
+            )
+        )
+
+
+def constrained(
+    assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, constraints: Constraints
+) -> list[Block]:
+    """The blocks of the acceleration stage for a tree with constraints."""
+    matrix = Matrix(assembly, tree)
+    wanted = matrix.targets(assembly, tree)
+    free = assembly.allocate("dynamics: accelerations without constraints", 6 * len(tree.links))
+    # The factorization leaves u_dot without constraints in its own array.
+    targets = Targets(
+        [matrix.solution.part(i) for i in range(tree.size)],
+        [free.part(6 * i, 6) for i in range(len(tree.links))],
+    )
+    solution = solution_of(assembly, tree, work, matrix, targets)
+    solving = _Solving(assembly, tree, work, matrix, wanted, targets, constraints)
+    constraints.rows = solving.rows
+    return [
+        equations_of(assembly, tree, work, matrix, own),
+        solution,
+        *constraints.blocks,
+        block(
+            cb.constraint_block,
+            solving.rows,
+            cosim.Stage.ACCELERATION,
+            solving.reads,
+            solving.writes,
+            "constraints",
+        ),
+    ]
+
+
+class _Solving:
+    """Rows, reads and writes of the block that solves for the multipliers."""
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        tree: Tree,
+        work: Work,
+        matrix: Matrix,
+        wanted: Targets,
+        free: Targets,
+        constraints: Constraints,
+    ) -> None:
+        self.assembly, self.tree, self.work, self.free = assembly, tree, work, free
+        self.place = {link.body.name: i for i, link in enumerate(tree.links)}
+        self.joints = {link.joint.name: link for link in tree.links}
+        m, n, bodies = constraints.size, tree.size, len(tree.links)
+        sizes = [m * n, m * n, m * m, m * m, m * m, m, m, m, m, n]
+        arrays = [assembly.allocate("dynamics: multipliers", size) for size in sizes]
+        changes = assembly.allocate("dynamics: accelerations from multipliers", 6 * bodies)
+        self.reads: list[Slot] = [work.references, work.subspace, matrix.factor, *free.u_dot, *free.A_GB]
+        self.writes: list[Slot] = [*arrays, changes, constraints.errors, *wanted.u_dot, *wanted.A_GB]
+        self.terms: list[list[int]] = []
+        rows = [row for found in constraints.all for row in self._equations(found)]
+        dofs = []
+        for link in tree.links:
+            for a, dof in enumerate(link.dofs):
+                start = matrix.factor.offset + matrix.starts[dof]
+                u = assembly.slot(link.joint, "u").part(a)
+                self.reads.append(u)
+                accelerations = (free.u_dot[dof].offset, wanted.u_dot[dof].offset)
+                dofs.append([tree.before[dof], start, start + tree.depth[dof] - 1, *accelerations, u.offset])
+        moved = []
+        for i, link in enumerate(tree.links):
+            X_GB = assembly.slot(link.body, "X_GB")
+            self.reads.append(X_GB)
+            accelerations = (free.A_GB[i].offset, wanted.A_GB[i].offset)
+            counts = (link.first_dof, link.joint.nu)
+            moved.append([link.parent, work.reference[i], X_GB.offset, *accelerations, *counts])
+        terms_at = (1 + m) * cb.WIDTH
+        dofs_at = terms_at + len(self.terms) * cb.WIDTH
+        header = [m, n, bodies, terms_at, dofs_at, dofs_at + n * cb.WIDTH]
+        offsets = [slot.offset for slot in (*arrays, work.subspace, changes, constraints.errors)]
+        self.rows = table(cb.WIDTH, [[*header, *offsets]], rows, self.terms, dofs, moved)
+
+    def _equations(self, found: Traced) -> list[list[int]]:
+        part, equations, numbers = found.constraint, found.equations, found.numbers
+        slot, width = self.assembly.slot, equations.width
+        corrected, known = part.values.options["projected"], type(part).writes("position_error")
+        default = not type(part).writes("velocity_error")
+        results = [slot(part, name) for name in ("position_error", "velocity_error")]
+        self.reads += [numbers, results[0], slot(part, "enabled"), slot(part, "stabilization")]
+        self.writes += [slot(part, "multipliers"), slot(part, "redundant"), slot(part, "drifts")]
+        (self.writes if default else self.reads).append(results[1])
+        rows = []
+        for i, held in enumerate(type(part).levels()):
+            drifting = corrected and held == "position" and not known
+            level = (LEVEL[held] - drifting) * corrected
+            first, at = len(self.terms), numbers.offset + i * width
+            for name, size in equations.attachments:
+                term = self._term(part, name, size, at)
+                at += size
+                self.terms.append(term)
+            rows.append(
+                [
+                    numbers.offset + part.equations * width + i,
+                    slot(part, "enabled").offset,
+                    slot(part, "stabilization").offset,
+                    *(result.offset + i for result in results),
+                    int(default),
+                    slot(part, "multipliers").offset + i,
+                    slot(part, "redundant").offset,
+                    first,
+                    len(equations.attachments),
+                    level,
+                    slot(part, "drifts").offset,
+                    int(drifting),
+                ]
+            )
+        return rows
+
+    def _term(self, part: cosim.Constraint, name: str, size: int, coefficients: int) -> list[int]:
+        assembly, force = self.assembly, self.assembly.slot(part, f"force_on_{name}")
+        self.writes.append(force)
+        if size == 1:
+            speed = assembly.asked(part, _offered("u", name, "coordinate"))
+            path = str(getattr(part.values.attachments[name], "name", part.values.attachments[name]))
+            link = self.joints[path.partition("[")[0].partition(".")[0]]
+            dof = link.first_dof + speed.offset - assembly.slot(link.joint, "u").offset
+            free = self.free.u_dot[dof].offset
+            return [1, coefficients, free, speed.offset, dof, 0, 0, force.offset]
+        body = assembly.attached(part, name)
+        X_GB, V_GB = assembly.slot(body, "X_GB"), assembly.slot(body, "V_GB")
+        self.reads += [X_GB, V_GB]
+        if is_ground(body):
+            free_slot = assembly.slot(body, "A_GB")
+            self.reads.append(free_slot)
+            offsets = [free_slot.offset, V_GB.offset, NOWHERE, X_GB.offset, X_GB.offset]
+            return [6, coefficients, *offsets, force.offset]
+        i = self.place[body.name]
+        link_at = i
+        while link_at >= 0 and not self.tree.links[link_at].joint.nu:
+            link_at = self.tree.links[link_at].parent
+        last = NOWHERE if link_at < 0 else self.tree.links[link_at].dofs[-1]
+        reference = self.work.reference[i]
+        offsets = [self.free.A_GB[i].offset, V_GB.offset, last, X_GB.offset, reference]
+        return [6, coefficients, *offsets, force.offset]
+
+
+def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> cosim.Projection:
+    """What corrects a solution: quaternions, and where there are constraints positions and speeds."""
+    errors = constraints.errors
+    quaternions = [
+        [assembly.slot(link.joint, "q").offset + at, errors.offset]
+        for link in tree.links
+        for at in link.joint.quaternions
+    ]
+    result = cosim.Projection(errors.offset)
+    if quaternions:
+        result.normalize.append((pb.normalization_block, np.array(quaternions, dtype=np.int64)))
+    if constraints.rows is not None:
+        moving = [link.joint for link in tree.links if link.joint.nu]
+        u = [assembly.slot(joint, "u").offset + i for joint in moving for i in range(joint.nu)]
+        q = [assembly.slot(joint, "q").offset + i for joint in moving for i in range(joint.nq)]
+        movement = np.array([[errors.offset + 3, len(u), len(q), *u, *q]], dtype=np.int64)
+        result.prepare.append((pb.direction_block, constraints.rows))
+        result.move.append((pb.movement_block, movement))
+        result.speeds.append((pb.velocity_block, constraints.rows))
+    return result
+
+
+def _offered(slot: str, attachment: str, kind: str) -> str:
+    return slot + (attachment[len(kind) :] if attachment.startswith(kind) else "_" + attachment)

@@ -1,0 +1,1 @@
+"""Constraints: what holds bodies and coordinates together beside the joints of the tree."""

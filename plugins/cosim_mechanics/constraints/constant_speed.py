@@ -1,0 +1,38 @@
+"""A speed that does not change."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class ConstantSpeed(cosim.Constraint):
+    """Keeps a speed of a joint at a value: a motor that nothing slows down.
+
+    Law: u = speed.
+
+    Parameters
+    ----------
+    coordinate : joint, or one of its speeds as ``"joint[1]"``
+    speed : float, SI: rad/s or m/s
+
+    References
+    ----------
+    Simbody 3.7, ``Constraint::ConstantSpeed``.
+
+    Examples
+    --------
+    >>> ConstantSpeed(coordinate="crank", speed=3.0).speed
+    3.0
+    """
+
+    level = "velocity"
+
+    coordinate = cosim.coordinate(description="what is moved")
+    speed = cosim.parameter(description="rad/s or m/s")
+
+    def create_constraint_equations(self, s):
+        return [s.acceleration(self.coordinate)]
+
+    @cosim.kernel
+    def velocity_error(u, speed, velocity_error):
+        velocity_error[0] = u - speed

@@ -1,0 +1,47 @@
+"""A coordinate that follows a signal."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class PrescribedMotion(cosim.Constraint):
+    """Moves a coordinate as a signal says: any measure that knows its first two derivatives.
+
+    Law: q = source(t); its multiplier is the negative generalized force that this takes. A coordinate
+    whose rate is its speed (pin, slider, …).
+
+    Limits
+    ------
+    The signal depends on time alone (or on what does not depend on this motion) and is twice
+    differentiable.
+
+    Parameters
+    ----------
+    coordinate : joint, or one of its coordinates as ``"joint[1]"``
+    source : a measure
+        Such as `measures.sinusoid`.
+
+    References
+    ----------
+    Simbody 3.7, ``Constraint::PrescribedMotion``.
+
+    Examples
+    --------
+    >>> PrescribedMotion(coordinate="crank", source="angle").equations
+    1
+    """
+
+    coordinate = cosim.coordinate(description="what is moved")
+    source = cosim.source(description="its value, with two derivatives")
+
+    def create_constraint_equations(self, s):
+        return [s.acceleration(self.coordinate) - s.source(self.source, 2)]
+
+    @cosim.kernel
+    def position_error(q, source, position_error):
+        position_error[0] = q - source
+
+    @cosim.kernel
+    def velocity_error(u, source_dot, velocity_error):
+        velocity_error[0] = u - source_dot

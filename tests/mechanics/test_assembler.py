@@ -1,0 +1,95 @@
+"""Consistent initial conditions, projection and what comes of constraints that cannot be met."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_mechanics import Multibody
+
+
+def four_bar(**start):
+    model = Multibody("four_bar", gravity=(0, -9.81, 0))
+    links = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8}
+    for name, length in links.items():
+        model.body(
+            name,
+            mass=length,
+            center_of_mass=(length / 2, 0, 0),
+            inertia=(0.001, length**3 / 12, length**3 / 12),
+        )
+    model.joint("pin", child="crank", q=start.get("crank", 1.0))
+    model.joint(
+        "pin", child="coupler", parent="crank", frame_on_parent=(0.4, 0, 0), q=start.get("coupler", -0.5)
+    )
+    model.joint("pin", child="rocker", frame_on_parent=(1.0, 0, 0), q=start.get("rocker", 1.5))
+    model.add(
+        "mechanics.ball_constraint",
+        "closure",
+        body1="coupler",
+        body2="rocker",
+        point1=(1, 0, 0),
+        point2=(0.8, 0, 0),
+    )
+    return model
+
+
+def test_a_state_that_is_off_is_assembled_and_the_redundant_equation_named():
+    system = four_bar().build()
+    simulator = cosim.Simulator(system)
+    simulator.initialize()
+    state = simulator.state
+    assert abs(state["closure.position_error"]).max() < 1e-10
+    assert [f.witness for f in simulator.findings] == ["closure.redundant"]
+    before = state.to_bytes()
+    simulator.advance_to(0.3)
+    middle = simulator.state.to_bytes()
+    simulator.advance_to(1.0)
+    end = simulator.state.to_bytes()
+    again = cosim.Simulator(system, system.state_from_bytes(middle))
+    again.advance_to(1.0)
+    assert again.state.to_bytes() == end
+    assert before != end
+    again.state.realize(cosim.Stage.ACCELERATION)
+    assert abs(again.state["closure.position_error"]).max() < 1e-9
+    assert abs(again.state["closure.velocity_error"]).max() < 1e-9
+
+
+def test_a_loop_that_cannot_close_is_named():
+    model = four_bar()
+    model.parts["closure"].values.numbers["point2"][:] = (9.0, 0, 0)
+    with pytest.raises(cosim.SimulationError, match=r"closure \(position_error"):
+        model.simulate(until=0.1)
+
+
+def test_quaternions_keep_their_length():
+    model = Multibody("top", gravity=(0, 0, 0))
+    model.body("top", mass=1.0, inertia=(1.0, 2.0, 2.5))
+    model.joint("free", child="top", q=(2.0, 0, 0, 0, 0, 0, 0), u=(0.1, 3.0, 0.1, 0, 0, 0))
+    result = cosim.Simulator(model.build(), accuracy=1e-3)
+    result.advance_to(5.0)
+    assert abs(np.linalg.norm(result.state.q[:4]) - 1.0) < 1e-15
+
+
+def test_a_locked_joint_lets_go_again():
+    model = Multibody("door")
+    model.body("door", mass=2.0, center_of_mass=(0.4, 0, 0), inertia=(0.01, 0.2, 0.2))
+    model.joint("pin", child="door", frame_on_parent=cosim_pose(), q=0.3)
+    model.add("mechanics.lock", "latch", coordinate="door_joint", value=0.3)
+    system = model.build()
+    simulator = cosim.Simulator(system)
+    simulator.advance_to(0.5)
+    assert simulator.state["door_joint.angle"] == pytest.approx(0.3, abs=1e-12)
+    simulator.state.realize(cosim.Stage.ACCELERATION)
+    assert simulator.state["latch.multipliers"] == pytest.approx(-2.0 * 9.81 * 0.4 * math.cos(0.3), rel=1e-12)
+    simulator.state["latch.enabled"] = False
+    simulator.advance_to(1.0)
+    assert abs(simulator.state["door_joint.angle"] - 0.3) > 0.1
+
+
+def cosim_pose():
+    """z of the hinge is horizontal."""
+    return [1, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0]
