@@ -170,8 +170,8 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
         )
-        projected = self._project(system, state, float(self._work[layout.END]))
-        state._advance(float(self._work[layout.END]))
+        projected = self._project(system, state, self._work.item(layout.END))
+        state._advance(self._work.item(layout.START if projected else layout.END))
         self._stepped(system, state)
         return StepCode(code or projected)
 
