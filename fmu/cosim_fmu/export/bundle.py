@@ -16,6 +16,7 @@ from cosim_fmu.export.slave import is_left_out, package_digest, source_files
 
 OURS = ("cosim", "cosim_fmu")
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
+OPTIONAL = ("numba", "llvmlite")  # without them everything is computed, slower
 IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception"}
 
 
@@ -103,6 +104,7 @@ class Bundle:
             for cls in entry.cls.__mro__:
                 if cls is not object and not self._is_standard(_top(cls.__module__)):
                     self._add(_top(cls.__module__), entry.id, must_be_carried=cls is entry.cls)
+                    self._add_inner(cls.__module__, follow=entry.kind == "integrator")
         if self._problems:
             raise cosim.ModelError(self._problems)
 
@@ -167,6 +169,19 @@ class Bundle:
                 if is_needed or imported in self._owners or not self._shipped_by.get(imported):
                     self._add(imported, f"{name} ({path.name})")
 
+    def _add_inner(self, module: str, follow: bool) -> None:
+        """Require what functions of a class's module import, and of the modules that it imports.
+
+        An integrator and its helpers are used whole. Of other packages that would be too much: a solver's
+        has functions for analyses that no FMU makes.
+        """
+        if _top(module) not in self.packages or _top(module) in OURS:
+            return
+        for name in sorted(_inner_imports(module, set(), follow)):
+            distributions = self._shipped_by.get(name, [])
+            if distributions and name not in self.packages and name not in OPTIONAL:
+                self.requires[name] = distributions[0]
+
     @staticmethod
     def _is_standard(name: str) -> bool:
         return name in sys.stdlib_module_names
@@ -198,6 +213,15 @@ def _source_of(name: str) -> Path | None:
     return path.parent if path.name == "__init__.py" else path
 
 
+@dataclass(frozen=True)
+class _Import:
+    """An import statement: the module's name, whether a function makes it, and whether it may fail."""
+
+    name: str
+    in_function: bool
+    may_fail: bool
+
+
 def _imports(source: str) -> Iterator[tuple[str, bool]]:
     r"""Top-level names that a file imports, and whether the file cannot be imported without them.
 
@@ -206,30 +230,54 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
     >>> list(_imports("import numpy.linalg\ndef f():\n    from fmpy import extract"))
     [('numpy', True), ('fmpy', False)]
     """
+    for found in _all_imports(source):
+        yield _top(found.name), not (found.in_function or found.may_fail)
 
-    def walk(node: ast.AST, needed: bool) -> Iterator[tuple[str, bool]]:
+
+def _inner_imports(module: str, seen: set[str], follow: bool) -> set[str]:
+    """Names of other packages that functions of a module import, and of the modules of its package."""
+    if module in seen:
+        return set()
+    seen.add(module)
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or not file.endswith(".py"):
+        return set()
+    names: set[str] = set()
+    for found in _all_imports(Path(file).read_text("utf-8")):
+        if _top(found.name) == _top(module):
+            if follow and not found.in_function:
+                names |= _inner_imports(found.name, seen, follow)
+        elif found.in_function and not found.may_fail:
+            names.add(_top(found.name))
+    return names
+
+
+def _all_imports(source: str) -> Iterator[_Import]:
+    def walk(node: ast.AST, in_function: bool, may_fail: bool) -> Iterator[_Import]:
         if isinstance(node, ast.Import):
-            yield from ((_top(alias.name), needed) for alias in node.names)
+            yield from (_Import(alias.name, in_function, may_fail) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield _top(node.module), needed
+            yield _Import(node.module, in_function, may_fail)
         elif _is_optional(node):
-            needed = False
+            may_fail = True
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            in_function = True
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, needed)
+            yield from walk(child, in_function, may_fail)
 
-    return walk(ast.parse(source), True)
+    return walk(ast.parse(source), False, False)
 
 
 def _is_optional(node: ast.AST) -> bool:
-    """Whether a module is imported even where the imports inside this part of it fail."""
+    """Whether things go on where the imports inside this part fail."""
     if isinstance(node, ast.Try):
         return any(_catches_import_error(handler) for handler in node.handlers)
-    if isinstance(node, ast.If):
-        return "TYPE_CHECKING" in ast.unparse(node.test)
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    if any(isinstance(n, ast.Raise) for n in ast.walk(handler)):
+        return False
     if handler.type is None:
         return True
     return any(isinstance(n, ast.Name) and n.id in IMPORT_ERRORS for n in ast.walk(handler.type))

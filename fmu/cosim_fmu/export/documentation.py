@@ -32,7 +32,9 @@ HEADS = {
 }
 
 
-def documentation(model: cosim.Model, interface: FmuInterface, manifest: Mapping[str, object]) -> str:
+def documentation(
+    model: cosim.Model, interface: FmuInterface, manifest: Mapping[str, object], resumes_exactly: bool
+) -> str:
     """A page without references to other files: what the FMU is, its diagram, variables, licence, needs.
 
     Parameters
@@ -41,6 +43,8 @@ def documentation(model: cosim.Model, interface: FmuInterface, manifest: Mapping
     interface : FmuInterface
     manifest : mapping
         What the FMU carries and requires, as `Bundle.manifest` says it.
+    resumes_exactly : bool
+        Whether the integrator goes on from a saved state to the same bits.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def documentation(model: cosim.Model, interface: FmuInterface, manifest: Mapping
         if listed:
             rows = [_row(variable, interface) for variable in listed]
             parts += [f"<h2>{title}</h2>", _table(HEADS[causality], rows)]
-    parts += ["<h2>How it runs</h2>", _table(("", ""), _settings(interface))]
+    parts += ["<h2>How it runs</h2>", _table(("", ""), _settings(interface, resumes_exactly))]
     parts += ["<h2>What it needs</h2>", *_needs(manifest)]
     parts += ["<h2>Licence</h2>", f"<p>{escape(about.get('license') or 'The model names no licence.')}</p>"]
     parts.append(
@@ -99,13 +103,14 @@ def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
     return variable.name, start, unit, *bounds, variable.description
 
 
-def _settings(interface: FmuInterface) -> list[tuple[str, str]]:
+def _settings(interface: FmuInterface, resumes_exactly: bool) -> list[tuple[str, str]]:
     rows = [("Kind", "FMI 2.0 Co-Simulation, with its own integrator"), ("Integrator", interface.integrator)]
     rows += [(name, str(value)) for name, value in sorted(interface.integrator_options.items())]
     rows.append(("Accuracy, unless a tolerance is given", f"{interface.accuracy:.6g}"))
     for title, value in (("Proposed step, s", interface.step_size), ("Proposed end, s", interface.stop_time)):
         rows += [] if value is None else [(title, f"{value:.6g}")]
-    return [*rows, ("Saved FMU state", "the whole state: stepping on from it gives the same bits")]
+    bits = "the same bits" if resumes_exactly else "the same within the accuracy: the integrator starts anew"
+    return [*rows, ("Saved FMU state", f"the whole state: stepping on from it gives {bits}")]
 
 
 def _needs(manifest: Mapping[str, object]) -> list[str]:

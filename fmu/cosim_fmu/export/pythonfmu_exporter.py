@@ -111,7 +111,7 @@ class PythonFmuExporter(cosim.Exporter):
                 variables=variables,
                 **settings,
             )
-            cosim.Simulator(
+            simulator = cosim.Simulator(
                 system,
                 integrator=interface.integrator,
                 accuracy=interface.accuracy,
@@ -130,7 +130,8 @@ class PythonFmuExporter(cosim.Exporter):
             name: _finished(data, libpython) if name.endswith(".so") else data
             for name, data in _build(files, interface).items()
         }
-        page = documentation(rebuilt, interface, manifest)
+        resumes = simulator.integrator.capabilities.resumes_exactly
+        page = documentation(rebuilt, interface, manifest, resumes)
         archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
         begun = archive.pop(DESCRIPTION)
         tool = f"cosim-framework {cosim.__version__}"
