@@ -110,6 +110,14 @@ def test_hostile_archives_are_refused_with_a_sentence(make_fmu: Make, tmp_path: 
         assert [f.severity for f in findings] == ["error"] and reason in findings[0].text, (reason, findings)
 
 
+def test_a_bomb_is_not_unpacked(make_fmu: Make, tmp_path: Path) -> None:
+    path = make_fmu("gain")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("resources/zeros", bytes(130 * 2**20))
+    findings = found(path)
+    assert [f.severity for f in findings] == ["error"] and "times as much: refused" in findings[0].text
+
+
 def test_the_command(make_fmu: Make, tmp_path: Path) -> None:
     crashing, good = make_fmu("naughty", name="bad", macros=("CRASHES",)), make_fmu("gain", name="good")
 

@@ -16,6 +16,8 @@ import cosim
 LARGEST_ARCHIVE = 4 * 2**30
 LARGEST_DESCRIPTION = 256 * 2**20
 MOST_MEMBERS = 100_000
+HARMLESS, LARGEST_RATIO = 128 * 2**20, 200
+"""What is larger than this, unpacked, must not be that many times smaller as an archive."""
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
 
 
@@ -152,6 +154,12 @@ class FmuArchive:
         if total > LARGEST_ARCHIVE:
             raise self._error(
                 f"unpacks to {total / 2**30:.1f} GiB, at most {LARGEST_ARCHIVE / 2**30:.0f} are unpacked"
+            )
+        packed = sum(member.compress_size for member in self._members)
+        if total > HARMLESS and total > LARGEST_RATIO * packed:
+            raise self._error(
+                f"unpacks from {packed / 2**20:.1f} to {total / 2**20:.0f} MiB, more than {LARGEST_RATIO} "
+                "times as much: refused"
             )
         for member in self._members:
             name = member.filename
