@@ -34,7 +34,7 @@ def linearize(
     inputs : sequence of str, optional
         Inputs, parameters or discrete variables that are real; by default the free inputs of the system.
     outputs : sequence of str, optional
-        Signals; by default the outputs of the system.
+        Signals, or patterns of signals (``"engine.*"``); by default the outputs of the system.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def linearize(
     tangent = Tangent(start)
     y, probe = np.array(start.y), start.copy()
     given = list(system.inputs if inputs is None else inputs)
-    wanted = list(system.outputs if outputs is None else outputs)
+    wanted = list(system.outputs) if outputs is None else _expanded(system, outputs)
     values = {path: _input(system, start, path) for path in given}
     for path in wanted:
         _output(system, start, path)
@@ -97,6 +97,19 @@ def linearize(
         outputs=_names({path: np.asarray(system.read(start, path)) for path in wanted}),
         time=start.time,
     )
+
+
+def _expanded(system: cosim.System, patterns: Sequence[str]) -> list[str]:
+    """Paths, where patterns stand for all real variables that match."""
+    found: list[str] = []
+    for pattern in patterns:
+        matching = [pattern]
+        if cosim.is_pattern(pattern):
+            matching = [path for path in system.variables if cosim.matches(path, pattern)]
+            if not matching:
+                raise cosim.LookUpError("signal", pattern, system.variables)
+        found += [path for path in matching if path not in found]
+    return found
 
 
 def _input(system: cosim.System, state: cosim.State, path: str) -> Array:

@@ -183,5 +183,7 @@ def test_the_commands(tmp_path, capsys):
     written = json.loads(target.read_text())
     assert written["outputs"] == ["engine.z"]
     assert len(written["A"]) == 13
+    assert main(["linearize", str(path), "--about", "start", "--outputs", "engine.V*"]) == 0
+    assert "0 inputs, 6 outputs" in capsys.readouterr().out
     assert main(["linearize", str(path), "--outputs", "engine.zz"]) == 2
     assert "engine.z" in capsys.readouterr().err

@@ -51,6 +51,21 @@ def test_an_equation_keeps_its_accelerations_apart(pins):
     assert first.row(2) == pytest.approx(mass_matrix(system, state)[0])
 
 
+def test_an_equation_holds_accelerations_of_its_own_branch_alone():
+    model = Multibody("star")
+    parents = {"trunk": "ground", "left": "trunk", "right": "trunk", "hand": "left"}
+    for name, parent in parents.items():
+        model.body(name, mass=1.0, center_of_mass=(0.1, 0.5, 0.0), inertia=(0.1, 0.1, 0.1))
+        model.joint("pin", name=f"{name}_pin", child=name, parent=parent, frame_on_parent=(0.0, 1.0, 0.0))
+    system = model.build()
+    state = system.default_state().realize(cosim.Stage.VELOCITY)
+    place = {name: system.variables[f"{name}_pin.u"].slot.offset - system.nq for name in parents}
+    equations = torque_equations(system, state)
+    assert equations[place["hand"]].dofs == {place[n] for n in ("trunk", "left", "hand")}
+    assert equations[place["right"]].dofs == {place[n] for n in ("trunk", "right")}
+    assert equations[place["trunk"]].dofs == set(place.values())
+
+
 def test_equations_need_the_velocity_stage(pins):
     system = pins(1)
     with pytest.raises(cosim.StageError):
