@@ -14,6 +14,7 @@ from cosim_dynamics.operators import frame_bias as frame_bias
 from cosim_dynamics.operators import frame_jacobian as frame_jacobian
 from cosim_dynamics.operators import generalized_forces as generalized_forces
 from cosim_dynamics.operators import inverse_dynamics as inverse_dynamics
+from cosim_dynamics.operators import joint_reactions as joint_reactions
 from cosim_dynamics.operators import kinetic_energy as kinetic_energy
 from cosim_dynamics.operators import mass_matrix as mass_matrix
 from cosim_dynamics.operators import mass_solve as mass_solve

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_dynamics import bias, inverse_dynamics, mass_matrix
+from cosim_dynamics import (
+    bias,
+    center_of_mass,
+    inverse_dynamics,
+    joint_reactions,
+    kinetic_energy,
+    mass_matrix,
+    momentum,
+    potential_energy,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 MODELS = [m["name"] for m in json.loads((DATA / "chain.json").read_text())["models"]]
@@ -62,6 +71,22 @@ def test_mass_matrix_bias_and_inverse_dynamics(name, built, put):
         applied = M @ case["udot"] + case["bias_tau"] - case["gravity_tau"]
         missing = inverse_dynamics(system, state, case["id_udot"]) + applied
         assert difference(missing, case["id_tau"]) < RELATIVE
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_energies_momenta_and_reactions(name, built, put):
+    reference, system = built(name)
+    for case in reference["states"]:
+        state = system.default_state()
+        put(reference, case, state)
+        state.realize(cosim.Stage.ACCELERATION)
+        assert difference(kinetic_energy(system, state), case["kinetic_energy"]) < RELATIVE
+        assert difference(potential_energy(system, state), case["potential_energy"]) < RELATIVE
+        assert difference(center_of_mass(system, state), case["system_com"]) < RELATIVE
+        assert difference(momentum(system, state), case["system_central_momentum"]) < RELATIVE
+        found = joint_reactions(system, state)
+        expected = [body["reaction_on_B_at_M_in_G"] for body in case["bodies"]]
+        assert difference([found[f"j{body['index']}"] for body in case["bodies"]], expected) < RELATIVE
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['n']}-{c['state']}")
