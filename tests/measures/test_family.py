@@ -379,3 +379,20 @@ def test_the_handle_of_a_measure() -> None:
     assert (twin.name, twin.factor, twin.source) == ("", 2.0, "clock")
     with pytest.raises(ValueError, match="is not part of this system"):
         twin.index_in(system)
+
+
+def test_measures_leave_an_fmu(tmp_path: Path) -> None:
+    """Values that are states or parameters, and vectors, too."""
+    fmpy = pytest.importorskip("fmpy")
+    model = cosim.Model("leaving")
+    model.add("measures.sinusoid", "wave", amplitude=[1.0, 2.0])
+    model.add("measures.integrate", "area", source="wave")
+    model.add("measures.maximum", "best", source="wave")
+    model.add("measures.constant", "three", value=3.0)
+    model.add("measures.delay", "late", source="area", delay=0.1)
+    path = tmp_path / "leaving.fmu"
+    model.export_fmu(path)
+    description = fmpy.read_model_description(str(path), validate=True)
+    outputs = {v.name for v in description.modelVariables if v.causality == "output"}
+    pairs = {f"{name}[{i}]" for name in ("wave", "area", "best", "late") for i in (1, 2)}
+    assert outputs == {*pairs, "three"}
