@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,23 +25,35 @@ def units(rotation: str, mixed: str, translation: str) -> list[str]:
     return ([rotation] * 3 + [mixed] * 3) * 3 + ([mixed] * 3 + [translation] * 3) * 3
 
 
-def matrix(value: Any) -> NDArray[np.float64]:
-    """Six by six reals: a matrix, its 36 elements by rows, or six numbers for a diagonal one.
+def matrix(of: list[str]) -> Callable[[Any], NDArray[np.float64]]:
+    """A converter for six by six reals with these units: a matrix, or six numbers for a diagonal one.
 
-    >>> matrix([1, 2, 3, 4, 5, 6])[1].tolist()
-    [0.0, 2.0, 0.0, 0.0, 0.0, 0.0]
+    Any number may be text with a unit.
+
+    >>> matrix(units("N.m/rad", "N", "N/m"))([1, 2, 3, 4, 5, "6 N/mm"])[5].tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 6000.0]
     """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape == (6,):
-        return np.diag(array)
-    if array.size != 36:
-        raise ValueError(
-            f"{value!r} is no matrix for six coordinates: give 6 x 6 numbers in SI, or a diagonal of 6"
-        )
-    return array.reshape(6, 6)
+
+    def number(item: Any, index: int) -> float:
+        return cosim.parse_quantity(item, of[index]) if isinstance(item, str) else float(item)
+
+    def convert(value: Any) -> NDArray[np.float64]:
+        value = value if isinstance(value, (list, tuple, np.ndarray)) else [value]
+        rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else row for row in value]
+        if len(rows) == 6 and not any(isinstance(row, list) for row in rows):
+            return np.diag([number(item, 7 * i) for i, item in enumerate(rows)])
+        flat = [item for row in rows for item in (row if isinstance(row, list) else [row])]
+        if len(flat) != 36:
+            raise ValueError(
+                f"{value!r} is no matrix: give 6 x 6 numbers, rotation first, or a diagonal of 6"
+            )
+        return np.array([number(item, i) for i, item in enumerate(flat)]).reshape(6, 6)
+
+    return convert
+
+
+STIFFNESS = units("N.m/rad", "N", "N/m")
+DAMPING = units("N.m.s/rad", "N.s", "N.s/m")
 
 
 class CoupledBushing(LinearBushing):
@@ -106,16 +118,16 @@ class CoupledBushing(LinearBushing):
     """
 
     stiffness = cosim.parameter(
-        unit=units("N.m/rad", "N", "N/m"),
+        unit=STIFFNESS,
         shape=(6, 6),
-        convert=matrix,
+        convert=matrix(STIFFNESS),
         description="symmetric, rotation first",
     )
     damping = cosim.parameter(
-        unit=units("N.m.s/rad", "N.s", "N.s/m"),
+        unit=DAMPING,
         shape=(6, 6),
         default=(0.0,) * 6,
-        convert=matrix,
+        convert=matrix(DAMPING),
         description="rotation first",
     )
     preload = cosim.parameter(

@@ -27,12 +27,12 @@ class ActiveDamper(cosim.ForceElement):
         Where the actuator holds body 2, in its frame.
     force : input, N, default 0
         The force f.
-    work : float, J, default 0
+    supplied_energy : float, J, default 0
         Start value of the work done.
 
     Returns
     -------
-    ``work`` (J) is a state and readable at any time.
+    ``supplied_energy`` (J) is a state and readable at any time.
 
     Stage
     -----
@@ -40,8 +40,8 @@ class ActiveDamper(cosim.ForceElement):
 
     Energy
     ------
-    Nothing is stored. The work done on both bodies together is integrated in the auxiliary state `work`;
-    it is negative where the actuator damps.
+    Nothing is stored. The work done on both bodies together is integrated in the auxiliary state
+    `supplied_energy`; it is negative where the actuator damps.
 
     Examples
     --------
@@ -53,12 +53,14 @@ class ActiveDamper(cosim.ForceElement):
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="where it holds body 2, in its frame"
     )
     force = cosim.input(unit="N", description="what pushes body 2 toward +z of body 1")
-    work = cosim.auxiliary_state(unit="J", description="work done on both bodies since the start")
+    supplied_energy = cosim.auxiliary_state(unit="J", description="work done on both bodies since the start")
 
     @cosim.kernel
-    def push(X_GB1, V_GB1, X_GB2, V_GB2, station_on_body2, force, F_GB1, F_GB2, work_dot):
+    def push(X_GB1, V_GB1, X_GB2, V_GB2, station_on_body2, force, F_GB1, F_GB2, supplied_energy_dot):
         p = station(X_GB2, station_on_body2)
         f = scaled(force, rotate(X_GB1, (0.0, 0.0, 1.0)))
         add_force_at(F_GB2, X_GB2, p, f)
         add_force_at(F_GB1, X_GB1, p, scaled(-1.0, f))
-        work_dot[0] = dot(f, minus(point_velocity(V_GB2, X_GB2, p), point_velocity(V_GB1, X_GB1, p)))
+        supplied_energy_dot[0] = dot(
+            f, minus(point_velocity(V_GB2, X_GB2, p), point_velocity(V_GB1, X_GB1, p))
+        )

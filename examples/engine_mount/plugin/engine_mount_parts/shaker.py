@@ -51,12 +51,12 @@ class Shaker(cosim.Component):
         omega after the run-up.
     run_up_time : float, s, >= 0, default 0
         With 0 the engine runs at `crank_speed` from the start.
-    work : float, J, default 0
+    supplied_energy : float, J, default 0
         Start value of the work done.
 
     Returns
     -------
-    ``force`` (N): F. ``speed`` (rad/s): omega. ``work`` (J) is a state and readable at any time.
+    ``force`` (N): F. ``speed`` (rad/s): omega. ``supplied_energy`` (J) is a state and readable at any time.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class Shaker(cosim.Component):
 
     Energy
     ------
-    The work done on the body is integrated in the auxiliary state `work`.
+    The work done on the body is integrated in the auxiliary state `supplied_energy`.
 
     References
     ----------
@@ -104,7 +104,7 @@ class Shaker(cosim.Component):
     run_up_time = cosim.parameter(unit="s", minimum=0.0, default=0.0, description="from rest to full speed")
     force = cosim.output(unit="N", description="second-order force on the block, along z")
     speed = cosim.output(unit="rad/s", description="speed of the crank")
-    work = cosim.auxiliary_state(unit="J", description="work done on the block since the start")
+    supplied_energy = cosim.auxiliary_state(unit="J", description="work done on the block since the start")
 
     @cosim.kernel
     def turn(t, reciprocating_mass, crank_radius, rod_length, crank_speed, run_up_time, force, speed):
@@ -121,8 +121,8 @@ class Shaker(cosim.Component):
         force[0] = unbalance * (omega * omega * math.cos(2.0 * phi) + 0.5 * omega_dot * math.sin(2.0 * phi))
 
     @cosim.kernel
-    def shake(X_GB, V_GB, point, force, F_GB, work_dot):
+    def shake(X_GB, V_GB, point, force, F_GB, supplied_energy_dot):
         p = station(X_GB, point)
         f = scaled(force, rotate(X_GB, (0.0, 0.0, 1.0)))
         add_force_at(F_GB, X_GB, p, f)
-        work_dot[0] = dot(f, point_velocity(V_GB, X_GB, p))
+        supplied_energy_dot[0] = dot(f, point_velocity(V_GB, X_GB, p))
