@@ -350,8 +350,7 @@ class Assembly:
             return self._provided(part, argument, name).part(at)
         if kind == "coordinate":
             name, _, index = self._attached_path(part, argument.of).partition("[")
-            slot = self._provided(part, argument, name.split(".")[0])
-            return slot.part(int(index.rstrip("]")) if index else 0)
+            return self._coordinate_slot(part, argument, name.split(".")[0], index.rstrip("]") or "0")
         if f"@{argument.of}" in choice:
             return self._provided(part, argument, self._providers("X_GB")[choice[f"@{argument.of}"].offset])
         return self._provided(part, argument, self._attached_name(part, argument.of))
@@ -378,6 +377,22 @@ class Assembly:
     def _providers(self, slot: str) -> list[str]:
         """Names of the movable parts that offer a slot (those with a mass)."""
         return [n for n in self._parts if (n, slot) in self.layout.slots and (n, "mass") in self.layout.slots]
+
+    def _coordinate_slot(self, part: Component, argument: Argument, joint: str, index: str) -> Slot:
+        """One coordinate, speed or force of a joint; `ModelError` where there is none of that number."""
+        slot = self._provided(part, argument, joint)
+        if not index.isdigit() or int(index) >= slot.size:
+            counted = f"{joint}[0]" if slot.size == 1 else f"{joint}[0] … {joint}[{slot.size - 1}]"
+            raise ModelError.of("", f"{argument.of} is '{joint}[{index}]', there are {counted}")
+        asked = {a.slot for all in part.arguments.values() for a in all if a.of == argument.of}
+        speeds = self.layout.slots.get((joint, "u"), slot)
+        if argument.slot == "q" and asked & {"u", "tau"} and speeds.size != slot.size:
+            raise ModelError.of(
+                "",
+                f"{argument.of} is '{joint}', which has {slot.size} coordinates for {speeds.size} speeds (a "
+                "quaternion), so no coordinate goes with a speed: use a joint with angles",
+            )
+        return slot.part(int(index))
 
     def _coordinates(self) -> list[tuple[str, int]]:
         """Joint and index of every speed that a generalized force acts on."""

@@ -156,6 +156,28 @@ def test_global_damper_acts_on_every_speed() -> None:
     assert state["air.dissipated_energy_dot"] == pytest.approx(0.5 * (4 + 1 + 4 + 9))
 
 
+@pytest.mark.parametrize(
+    ("element", "coordinate", "message"),
+    [
+        (
+            "coordinate_damper",
+            "socket[3]",
+            r"coordinate is 'socket\[3\]', there are socket\[0\] … socket\[2\]",
+        ),
+        ("coordinate_damper", "rail[1]", r"there are rail\[0\]$"),
+        ("coordinate_spring", "socket[1]", "4 coordinates for 3 speeds"),
+    ],
+)
+def test_a_coordinate_that_is_not_there_is_refused(element: str, coordinate: str, message: str) -> None:
+    model = cart()
+    model.body("ball", mass=1.0, inertia=(1, 1, 1))
+    model.joint("ball", child="ball", name="socket")
+    values = {"damping": 1.0} if "damper" in element else {"stiffness": 1.0}
+    model.add(f"mechanics.{element}", "element", coordinate=coordinate, **values)
+    with pytest.raises(cosim.ModelError, match=message):
+        model.build()
+
+
 def test_inputs_bring_energy_in() -> None:
     model = Multibody("pushed", gravity=(0, 0, 0))
     body = model.body("body", mass=2.0, inertia=(1, 2, 3))
