@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 
 @contextmanager
@@ -23,25 +23,36 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
         if seen:
             raise KeyboardInterrupt
 
-    mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not _handle(note):
         yield check
         return
-    signal.signal(signal.SIGINT, note)
     try:
         yield check
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _handle(signal.default_int_handler)
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Ignore Ctrl-C while results so far are written: who is impatient presses it twice."""
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    if before is None or not _handle(signal.SIG_IGN):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        _handle(before)
+
+
+def _handle(handler: Any) -> bool:
+    """Set the handler of Ctrl-C; False where only somebody else may.
+
+    Other threads may not, nor may a Python that a program written in C has started in a thread of its
+    own: there even `threading.main_thread` is of no help.
+    """
+    try:
+        signal.signal(signal.SIGINT, handler)
+    except ValueError:
+        return False
+    return True

@@ -52,7 +52,7 @@ def linearize(
     >>> joint = model.joint("pin", name="hinge", child=body)
     >>> linear = linearize(model.build())
     >>> linear.states, linear.A.round(9).tolist()
-    (['hinge.q', 'hinge.u'], [[0.0, 1.0], [-4.0, 0.0]])
+    (['hinge.angle', 'hinge.rate'], [[0.0, 1.0], [-4.0, 0.0]])
     """
     start = (system.default_state() if state is None else state).copy().realize(cosim.Stage.REPORT)
     tangent = Tangent(start)
