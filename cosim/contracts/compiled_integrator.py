@@ -65,7 +65,9 @@ class CompiledIntegrator(Integrator):
         self._work = np.zeros(layout.WORK_HEADER)
         self._work[layout.START] = self._work[layout.END] = math.nan
         self._slots = np.zeros(2, dtype=np.int64)
+        self._address = 0
         self._step: Any = None
+        self._many: Any = None
         self._redo: Any = None
         self._dense: Any = None
 
@@ -138,16 +140,18 @@ class CompiledIntegrator(Integrator):
         memory, before = state.integrator_memory, self._work[layout.STEPS]
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
-        code = compiled(advance, ADVANCE_SIGNATURE)(
-            *(function_address(type(self).step_function, STEP_SIGNATURE), most),
+        if self._many is None:
+            self._many = compiled(advance, ADVANCE_SIGNATURE)
+        code = self._many(
+            *(self._address, most),
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
             *(system.corrections, system.projection),
         )
-        if self._work[layout.STEPS] > before:
-            state._advance(float(self._work[layout.END]))
+        if self._work.item(layout.STEPS) > before:
+            state._advance(self._work.item(layout.END))
         self._stepped(system, state)
-        return StepCode(code)
+        return CODES[code]
 
     def restart(self, system: System, state: State) -> None:
         """Go on after a jump: the length of the step is kept, the memory of its error is not.
@@ -196,6 +200,11 @@ class CompiledIntegrator(Integrator):
     def reason(self) -> StepReason:
         """What decided where the last step ended."""
         return StepReason(int(self._work[layout.REASON]))
+
+    @property
+    def steps(self) -> int:
+        """Accepted steps since the integrator was made."""
+        return int(self._counts.item(0) + self._work.item(layout.STEPS))
 
     @property
     def statistics(self) -> StepStatistics:
@@ -266,6 +275,7 @@ class CompiledIntegrator(Integrator):
         errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
         listed = [len(errors), len(smooth), *errors, *smooth, *self.extra_slots(system)]
         self._slots = np.array(listed, dtype=np.int64)
+        self._address = function_address(type(self).step_function, STEP_SIGNATURE)
         self._step = compiled(type(self).step_function, STEP_SIGNATURE)
         self._redo = compiled(type(self).redo_function, layout.REDO_SIGNATURE)
         self._dense = compiled(type(self).dense_function, DENSE_SIGNATURE)

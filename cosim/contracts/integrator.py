@@ -205,6 +205,11 @@ class Integrator(ABC):
         return None
 
     @property
+    def steps(self) -> int:
+        """Accepted steps so far, as in `statistics`, for who asks often."""
+        return self.statistics.steps
+
+    @property
     @abstractmethod
     def statistics(self) -> StepStatistics:
         """Steps, rejections and evaluations so far."""

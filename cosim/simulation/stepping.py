@@ -117,7 +117,7 @@ class Stepping:
                     return status
         state.agenda[UPDATES_DONE] = 0
         start, event_time = state.time, boundary
-        before = integrator.statistics.steps if most > 1 else 0
+        before = integrator.steps if most > 1 else 0
         if agenda.scheduled:
             agenda.follow_parameters(state)
             agenda.check_timers(state)
@@ -136,7 +136,7 @@ class Stepping:
             state.agenda[TIME_ADVANCED], state.agenda[FINISHED] = BOTH, 0
             arrived = self._remember_step(state, integrator)
             if most > 1:
-                self.dispatch.statistics.steps += integrator.statistics.steps - before - 1
+                self.dispatch.statistics.steps += integrator.steps - before - 1
         status = self._close(state, status)
         if arrived < integrator.order and not integrator.capabilities.restarts_cheaply:
             self.refresh(state)
