@@ -1,0 +1,137 @@
+"""Every kind of constraint: equations are derivatives of errors, forces are those of a dense solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_dynamics import mass_matrix
+from cosim_mechanics import Multibody
+
+TILTED = [0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6, 0.1, -0.2, 0.3]
+BODIES = {"body1": "a", "body2": "b"}
+POINTS = {"point1": (0.2, -0.1, 0.3), "point2": (-0.3, 0.4, 0.1)}
+COORDINATES = {"coordinate1": "arm_joint", "coordinate2": "cart_joint[0]"}
+KINDS = {
+    "rod": {**BODIES, **POINTS, "length": 1.3},
+    "ball_constraint": {**BODIES, **POINTS},
+    "weld_constraint": {**BODIES, "frame1": TILTED, "frame2": POINTS["point2"]},
+    "point_in_plane": {**BODIES, **POINTS, "normal": (1, 2, -1)},
+    "point_on_line": {**BODIES, **POINTS, "axis": (0.3, -1, 2)},
+    "constant_angle": {**BODIES, "axis1": (1, 2, 3), "axis2": (0, 1, -1), "angle": 1.1},
+    "rolling_ball": {**BODIES, **POINTS, "normal": (0.2, 0.1, 1), "radius": 0.4},
+    "rolling_disc": {**BODIES, **POINTS, "normal": (0.2, 0.1, 1), "axis": (1, 0.3, 0), "radius": 0.4},
+    "coordinate_coupler": {**COORDINATES, "ratio": -0.7, "offset": 0.2},
+    "speed_coupler": {**COORDINATES, "ratio": -0.7, "offset": 0.2},
+    "gear": {**COORDINATES, "ratio": 2.5},
+    "constant_speed": {"coordinate": "arm_joint", "speed": 0.4},
+    "constant_acceleration": {"coordinate": "arm_joint", "acceleration": 0.4},
+    "lock": {"coordinate": "arm_joint", "value": 0.4},
+    "prescribed_motion": {"coordinate": "arm_joint", "source": "wave"},
+}
+
+
+class Belt(cosim.Constraint):
+    """A constraint as a user writes one: a coordinate that leads the square of another."""
+
+    coordinate1 = cosim.coordinate()
+    coordinate2 = cosim.coordinate()
+    gain = cosim.parameter(unit="1")
+
+    def create_constraint_equations(self, s):
+        q, u = s.coordinate(self.coordinate1), s.speed(self.coordinate1)
+        a1, a2 = s.acceleration(self.coordinate1), s.acceleration(self.coordinate2)
+        return [a2 - self.gain * (q * a1 + u * u)]
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+
+
+def model_with(*constraints):
+    """Two bodies in the open, an arm that carries a third, a cart: and the constraints c0 …"""
+    model = Multibody("free", gravity=(0.3, -1.0, -9.0))
+    for name, mass in (("a", 1.5), ("b", 0.7), ("arm", 2.0), ("cart", 1.1)):
+        model.body(
+            name, mass=mass, center_of_mass=(0.1, 0.2, -0.1), inertia=(0.3, 0.4, 0.5, 0.02, 0.01, -0.03)
+        )
+    model.joint("free", child="a")
+    model.joint("pin", child="arm")
+    model.joint("ball", child="b", parent="arm", frame_on_parent=(0.5, 0.2, 0.7))
+    model.joint("translation", child="cart", parent="arm", frame_on_child=TILTED)
+    model.measure("measures.sinusoid", "wave", amplitude=0.3, frequency=2.0, phase=0.4)
+    for i, (kind, values) in enumerate(constraints):
+        model.add(kind if isinstance(kind, type) else f"mechanics.{kind}", f"c{i}", projected=False, **values)
+    return model
+
+
+def scattered(system, seed):
+    rng = np.random.default_rng(seed)
+    state = system.default_state()
+    state.set_time(0.7)
+    state.set_q(rng.normal(size=system.nq))
+    state.set_u(rng.normal(size=system.nu))
+    state.realize(cosim.Stage.ACCELERATION)
+    return state
+
+
+def errors(system, y, t, what):
+    state = system.default_state()
+    state.set_time(t)
+    state.set_q(y[: system.nq])
+    state.set_u(y[system.nq : system.nq + system.nu])
+    state.realize(cosim.Stage.ACCELERATION)
+    names = [n for n, p in system.parts.items() if isinstance(p, cosim.Constraint)]
+    return np.concatenate([np.atleast_1d(state[f"{n}.{what}"]) for n in names])
+
+
+@pytest.mark.parametrize("kind", [*KINDS, Belt], ids=str)
+def test_the_equation_is_the_derivative_of_the_errors(kind):
+    system = model_with((kind, KINDS.get(kind, {**COORDINATES, "gain": 0.8}))).build()
+    state = scattered(system, 4)
+    cls, h, t = type(system.parts["c0"]), 1e-5, state.time
+    y, y_dot = state.y.copy(), state.y_dot.copy()
+    rate = {
+        what: (errors(system, y + h * y_dot, t + h, what) - errors(system, y - h * y_dot, t - h, what))
+        / (2 * h)
+        for what in ("position_error", "velocity_error")
+    }
+    found = np.atleast_1d(state["c0.velocity_error"])
+    for i, level in enumerate(cls.levels()):
+        if level == "position":
+            assert rate["position_error"][i] == pytest.approx(found[i], abs=1e-7)
+        if level != "acceleration":
+            assert rate["velocity_error"][i] == pytest.approx(0.0, abs=2e-7)
+    if kind == "constant_acceleration":
+        assert state.y_dot[system.nq + 6] == pytest.approx(0.4, abs=1e-12)
+
+
+COMBINED = {
+    "loop and plane": ["rod", "point_in_plane", "coordinate_coupler"],
+    "repeated": ["ball_constraint", "ball_constraint", "constant_angle"],
+    "rolling": ["rolling_ball", "gear"],
+}
+
+
+@pytest.mark.parametrize("kinds", COMBINED.values(), ids=COMBINED)
+def test_accelerations_and_multipliers_are_those_of_a_dense_solution(kinds):
+    system = model_with(*[(kind, KINDS[kind]) for kind in kinds]).build()
+    free = model_with().build()
+    state, loose = scattered(system, 11), scattered(free, 11)
+    t, y, nq, nu = state.time, state.y.copy(), system.nq, system.nu
+    present = errors(system, y, t, "velocity_error")
+    G = np.column_stack(
+        [errors(system, y + e, t, "velocity_error") - present for e in np.eye(y.size)[nq : nq + nu]]
+    )
+    h, moved = 1e-5, np.concatenate([state.y_dot[:nq], np.zeros(y.size - nq)])
+    later, earlier = (errors(system, y + s * moved, t, "velocity_error") for s in (h, -h))
+    b = (later - earlier) / (2 * h)
+    M = mass_matrix(free, loose)
+    A = G @ np.linalg.solve(M, G.T)
+    multipliers = np.linalg.pinv(A, rcond=1e-9) @ (G @ loose.y_dot[nq : nq + nu] + b)
+    expected = loose.y_dot[nq : nq + nu] - np.linalg.solve(M, G.T @ multipliers)
+    assert state.y_dot[nq : nq + nu] == pytest.approx(expected, abs=1e-6 * abs(expected).max())
+    found = np.concatenate([np.atleast_1d(state[f"c{i}.multipliers"]) for i in range(len(kinds))])
+    assert found == pytest.approx(multipliers, abs=1e-6 * abs(multipliers).max())
+    assert any(state[f"c{i}.redundant"] for i in range(len(kinds))) == (len(set(kinds)) < len(kinds))
