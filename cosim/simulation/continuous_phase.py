@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
-CORRECTIONS = 12  # of the time of an event, where dense output and a step of its own differ
+CORRECTIONS = 40  # of the time of an event, where dense output and a step of its own differ
 
 
 class ContinuousPhase:
@@ -77,6 +77,10 @@ class ContinuousPhase:
         if system is not self.system:
             system.realize(state)
         code = integrator.step(system, state, stop)
+        if code is StepCode.NOT_INITIALIZED:
+            # the memory of an implicit method has another size while witnesses are held
+            integrator.initialize(system, state)
+            code = integrator.step(system, state, stop)
         if code is not StepCode.DONE:
             raise self._failure(state, integrator, code)
         return None if before is None else self._trigger(state, integrator, start, before)
@@ -126,43 +130,53 @@ class ContinuousPhase:
 
     def _go_to(
         self, state: State, integrator: Integrator, found: tuple[float, float], length: float
-    ) -> Located:
-        """Take the step again so that it ends just past the crossing."""
+    ) -> Located | None:
+        """Take the step again so that it ends just past the crossing; None when it does not cross there.
+
+        Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps of
+        its own. For most methods the first or second one is right.
+        """
         assert self.watch is not None
         isolation, stop, window = self.watch.isolation, state.time, found
         level = isolation.level[:, 0].copy()
         low, high = isolation.at_window
         crossed = set(isolation.crossed(low, high))
-        time, reach = found[1], length
-        earlier: tuple[float, NDArray[np.float64]] | None = None
+        time, reach, before = found[1], length, integrator.previous_time
+        latest = before  # at which not all have crossed
+        earliest = (
+            stop if crossed <= set(isolation.crossed(low, isolation.values(state) - level)) else math.inf
+        )
         for _ in range(CORRECTIONS):
             if state.time != time:
                 self._redo(state, integrator, time)
             now = isolation.values(state) - level
-            missing = crossed - set(isolation.crossed(low, now))
-            if time >= stop:
-                break
-            # Dense output and a step of its own differ a little: where is the zero of the latter?
-            if earlier is None:
-                rates = isolation.rates(state, min(1e-6, 1e-3 * (time - integrator.previous_time)))
+            missing = bool(crossed - set(isolation.crossed(low, now)))
+            if missing:
+                latest = time
             else:
-                rates = (now - earlier[1]) / (time - earlier[0])
+                earliest = time
+            rates = isolation.rates(state, min(1e-6, 1e-3 * (time - before)))
             with np.errstate(all="ignore"):
                 shifts = [-now[i] / rates[i] for i in crossed if np.isfinite(now[i] / rates[i])]
             shift = max(shifts, default=0.0)
-            if not missing and shift >= -length:
+            if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
                 break
-            if missing and not 0.0 < shift < 1e3 * reach:
-                shift = reach
-                reach *= 4.0
-            moved = min(time + shift + 0.25 * length, stop)
-            if not moved > integrator.previous_time or moved == time:
+            guess = time + shift + 0.25 * length
+            if not latest < guess < earliest:
+                guess = 0.5 * (latest + earliest)
+                if earliest == math.inf:
+                    guess, reach = time + reach, 4.0 * reach
+            if guess in (latest, earliest):
                 break
-            earlier, time = (time, now), moved
-            window = (max(time - length, integrator.previous_time), time)
+            time = min(guess, stop)
+            window = (max(time - length, before), time)
+        if missing and earliest < math.inf:
+            self._redo(state, integrator, earliest)
         after = isolation.values(state)
-        crossed |= set(isolation.crossed(low, after - level))
-        return Located((window[0], state.time), low + level, after, sorted(crossed))
+        crossed = set(isolation.crossed(low, after - level))
+        if not crossed:
+            return None
+        return Located((min(window[0], state.time), state.time), low + level, after, sorted(crossed))
 
     def _flow(self, state: State) -> Any:
         """What the integrator integrates: the system, or the one with what holds witnesses."""

@@ -16,7 +16,7 @@ from cosim.compiled.walker import call_block
 
 PUSHED, SWITCHED = 0, 1
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
-RETURN_RATE = 20.0  # 1/s, of a held witness to zero, where rounding has carried it away
+RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
 # The row: states, held witnesses, how they are held, blocks of an evaluation, then where these tables start.
 STATES, HELD, KIND, BLOCKS, WITNESS_AT, SWITCH_AT, NUMBERS_AT, CACHE_SIZE, TABLE_AT = range(9)

@@ -66,6 +66,11 @@ class SlidingSystem:
             state._arrays["c"] = self._arrays[: self._cache_size]
         return y, p, d, k, h, self._arrays
 
+    def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As `System.derivative_structure`: what holds a witness may depend on every state."""
+        n = self._system.ny
+        return np.arange(0, n * n + 1, n, dtype=np.int64), np.tile(np.arange(n, dtype=np.int64), n)
+
     def realize(self, state: State) -> None:
         """The derivatives at the start of a step: a State by itself knows only those without the holds.
 

@@ -39,6 +39,9 @@ def test_the_ball_never_falls_through_the_floor(restitution, accuracy):
         ("runge_kutta_merson", {"fixed_step": 1e-2}),
         ("dormand_prince", {"fixed_step": 0.1}),
         ("dormand_prince", {}),
+        ("implicit_euler", {"fixed_step": 2e-2}),
+        ("radau5", {}),
+        ("scipy_lsoda", {}),
     ],
 )
 def test_the_ball_never_falls_through_the_floor_whatever_the_method(method, options):
