@@ -133,8 +133,8 @@ class ContinuousPhase:
     ) -> Located | None:
         """Take the step again so that it ends just past the crossing; None when it does not cross there.
 
-        Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps of
-        its own. For most methods the first or second one is right.
+        Dense output and a step of the method itself may differ about the zero: then it is bracketed on
+        steps. For most methods the first or second one is right.
         """
         assert self.watch is not None
         isolation, stop, window = self.watch.isolation, state.time, found
