@@ -50,8 +50,9 @@ class SlidingSystem:
         places = [x for hold in holds for x in (witnesses[hold.witness].offset, witnesses[hold.witness].rate)]
         self.ints = np.array([*system.ints, *row, *blocks.reshape(-1), *places, *switches], dtype=np.int64)
         address = native.block_address(sliding_field)
-        self.table = np.vstack([system.table[:last], [[address, row_at, 1]]])
-        self.derivative_range = (first, last + 1)
+        # All blocks stay at their places; those of an evaluation stand once more at the end, with ours.
+        self.table = np.vstack([system.table, blocks, [[address, row_at, 1]]])
+        self.derivative_range = (len(system.table), len(self.table))
         self._numbers = np.array(numbers)
         self._arrays: NDArray[np.float64] = np.concatenate([system.new_cache(), self._numbers])
 
@@ -83,7 +84,8 @@ class SlidingSystem:
         with np.errstate(all="ignore"):
             failed = realize(self.table, self.ints, *self.derivative_range, state.time, *self.arrays(state))
         if failed:
-            raise self._system.failure(state, failed - 1)
+            block = failed - 1 - self.derivative_range[0] + self._system.derivative_range[0]
+            raise self._system.failure(state, min(block, self._system.derivative_range[1] - 1))
 
     @property
     def multipliers(self) -> NDArray[np.float64]:
