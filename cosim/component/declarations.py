@@ -133,10 +133,17 @@ def speed(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, 
 
 
 def auxiliary_state(
-    unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = ""
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    start: Any = 0.0,
+    description: str = "",
+    minimum: float | None = None,
 ) -> Any:
-    """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``."""
-    return Declaration("auxiliary", "", _shape(shape), _units(unit), start, description=description)
+    """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``.
+
+    With `minimum` smaller values are refused where somebody sets it; integration is not checked.
+    """
+    return Declaration("auxiliary", "", _shape(shape), _units(unit), start, minimum, description=description)
 
 
 def discrete(

@@ -114,6 +114,17 @@ def test_a_body_that_is_moved_by_hand_has_not_turned() -> None:
     assert simulator.state["mount.q[0]"] == pytest.approx(3.0, abs=0.01)
 
 
+def test_the_dissipated_energy_can_be_set() -> None:
+    state = spinning(dissipated_energy=2.0).default_state()
+    assert state["mount.dissipated_energy"] == 2.0
+    state["mount.dissipated_energy"] = "3 kJ"
+    assert state.realize(cosim.Stage.REPORT)["energy.dissipated"] == 0.0 + 3000.0
+    with pytest.raises(cosim.StateError, match=r"mount.dissipated_energy.*at least 0"):
+        state["mount.dissipated_energy"] = -1.0
+    with pytest.raises(cosim.ModelError, match="at least 0"):
+        spinning(dissipated_energy=-1.0)
+
+
 def test_a_disabled_bushing_may_turn() -> None:
     simulator = cosim.Simulator(spinning(enabled=False), accuracy=1e-6)
     simulator.advance_to(2.0)

@@ -44,7 +44,9 @@ class CoordinateDamper(cosim.Force):
     damping = cosim.parameter(
         minimum=0.0, convert=angle_or_length("N.m.s/rad", "N.s/m"), description="N.m.s/rad or N.s/m"
     )
-    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+    dissipated_energy = cosim.auxiliary_state(
+        unit="J", minimum=0.0, description="energy dissipated since the start"
+    )
 
     @cosim.kernel
     def force(u, damping, tau, dissipated_energy_dot):

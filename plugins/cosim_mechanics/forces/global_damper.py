@@ -41,7 +41,9 @@ class GlobalDamper(cosim.Force):
 
     coordinate = cosim.coordinate(each=True, description="every speed of the model")
     damping = cosim.parameter(minimum=0.0, description="N.m.s/rad or N.s/m")
-    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+    dissipated_energy = cosim.auxiliary_state(
+        unit="J", minimum=0.0, description="energy dissipated since the start"
+    )
     power_dissipation = cosim.cache_slot(unit="W", accumulates=True, description="power lost")
 
     @cosim.kernel

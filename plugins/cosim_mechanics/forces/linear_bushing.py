@@ -144,7 +144,9 @@ class LinearBushing(cosim.ForceElement):
         minimum=0.0,
         description="rotation first, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
     )
-    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+    dissipated_energy = cosim.auxiliary_state(
+        unit="J", minimum=0.0, description="energy dissipated since the start"
+    )
 
     X_GF = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of F in Ground")
     X_GM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in Ground")

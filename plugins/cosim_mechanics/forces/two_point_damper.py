@@ -49,7 +49,9 @@ class TwoPointDamper(TwoPoint):
     laws = TwoPoint.laws | cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE
 
     damping = cosim.parameter(unit="N.s/m", minimum=0.0, description="tension per rate of lengthening")
-    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+    dissipated_energy = cosim.auxiliary_state(
+        unit="J", minimum=0.0, description="energy dissipated since the start"
+    )
 
     @cosim.kernel
     def pull(rate, damping, tension, dissipated_energy_dot):
