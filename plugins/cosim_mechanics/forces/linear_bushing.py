@@ -153,10 +153,7 @@ class LinearBushing(cosim.ForceElement):
     X_FM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
     q = cosim.cache_slot(unit=COORDINATE, shape=6, description="angles of M in F (x-y-z), then p_FM in F")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the springs")
-    status = cosim.cache_slot(
-        description="1 near the singular angle, otherwise 0",
-        notice=NOTICE,
-    )
+    status = cosim.cache_slot(description="1 near the singular angle, otherwise 0", notice=NOTICE)
     last_angles = cosim.discrete(
         shape=3, unit="rad", internal=True, invalidates=cosim.Stage.INFINITY, description="of the last step"
     )
@@ -237,6 +234,7 @@ class LinearBushing(cosim.ForceElement):
         add_torque(F_GB1, scaled(-1.0, m_G))
         add_force_at(F_GB1, X_GB1, p_GM, scaled(-1.0, f_G))
 
+    # What a run begins with, and what handlers and users move, is no turn: only ends of steps are compared.
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     @cosim.kernel
     def _start(q, last_angles_next):
