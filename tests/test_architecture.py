@@ -20,7 +20,8 @@ KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas"}, "cosim_fmu": {"fmpy", "pythonfmu"},
+    "cosim_workbench": {"rich", "matplotlib", "pandas"},
+    "cosim_fmu": {"fmpy", "pythonfmu"},
 }
 TOUCH_NUMBA = {"cosim/compiled/native.py"}
 HEAVY = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -55,6 +56,11 @@ class CompiledIntegrator(Integrator):
     step_function: ClassVar[Callable[..., Any]]
     redo_function: ClassVar[Callable[..., Any]]
     dense_function: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # the machinery here corrects every solution, whatever the method
+        cls.capabilities = replace(cls.capabilities, supports_constraints=True)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

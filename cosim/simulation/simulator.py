@@ -9,6 +9,7 @@ from typing import Any
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
+from cosim.integration.projection import END, PREPARE
 from cosim.simulation.agenda import FINISHED
 from cosim.simulation.dispatch import handler_failure
 from cosim.simulation.event_log import EventRecord, Finding
@@ -152,6 +153,13 @@ class Simulator:
             names = ", ".join(options)
             raise ModelError.of(
                 "integrator", f"it is made already: give {names} to {type(integrator).__name__}()"
+            )
+        corrections = self._system.projection
+        if corrections[PREPARE] != corrections[END] and not integrator.capabilities.supports_constraints:
+            raise ModelError.of(
+                "integrator",
+                f"{type(integrator).__name__} cannot keep constraints, and this system has some: choose "
+                "a method whose capabilities say supports_constraints.",
             )
         replaced = hasattr(self, "_integrator")
         self._integrator: Integrator = integrator
