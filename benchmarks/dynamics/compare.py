@@ -33,7 +33,8 @@ TREES = [*(chain(n) for n in (1, 2, 5, 10, 30, 100)), humanoid()]
 OURS = "cosim"
 PEERS = {
     "MuJoCo": ("mujoco", "dynamics/peer_mujoco.py"),
-    "Pinocchio": ("pinocchio", "dynamics/peer_pinocchio.cpp"),
+    "Pinocchio": ("pinocchio", "dynamics/peer_pinocchio.py"),
+    "Pinocchio (C++)": ("pinocchio", "dynamics/peer_pinocchio.cpp"),
     "Exudyn": ("exudyn", "dynamics/peer_exudyn.py"),
     "Drake": ("drake", "dynamics/peer_drake.py"),
     "Simbody": ("simbody", "dynamics/peer_simbody.cpp"),

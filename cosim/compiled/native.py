@@ -38,6 +38,8 @@ BLOCK_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True
 # code generator, which takes no longer to compile.
 HELPER_OPTIONS = {**OPTIONS, "forceinline": True}
 INLINED_EARLY = {**OPTIONS, "inline": "always"}
+# Words of a one-dimensional array in numba's calling convention.
+OWNER, PARENT, ITEMS, ITEM_SIZE, DATA, SHAPE, STRIDES = range(7)
 log = logging.getLogger("cosim.native")
 
 _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
@@ -292,12 +294,29 @@ def _indirect_call() -> Any:
         def generate(context, builder, signature, values):
             convention = context.call_conv
             pointer = builder.inttoptr(values[0], convention.get_function_type(nb.void, block).as_pointer())
-            status, _ = convention.call_function(builder, pointer, nb.void, block, values[1:])
+            given = [
+                _bare(builder, value) if isinstance(kind, nb.Array) else value
+                for kind, value in zip(block, values[1:], strict=True)
+            ]
+            status, _ = convention.call_function(builder, pointer, nb.void, block, given)
             return status.code
 
         return nb.int32(address, *block), generate
 
     return call_address
+
+
+def _bare(builder: Any, array: Any) -> Any:
+    """An array without the words that nothing reads: undefined, so that a call need not store them.
+
+    Blocks allocate nothing, so they have no use for the owner.
+    """
+    from llvmlite import ir
+
+    bare = ir.Constant(array.type, ir.Undefined)
+    for word in (ITEMS, DATA, SHAPE, STRIDES):
+        bare = builder.insert_value(bare, builder.extract_value(array, word), word)
+    return bare
 
 
 @functools.cache
@@ -379,8 +398,8 @@ def _callback(block: Callable[..., None]) -> Any:
                     at += 1
                     continue
                 element = ctypes.c_double if letter == "F" else ctypes.c_int64
-                start = ctypes.cast(words[at + 4], ctypes.POINTER(element))
-                size = words[at + 2]
+                start = ctypes.cast(words[at + DATA], ctypes.POINTER(element))
+                size = words[at + SHAPE]
                 arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
                 at += 7
             block(*arguments)
