@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.tangent import Tangent, slopes
+from cosim_dynamics.tangent import STATES, Tangent, slopes
 
 Array = NDArray[np.float64]
 ITERATIONS = 300
@@ -156,7 +156,7 @@ def _unsettled(state: cosim.State, searched: list[int], residual: Array) -> str:
     names = [
         (f"{path}[{i}]" if variable.slot.size > 1 else path, variable.slot.offset + i, variable.unit(i))
         for path, variable in system.variables.items()
-        if variable.slot.array == "y"
+        if variable.slot.array == "y" and variable.kind in STATES
         for i in range(variable.slot.size)
     ]
     by_place = {place: (name, unit) for name, place, unit in names}

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 import cosim
 
 Array = NDArray[np.float64]
+STATES = ("position", "speed", "auxiliary")
+"""Kinds of variables that y is made of; signals that show parts of it have names of their own."""
 STEP = 1e-4
 """Of differences, in parts of a coordinate's size, or rad, m …"""
 
@@ -156,7 +158,7 @@ def _labels(system: cosim.System) -> list[str]:
     """A path for each element of y."""
     found = [""] * system.ny
     for path, variable in system.variables.items():
-        if variable.slot.array == "y":
+        if variable.slot.array == "y" and variable.kind in STATES:
             size = variable.slot.size
             for i in range(size):
                 found[variable.slot.offset + i] = path if size == 1 else f"{path}[{i}]"
@@ -166,6 +168,6 @@ def _labels(system: cosim.System) -> list[str]:
 def _unit(system: cosim.System, row: int) -> str:
     for variable in system.variables.values():
         slot = variable.slot
-        if slot.array == "y" and slot.offset <= row < slot.offset + slot.size:
+        if slot.array == "y" and variable.kind in STATES and slot.offset <= row < slot.offset + slot.size:
             return variable.unit(row - slot.offset)
     return "1"
