@@ -184,7 +184,11 @@ class WitnessWatch:
                 memory[i, LEVEL : REPEATS + 1] = values[i], 0.0, -np.inf, 0.0
                 continue
             side = 1.0 if rate < 0.0 else -1.0  # where it came from
-            turned = rate * rates[i] <= 0.0 and rate != 0.0 and values[i] * side <= 0.0
+            turned = rate * rates[i] <= 0.0 and rate != 0.0
+            if moved and memory[i, GUARD] != 0.0:
+                # it has not come out since it was turned last: rates this small may have any sign
+                side, turned = memory[i, GUARD], True
+            turned = turned and values[i] * side <= 0.0
             near = abs(values[i]) <= 2.0 * abs(memory[i, VALUE])
             one_way = moved or witness.direction != BOTH
             guard = side if turned and near and one_way and not witness.is_condition else 0.0

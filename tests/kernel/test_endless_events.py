@@ -162,6 +162,14 @@ def test_a_ball_rests_on_a_moving_table_until_it_is_kicked():
     assert state["shaken.height"] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("swing", [0.03, 0.05])
+def test_rounding_does_not_let_a_ball_through_a_moving_table(swing):
+    simulator = cosim.Simulator(system_of(shaken=Shaken(swing=swing)), accuracy=1e-6)
+    simulator.advance_to(1.9)
+    state = simulator.state
+    assert state["shaken.height"] == pytest.approx(swing * math.sin(12.0 * 1.9), abs=1e-6)
+
+
 def test_a_ball_leaves_a_table_that_falls_faster():
     simulator = cosim.Simulator(system_of(shaken=Shaken(swing=0.09)), accuracy=1e-6)
     simulator.advance_to(6.0)
