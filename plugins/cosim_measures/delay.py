@@ -99,6 +99,7 @@ class Delay(cosim.Measure):
     unit_from = "source"
     conditions = {
         "sees_present": lambda self: self.can_use_current_value or self.values.numbers["delay"][0] == 0.0,
+        "is_source": lambda self: self.values.numbers["delay"][0] == 0.0,
         "keeps_interior": lambda self: self.interpolation == "dense_output",
         "iterates": lambda self: self.long_steps == "iterate",
     }
@@ -197,6 +198,14 @@ class Delay(cosim.Measure):
         value_dot[0] = slope * delayed_time_dot if slope == slope else history_dot
         if delay == 0.0:
             value_dot[0] = source_dot
+
+    @cosim.kernel(when="is_source")
+    def second_derivative(delay, source_dot2, value_dot2):
+        value_dot2[0] = source_dot2 if delay == 0.0 else math.nan
+
+    @cosim.kernel(when="is_source")
+    def third_derivative(delay, source_dot3, value_dot3):
+        value_dot3[0] = source_dot3 if delay == 0.0 else math.nan
 
     @cosim.kernel
     def look_back(

@@ -40,7 +40,11 @@ class VariableDelay(Delay):
     'lag'
     """
 
-    conditions = {**Delay.conditions, "sees_present": lambda self: bool(self.can_use_current_value)}
+    conditions = {
+        **Delay.conditions,
+        "sees_present": lambda self: bool(self.can_use_current_value),
+        "is_source": lambda self: False,
+    }
 
     delay = cosim.source(unit="s", description="how long")
     breaks = cosim.discrete(dtype=int, description="how many breaks have arrived")

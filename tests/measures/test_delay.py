@@ -151,12 +151,17 @@ def test_stages() -> None:
     assert system.parts["present"].depends_on_stage(system) == cosim.Stage.DYNAMICS
 
 
-def test_no_delay_is_the_source() -> None:
-    simulator = simulator_of(sine(delay=0.0, can_use_current_value=True))
+@pytest.mark.parametrize("flag", ["can_use_current_value", "use_linear_interpolation_only", ""])
+def test_no_delay_is_the_source(flag) -> None:
+    simulator = simulator_of(sine(delay=0.0, **({flag: True} if flag else {})))
+    system = simulator.system
+    felt, source = system.parts["felt"], system.parts["source"]
+    assert felt.derivatives_in(system) == source.derivatives_in(system) == 3
+    assert felt.depends_on_stage(system) == source.depends_on_stage(system)
     for i in range(1, 10):
         simulator.advance_to(0.1 * i)
-        assert simulator.state["felt"] == simulator.state["source"]
-        assert simulator.state["felt.value_dot"] == simulator.state["source.value_dot"]
+        for order in range(4):
+            assert felt.read(simulator.state, order) == source.read(simulator.state, order)
 
 
 def test_the_default_value_stands_before_initialization() -> None:
