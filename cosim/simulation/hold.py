@@ -56,12 +56,14 @@ def unpack_holds(numbers: NDArray[np.float64]) -> list[Hold]:
     return found
 
 
-def hold_of(system: System, witness: int, side: float, records: list[EventRecord]) -> Hold | None:
+def hold_of(
+    system: System, witness: int, side: float, sign: float, records: list[EventRecord]
+) -> Hold | None:
     """How a witness can be held whose handlers did this; None when they did nothing to hold it by."""
     push = sum((r.state_after - r.state_before for r in records if r.state_after.size), np.zeros(system.ny))
     largest = float(np.max(np.abs(push), initial=0.0))
     if largest > 0.0:
-        return Hold(witness, PUSHED, side, tuple((push / largest).tolist()))
+        return Hold(witness, PUSHED, side, tuple((sign * push / largest).tolist()))
     data: list[float] = []
     for record in records:
         for path in record.changed:

@@ -194,11 +194,13 @@ class WitnessWatch:
             guard = side if turned and near and one_way and not witness.is_condition else 0.0
             memory[i, LEVEL], memory[i, GUARD] = (values[i], guard) if guard else (0.0, 0.0)
             if memory[i, REPEATS] == MOST_REPEATS:
-                self._endless(state, i, side, [r for r in records if r.witness == witness.path])
+                # where rounding decided about the last event, its push may point the wrong way
+                sign = 1.0 if (rates[i] - rate) * side >= 0.0 else -1.0
+                self._endless(state, i, side, sign, [r for r in records if r.witness == witness.path])
 
-    def _endless(self, state: State, i: int, side: float, records: list[EventRecord]) -> None:
+    def _endless(self, state: State, i: int, side: float, sign: float, records: list[EventRecord]) -> None:
         """One witness fires again and again: tell it, and hold it where that is wanted."""
-        hold = hold_of(self.system, i, side, records)
+        hold = hold_of(self.system, i, side, sign, records)
         times = f"{MOST_REPEATS + 1} events in a row"
         if hold is None or hold.kind == SWITCHED:
             self._tell(state, "chattering", i, f"chatters: {times}, each undoing the one before")

@@ -162,7 +162,7 @@ def test_a_ball_rests_on_a_moving_table_until_it_is_kicked():
     assert state["shaken.height"] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("swing", [0.03, 0.05])
+@pytest.mark.parametrize("swing", [0.03, 0.05, 0.06])
 def test_rounding_does_not_let_a_ball_through_a_moving_table(swing):
     simulator = cosim.Simulator(system_of(shaken=Shaken(swing=swing)), accuracy=1e-6)
     simulator.advance_to(1.9)
