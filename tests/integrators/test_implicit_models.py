@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from block_system import BlockSystem, run
+from constraint_references import REFERENCES, model_of, put
 from stiff_problems import PROBLEMS
 from test_jacobian import chain
 
@@ -208,3 +209,20 @@ def test_newtons_failure_names_the_state() -> None:
     ):
         simulator.advance_to(1.0)
     assert simulator.state.time == 0.0
+
+
+@pytest.mark.parametrize(("method", "accuracy"), [*((m, 1e-7) for m in GOOD), (Trapezoid, 1e-5)])
+def test_a_closed_loop_stays_closed(method, accuracy) -> None:
+    """Steps are corrected, and the corrections do not spoil what is carried from step to step."""
+    assert method.capabilities.supports_constraints
+    reference = REFERENCES["spatial_ball_loop"]
+    first, last = reference["trajectory"]["samples"][0], reference["trajectory"]["samples"][-1]
+    system = model_of(reference).build()
+    state = system.default_state()
+    put(reference, first, system, state)
+    simulator = cosim.Simulator(system, state, integrator=method, accuracy=accuracy)
+    simulator.advance_to(last["t"])
+    state = simulator.state.realize(cosim.Stage.REPORT)
+    assert np.abs(state.q - np.array(last["q"])).max() < 30 * accuracy
+    assert np.abs(state["c0.position_error"]).max() < 1e-9
+    assert simulator.integrator.statistics.steps < 1000

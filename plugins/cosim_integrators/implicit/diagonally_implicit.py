@@ -45,6 +45,7 @@ from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_
 STAGES, GAMMA, EXPONENT, WEIGHTED, PARTS = range(METHOD_AT, METHOD_AT + 5)
 NODES = METHOD_AT + 5
 SAFETY = 0.9
+NOTHING = 0.01  # of the tolerance
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
 
 
@@ -68,7 +69,7 @@ def attempt_stages(
     work[ITERATIONS] = 0.0
     # The last stage of the step before is the derivative that belongs to its equation: another evaluation
     # magnifies what Newton has left. It is that only if nothing has jumped since.
-    known = carried_on(n, slope, memory)
+    known = carried_on(n, step, work, memory)
     for m in range(n):
         derivatives[m] = memory[HISTORY_AT + m] if known else slope[m]
     row = NODES + stages
@@ -97,11 +98,16 @@ def attempt_stages(
     return OK
 
 
-def carried_on(n, slope, memory):
-    """Whether this step begins where the last one ended, to the last bit of the derivative."""
+def carried_on(n, step, work, memory):
+    """Whether this step begins where the last one ended: the derivative has not jumped in between.
+
+    A change that is nothing to the accuracy (a solution that was corrected after the step) does not count.
+    """
+    slope = vector(work, V_SLOPE, n)
+    weight = vector(work, V_WEIGHT, n)
     same = memory[LAST] > 0.0
     for m in range(n):
-        same = same and slope[m] == memory[HISTORY_AT + n + m]
+        same = same and step * abs(slope[m] - memory[HISTORY_AT + n + m]) * weight[m] <= NOTHING
     return same
 
 
@@ -116,7 +122,7 @@ def estimate_from_stages(y, step, method, settings, memory, work, matrices, patt
     error = vector(work, V_ERROR, n)
     derivatives = family_vectors(work, 0, stages, n)
     weights = NODES + stages * (stages + 1)
-    past = memory[LAST] if carried_on(n, vector(work, V_SLOPE, n), memory) else 0.0
+    past = memory[LAST] if carried_on(n, step, work, memory) else 0.0
     for m in range(n):
         total = 0.0
         if method[WEIGHTED] != 0.0:

@@ -34,7 +34,6 @@ from cosim.integration.layout import (
     SMALLEST,
     START,
     STEPS,
-    WORK_HEADER,
     WORST,
 )
 from cosim.integration.start_of_step import go_back, remember_start
@@ -58,22 +57,16 @@ from cosim_integrators.implicit.layout import (
     P_ENTRIES,
     REJECTED,
     V_END,
-    V_FAMILY,
     V_SLOPE,
     V_SPARE,
     V_START,
-    VECTORS,
     matrices_size,
+    own_at,
     vector,
 )
 from cosim_integrators.implicit.matrices import check_matrices
 
 SHRINK_NOT_FINITE = 0.25
-
-
-def own_at(method, n):
-    """Where the matrices start in `work`."""
-    return WORK_HEADER + (V_FAMILY + int(method[VECTORS])) * n
 
 
 def refresh(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work, matrices, pattern):

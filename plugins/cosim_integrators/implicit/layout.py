@@ -83,6 +83,11 @@ def matrices_size(pattern):
     return 1 + n * (n + 1) + pattern[P_COMPLEX] * n * (2 * n + 1) + pattern[P_ENTRIES]
 
 
+def own_at(method, n):
+    """Where the matrices start in `work`; what the memory was at the start of the step follows them."""
+    return WORK_HEADER + (V_FAMILY + int(method[VECTORS])) * n
+
+
 def power(base, exponent):
     """``base`` to a whole power that is not negative, by multiplication."""
     result = 1.0
