@@ -64,9 +64,7 @@ class Bdf(ImplicitIntegrator):
 """
 
     order = 5
-    capabilities = cosim.Capabilities(
-        adaptive=True, implicit=True, supports_constraints=True, dense_order=1, restarts_cheaply=False
-    )
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False)
     step_function = backward_step
     redo_function = redo_backward_step
     vectors, history = 2 * DIFFERENCES, DIFFERENCES
