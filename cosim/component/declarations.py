@@ -34,6 +34,8 @@ class Declaration:
         One unit, or one for each element.
     start : object
         Default of a parameter (None: it has to be given), start value of a state or an input.
+    nominal : float, optional
+        Its usual magnitude, > 0, for those who scale tolerances or axes by it.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class Declaration:
     accumulates: bool = False
     options: dict[str, Any] = field(default_factory=dict)
     free_length: str = ""
+    nominal: float | None = None
 
     @property
     def size(self) -> int:
@@ -121,15 +124,29 @@ def parameter(
 
 
 def position(
-    unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = ""
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    start: Any = 0.0,
+    description: str = "",
+    nominal: float | None = None,
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    return Declaration("position", "", _shape(shape), _units(unit), start, description=description)
+    return _nominal(
+        Declaration("position", "", _shape(shape), _units(unit), start, description=description), nominal
+    )
 
 
-def speed(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:
+def speed(
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    start: Any = 0.0,
+    description: str = "",
+    nominal: float | None = None,
+) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
-    return Declaration("speed", "", _shape(shape), _units(unit), start, description=description)
+    return _nominal(
+        Declaration("speed", "", _shape(shape), _units(unit), start, description=description), nominal
+    )
 
 
 def auxiliary_state(
@@ -138,12 +155,14 @@ def auxiliary_state(
     start: Any = 0.0,
     description: str = "",
     minimum: float | None = None,
+    nominal: float | None = None,
 ) -> Any:
     """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``.
 
     With `minimum` smaller values are refused where somebody sets it; integration is not checked.
     """
-    return Declaration("auxiliary", "", _shape(shape), _units(unit), start, minimum, description=description)
+    made = Declaration("auxiliary", "", _shape(shape), _units(unit), start, minimum, description=description)
+    return _nominal(made, nominal)
 
 
 def discrete(
@@ -227,20 +246,33 @@ def cache_slot(
 
 
 def output(
-    unit: str | Sequence[str] = "1", shape: Shape = (), accumulates: bool = False, description: str = ""
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    accumulates: bool = False,
+    description: str = "",
+    nominal: float | None = None,
 ) -> Any:
     """An output port: a cache slot that other components, FMUs and results see by default."""
-    return Declaration(
+    made = Declaration(
         "output", "", _shape(shape), _units(unit), accumulates=accumulates, description=description
     )
+    return _nominal(made, nominal)
 
 
-def input(unit: str | Sequence[str] = "1", shape: Shape = (), start: Any = 0.0, description: str = "") -> Any:  # noqa: A001
+def input(  # noqa: A001
+    unit: str | Sequence[str] = "1",
+    shape: Shape = (),
+    start: Any = 0.0,
+    description: str = "",
+    nominal: float | None = None,
+) -> Any:
     """An input port: connected to a signal, or else an input of the whole system.
 
     Its derivative, NaN where nobody knows it, is ``<name>_dot``.
     """
-    return Declaration("input", "", _shape(shape), _units(unit), start, description=description)
+    return _nominal(
+        Declaration("input", "", _shape(shape), _units(unit), start, description=description), nominal
+    )
 
 
 def body(each: bool = False, description: str = "") -> Any:
@@ -308,3 +340,12 @@ def option(default: Any, choices: Sequence[Any] | None = None, description: str 
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})
+
+
+def _nominal(declaration: Declaration, nominal: float | None) -> Declaration:
+    """The declaration with its usual magnitude."""
+    if nominal is None:
+        return declaration
+    if isinstance(nominal, bool) or not isinstance(nominal, (int, float)) or not 0.0 < nominal < math.inf:
+        raise ContractError(f"nominal is {nominal!r}, needs a finite number greater than 0")
+    return replace(declaration, nominal=float(nominal))

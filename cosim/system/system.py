@@ -432,6 +432,7 @@ class System:
                     declaration.minimum,
                     declaration.maximum,
                     declaration.description,
+                    declaration.nominal,
                 )
                 found.append(variable)
                 if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":

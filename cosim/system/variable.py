@@ -29,6 +29,8 @@ class Variable:
         Value in the default State; empty for what is computed.
     minimum, maximum : float or None
     description : str
+    nominal : float or None
+        Its usual magnitude.
     """
 
     path: str
@@ -41,6 +43,7 @@ class Variable:
     minimum: float | None = None
     maximum: float | None = None
     description: str = ""
+    nominal: float | None = None
 
     def unit(self, index: int = 0) -> str:
         """Unit of one element."""

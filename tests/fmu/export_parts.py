@@ -15,7 +15,7 @@ class Oscillator(cosim.Component):
     turn = cosim.parameter(unit="1", shape=(2, 2), default=((1.0, 2.0), (3.0, 4.0)))
     force = cosim.input(unit="N", description="from outside")
     wind = cosim.input(unit="N", shape=2)
-    x = cosim.auxiliary_state(unit="m", start=0.1)
+    x = cosim.auxiliary_state(unit="m", start=0.1, nominal=0.5)
     v = cosim.auxiliary_state(unit="m/s")
     dissipated_energy = cosim.auxiliary_state(unit="J")
     position = cosim.output(unit="m")

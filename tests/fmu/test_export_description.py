@@ -65,6 +65,7 @@ def test_attributes(oscillator_fmu: Path) -> None:
     assert float(place.start) == 0.1 + 0.2  # the last bit too
     assert float(found["osc.turn[2,1]"].start) == 3.0
     assert (x.initial, x.variability, float(x.start), x.unit) == ("exact", "continuous", 0.1, "m")
+    assert float(x.nominal) == 0.5 and found["osc.v"].nominal is None
     assert (found["osc.position"].initial, found["osc.position"].start) == ("calculated", None)
     assert (found["osc.force"].unit, float(found["osc.force"].start)) == ("N", 0.0)
     assert found["felt"].unit == "m"

@@ -45,6 +45,8 @@ class FmuVariable:
         Names of what it depends on when the simulation is initialized (of the same).
     derivative_of : str
         Name of the continuous state whose derivative it is, empty for others.
+    nominal : float or None
+        Its usual magnitude.
     """
 
     name: str
@@ -65,6 +67,7 @@ class FmuVariable:
     dependencies: tuple[str, ...] = ()
     initial_dependencies: tuple[str, ...] = ()
     derivative_of: str = ""
+    nominal: float | None = None
 
     @property
     def is_settable(self) -> bool:

@@ -106,7 +106,8 @@ def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, 
             details["unit"] = variable.unit
         if variable.display_unit:
             details["displayUnit"] = variable.display_unit
-        for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
+        bounds = (("min", variable.minimum), ("max", variable.maximum), ("nominal", variable.nominal))
+        for name, bound in bounds:
             if bound is not None:
                 details[name] = repr(float(bound))
     if variable.start is not None:

@@ -226,4 +226,5 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         maximum=variable.maximum if causality in ("parameter", "input") else None,
         description=variable.description,
         display_unit=DISPLAY_UNITS.get(variable.unit(index), "") if kind != "integer" else "",
+        nominal=variable.nominal if kind != "integer" else None,
     )
