@@ -40,6 +40,8 @@ HELPER_OPTIONS = {**OPTIONS, "forceinline": True}
 INLINED_EARLY = {**OPTIONS, "inline": "always"}
 # Words of a one-dimensional array in numba's calling convention.
 OWNER, PARENT, ITEMS, ITEM_SIZE, DATA, SHAPE, STRIDES = range(7)
+PASSED = (ITEMS, DATA, SHAPE, STRIDES)
+"""Those that a call of a block hands over."""
 log = logging.getLogger("cosim.native")
 
 _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
@@ -142,7 +144,7 @@ def versions() -> str:
 
     from cosim.version import __version__
 
-    options = sorted(HELPER_OPTIONS.items())
+    options = [*sorted(HELPER_OPTIONS.items()), PASSED]
     return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {options}"
 
 
@@ -314,7 +316,7 @@ def _bare(builder: Any, array: Any) -> Any:
     from llvmlite import ir
 
     bare = ir.Constant(array.type, ir.Undefined)
-    for word in (ITEMS, DATA, SHAPE, STRIDES):
+    for word in PASSED:
         bare = builder.insert_value(bare, builder.extract_value(array, word), word)
     return bare
 
