@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics.gimbal_lock import NOTICE, gimbal_lock
 from cosim_mechanics.spatial import (
     angle_axes_123,
     angle_axes_rate_123,
@@ -50,6 +51,8 @@ class Bushing(cosim.Joint):
     )
     u = cosim.speed(unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="rates of q")
 
+    locked = cosim.cache_slot(notice=NOTICE, description="1 near gimbal lock")
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, pose_from_angles(q, (q[3], q[4], q[5])))
@@ -66,3 +69,7 @@ class Bushing(cosim.Joint):
             q_dot[i] = u[i]
         clear(HDotU_FM, 6)
         put3(HDotU_FM, angle_axes_rate_123(q, u))
+
+    @cosim.kernel
+    def watch(q, locked):
+        locked[0] = gimbal_lock(q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics.gimbal_lock import NOTICE, gimbal_lock
 from cosim_mechanics.spatial import (
     angle_axes_123,
     angle_axes_rate_123,
@@ -47,6 +48,8 @@ class Gimbal(cosim.Joint):
     q = cosim.position(unit="rad", shape=3, description="body-fixed x-y-z angles of M in F")
     u = cosim.speed(unit="rad/s", shape=3, description="rates of the angles")
 
+    locked = cosim.cache_slot(notice=NOTICE, description="1 near gimbal lock")
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, pose_from_angles(q, (0.0, 0.0, 0.0)))
@@ -62,3 +65,7 @@ class Gimbal(cosim.Joint):
             q_dot[i] = u[i]
         clear(HDotU_FM, 6)
         put3(HDotU_FM, angle_axes_rate_123(q, u))
+
+    @cosim.kernel
+    def watch(q, locked):
+        locked[0] = gimbal_lock(q)

@@ -93,3 +93,25 @@ def test_a_locked_joint_lets_go_again():
 def cosim_pose():
     """z of the hinge is horizontal."""
     return [1, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0]
+
+
+def test_gimbal_lock_is_reported_with_the_joint():
+    model = Multibody("gyro", gravity=(0, 0, 0))
+    model.body("rotor", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model.joint("gimbal", child="rotor", q=(0.0, 1.5, 0.0), u=(0.0, 1.0, 0.0))
+    simulator = cosim.Simulator(model.build(), integrator="integrators.runge_kutta_4", fixed_step=1e-3)
+    simulator.advance_to(0.1)
+    assert [f.witness for f in simulator.findings] == ["rotor_joint.locked"]
+    model.parts["rotor_joint"].values.numbers["q"][1] = math.pi / 2
+    with pytest.raises(cosim.ModelError, match="rotor_joint.*singular"):
+        model.build()
+
+
+def test_integrators_say_whether_they_hold_constraints():
+    entries = cosim.registry().entries("integrator")
+    ours = [e for e in entries if issubclass(e.cls, cosim.CompiledIntegrator)]
+    assert all(e.cls.capabilities.supports_constraints for e in ours)
+    assert len(ours) > 10
+    simulator = cosim.Simulator(four_bar().build(), integrator="integrators.scipy_dop853")
+    simulator.advance_to(0.01)
+    assert "constraints drift" in simulator.integrator.warnings[0]
