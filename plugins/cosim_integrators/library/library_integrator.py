@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.integration.projection import END, PREPARE
 
 if TYPE_CHECKING:
     State = Any
@@ -85,16 +84,6 @@ class LibraryIntegrator(cosim.Integrator):
     @abstractmethod
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
         """A solver that begins here; `first` is the length of its first step, s, 0 for its own choice."""
-
-    @property
-    def warnings(self) -> list[str]:
-        """That constraints drift, where there are any."""
-        if self._system is None or self._system.projection[PREPARE] == self._system.projection[END]:
-            return []
-        return [
-            f"{type(self).__name__} does not correct positions and speeds after its steps, so constraints "
-            "drift by the error of the integration. The integrators of this framework correct them."
-        ]
 
     def memory_size(self, ny: int) -> int:
         """The length of the last step."""
