@@ -97,6 +97,7 @@ from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import registry as registry
 from cosim.registration.registry import use_registry as use_registry
+from cosim.simulation.assembler import assemble as assemble
 from cosim.simulation.checkpoint import Checkpoint as Checkpoint
 from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
 from cosim.simulation.event_log import EventRecord as EventRecord

@@ -16,6 +16,8 @@ LARGEST_TURN = 0.4
 """Of one iteration, rad."""
 SMALL = 1e-11
 """Of the last correction, in rad, m … and parts of what is larger."""
+SINGULAR = 1e-9
+"""Directions in which the accelerations change less than by this part are held by something."""
 DIGITS = 15
 """After the point, of start values."""
 SETTLED = 1e-7
@@ -64,6 +66,7 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
     """
     found = (system.default_state() if state is None else state).copy()
     found.set_u(np.zeros(system.nu))
+    cosim.assemble(system, found)
     searched = _searched(system)
     if not system.nu and not searched:
         return found.realize(cosim.Stage.ACCELERATION)
@@ -74,13 +77,14 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
         keep = np.concatenate([tangent.displacements, _places(tangent, searched)])
         turns = tangent.turns[keep]
         J = _slopes(found, tangent, keep, searched)
-        step = np.linalg.lstsq(np.eye(J.shape[0], J.shape[1]) / time - J, residual, rcond=None)[0]
+        step = np.linalg.lstsq(np.eye(J.shape[0], J.shape[1]) / time - J, residual, rcond=SINGULAR)[0]
         if turns.any():
             step /= max(1.0, abs(step[turns]).max() / LARGEST_TURN)
         x = np.zeros(len(tangent.names))
         x[keep] = step
         y = np.array(found.y)
         found.set_y(tangent.moved(y, x))
+        cosim.assemble(system, found)
         after = _remaining(found, searched)
         if not np.isfinite(after).all():
             found.set_y(y)
