@@ -80,9 +80,8 @@ def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array
     ValueError
         When the model has constraints: their forces on the bodies would be missing here.
     """
-    constraint = getattr(cosim, "Constraint", ())
     for name, part in system.parts.items():
-        if isinstance(part, constraint):
+        if isinstance(part, cosim.Constraint):
             raise ValueError(f"reactions of joints are not known where constraints act on bodies ({name})")
     motion = TreeMotion(system, state)
     transmitted = [np.zeros(6) for _ in motion.links]

@@ -17,7 +17,7 @@ LARGEST_TURN = 0.4
 SMALL = 1e-11
 """Of the last correction, in rad, m … and parts of what is larger."""
 SINGULAR = 1e-9
-"""Directions in which the accelerations change less than by this part are held by something."""
+"""With constraints: directions in which the accelerations change less than by this part are held by these."""
 DIGITS = 15
 """After the point, of start values."""
 SETTLED = 1e-7
@@ -70,6 +70,8 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
     searched = _searched(system)
     if not system.nu and not searched:
         return found.realize(cosim.Stage.ACCELERATION)
+    closed = any(isinstance(part, cosim.Constraint) for part in system.parts.values())
+    singular = SINGULAR if closed else None
     residual = _remaining(found, searched)
     largest, time = _size(residual), FIRST_TIME
     for _ in range(ITERATIONS):
@@ -77,7 +79,7 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
         keep = np.concatenate([tangent.displacements, _places(tangent, searched)])
         turns = tangent.turns[keep]
         J = _slopes(found, tangent, keep, searched)
-        step = np.linalg.lstsq(np.eye(J.shape[0], J.shape[1]) / time - J, residual, rcond=SINGULAR)[0]
+        step = np.linalg.lstsq(np.eye(J.shape[0], J.shape[1]) / time - J, residual, rcond=singular)[0]
         if turns.any():
             step /= max(1.0, abs(step[turns]).max() / LARGEST_TURN)
         x = np.zeros(len(tangent.names))
