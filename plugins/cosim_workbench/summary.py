@@ -45,7 +45,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
     energies = [column for column in columns if column.startswith("energy.")]
     others = [column for column in columns if column not in energies and not column.endswith("_energy")]
     balance = energy_balance(result)
-    rows += [("" if i else "energy, J", text) for i, text in enumerate(balance)]
+    rows += [("" if i else "energy change, J", text) for i, text in enumerate(balance)]
     if not balance:
         rows += _values("energy", energies, columns, result, both=True)
     rows += _values("at the end", others[:FINAL_VALUES], columns, result, both=False)
