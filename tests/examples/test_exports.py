@@ -28,3 +28,35 @@ def test_nothing_is_found_in_the_file(install: Install, name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", ["engine_mount", "plant", "controller"])
 def test_nothing_is_found_in_what_it_does(install: Install, name: str, tmp_path: Path) -> None:
     assert list(check_run(exported(install, name, tmp_path), timeout=300.0)) == []
+
+
+def corrected(name: str, folder: Path) -> tuple[cosim.Model, Path]:
+    """An example with constraints or quaternions, whose model file is not exact about where it begins."""
+    model = cosim.Model.from_file(EXAMPLE.parent / name / f"{name}.toml")
+    path: Path = model.export_fmu(folder / f"{name}.fmu")
+    return model, path
+
+
+@pytest.mark.parametrize("name", ["four_bar", "thrown_crate"])
+def test_start_values_are_those_that_a_simulation_begins_with(name: str, tmp_path: Path) -> None:
+    from fmpy import read_model_description
+
+    model, path = corrected(name, tmp_path)
+    assert list(check_file(path)) == []
+    system = model.build()
+    simulator = cosim.Simulator(system)
+    simulator.initialize()
+    begun = {}
+    for variable in system.variables.values():
+        if variable.kind in ("position", "speed"):
+            for i, value in enumerate(simulator.state[variable.path]):
+                begun[f"{variable.path}[{i + 1}]"] = value
+    starts = {v.name: float(v.start) for v in read_model_description(path).modelVariables if v.name in begun}
+    assert starts.keys() == begun.keys()
+    assert starts == pytest.approx(begun, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["four_bar", "thrown_crate"])
+def test_nothing_is_found_in_examples_with_corrections(name: str, tmp_path: Path) -> None:
+    assert list(check_run(corrected(name, tmp_path)[1], timeout=300.0)) == []

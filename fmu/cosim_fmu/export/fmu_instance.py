@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 
@@ -45,7 +46,7 @@ class FmuInstance:
             model = cosim.Model.from_dict(json.loads((resources / MODEL).read_text("utf-8")))
             self.system = model.build()
         self._runs_python = _runs_python(self.system)
-        self.state = self.system.default_state()
+        self.state = first_state(self.system)
         self.state.accuracy = self.interface.accuracy
         self.simulator: cosim.Simulator | None = None
         self.stop_time: float | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import cosim
+from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.names import element_name
 from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
@@ -55,7 +56,7 @@ def select_variables(
     chosen_locals = chooser.choose("expose", expose, readable, chooser.shown_by_default(readable))
     if chooser.problems:
         raise cosim.ModelError(chooser.problems)
-    start = system.default_state().realize(cosim.Stage.TIME)
+    start = first_state(system).realize(cosim.Stage.TIME)
     found: dict[str, FmuVariable] = {}
     for causality, paths in (
         ("input", chosen_inputs),
