@@ -29,17 +29,6 @@ class ScipyBdf(ScipyIntegrator):
     5
     """
 
-    bibtex = """
-@article{virtanen2020,
-  author = {Virtanen, Pauli and others},
-  title = {{SciPy} 1.0: fundamental algorithms for scientific computing in {Python}},
-  journal = {Nature Methods},
-  volume = {17},
-  pages = {261--272},
-  year = {2020}
-}
-"""
-
     solver_name = "BDF"
     order = 5
     capabilities = cosim.Capabilities(

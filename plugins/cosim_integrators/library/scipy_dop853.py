@@ -29,17 +29,6 @@ class ScipyDop853(ScipyIntegrator):
     8
     """
 
-    bibtex = """
-@article{virtanen2020,
-  author = {Virtanen, Pauli and others},
-  title = {{SciPy} 1.0: fundamental algorithms for scientific computing in {Python}},
-  journal = {Nature Methods},
-  volume = {17},
-  pages = {261--272},
-  year = {2020}
-}
-"""
-
     solver_name = "DOP853"
     order = 8
     capabilities = cosim.Capabilities(adaptive=True, dense_order=7, resumes_exactly=False)

@@ -54,6 +54,17 @@ class ScipyIntegrator(LibraryIntegrator):
         Whether its bound cannot be moved once it runs; a new target then costs a new beginning.
     """
 
+    bibtex = """
+@article{virtanen2020,
+  author = {Virtanen, Pauli and others},
+  title = {{SciPy} 1.0: fundamental algorithms for scientific computing in {Python}},
+  journal = {Nature Methods},
+  volume = {17},
+  pages = {261--272},
+  year = {2020}
+}
+"""
+
     solver_name: ClassVar[str]
     bound_is_fixed: ClassVar[bool] = False
 
