@@ -5,6 +5,7 @@ from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmu.master.adaptive_forward import AdaptiveForward
 from cosim_fmu.master.adaptive_step import AdaptiveStep
 from cosim_fmu.master.cosimulate_command import CosimulateCommand
+from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
 from cosim_fmu.master.fmi3_participant import Fmi3Participant
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.gauss_seidel import GaussSeidel
@@ -41,6 +42,7 @@ def cosim_register_participants(register: cosim.Register) -> None:
     register("fmu.fmi2", FmuParticipant)
     register("fmu.fmi3", Fmi3Participant)
     register("fmu.model_exchange", ModelExchangeParticipant)
+    register("fmu.fmi3_model_exchange", Fmi3ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)
 
 

@@ -210,7 +210,9 @@ def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.flo
         raise NotCompiledError(f"{name}.{other[0]} is {variables[other[0]].type}")
     calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name], flags)
     if calls is None:
-        raise NotCompiledError(f"{name} has arrays or types other than Float64, or lacks a function")
+        raise NotCompiledError(
+            f"{name} has no solver of its own, arrays, types other than Float64, or lacks a function"
+        )
     return calls
 
 

@@ -134,9 +134,7 @@ def _simulate(
         print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
     with ProgressBar(sys.stdout, loop.start, until) as bar:
-        shown = loop.simulate(
-            until, progress=bar.show, record=scenario.signals, real_time_rate=rate
-        )
+        shown = loop.simulate(until, progress=bar.show, record=scenario.signals, real_time_rate=rate)
         bar.show(float(shown.time[-1]), _pace(shown))
     return shown
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 MOST_EVENT_ITERATIONS = 100
+DISCARD = 2
 
 
 class Fmi2Model:
     """What a system needs of an instance in continuous-time mode (`ModelExchangeInstance`).
+
+    Its methods let fmpy's errors through, but for a *discard* of the derivatives or event indicators: they
+    are not defined there, which is what NaN says.
 
     Parameters
     ----------
@@ -19,74 +23,105 @@ class Fmi2Model:
         Instantiated.
     states, indicators : int
         How many continuous states and event indicators it has.
-    inputs : sequence of int
-        Value references of its real inputs.
+    write_inputs : callable
+        Writes the continuous inputs.
+
+    Attributes
+    ----------
+    asked_to_stop : bool
+        Whether it has asked for the end of the simulation; it stays in event mode then.
     """
 
-    def __init__(self, model: Any, states: int, indicators: int, inputs: Sequence[int]) -> None:
+    _rates_function: ClassVar[str] = "getDerivatives"
+    _nominals_function: ClassVar[str] = "getNominalsOfContinuousStates"
+    _update_function: ClassVar[str] = "newDiscreteStates"
+
+    def __init__(
+        self, model: Any, states: int, indicators: int, write_inputs: Callable[[Sequence[float]], None]
+    ) -> None:
         self.model, self.count, self.indicators = model, states, indicators
         self._x, self._rates = (ctypes.c_double * states)(), (ctypes.c_double * states)()
         self._crossings = (ctypes.c_double * indicators)()
-        self._references = (ctypes.c_uint * len(inputs))(*inputs)
-        self._inputs = (ctypes.c_double * len(inputs))()
-        self.stop_reason = ""
+        self._write_inputs = write_inputs
+        self.asked_to_stop = False
 
     def put(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point of the instance."""
-        model = self.model
-        model.setTime(time)
+        if self.asked_to_stop:
+            return
+        self.model.setTime(time)
         if self.count:
-            self._x[:] = list(states)
-            model.setContinuousStates(self._x, self.count)
-        if len(self._inputs):
-            self._inputs[:] = list(inputs)
-            self._set_inputs()
+            self._x[:] = list(states)[: self.count]
+            self.model.setContinuousStates(self._x, self.count)
+        self._write_inputs(inputs)
 
     def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
         """Derivatives and event indicators at a point."""
         self.put(time, states, inputs)
         if self.count:
-            self._get_rates()
+            self._read(self._rates_function, self._rates)
         if self.indicators:
-            self.model.getEventIndicators(self._crossings, self.indicators)
+            self._read("getEventIndicators", self._crossings)
         return list(self._rates), list(self._crossings)
 
-    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float]:
-        """Event mode until nothing changes; the continuous states after it and the next time event, s."""
+    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
+        """Event mode until nothing changes; see `leave_event_mode`."""
         self.put(time, states, inputs)
         self.model.enterEventMode()
         return self.leave_event_mode()
 
-    def leave_event_mode(self) -> tuple[Sequence[float], float]:
-        """Update the discrete states until nothing changes, then go on in continuous time."""
-        following = math.inf
+    def leave_event_mode(self) -> tuple[Sequence[float], float, bool]:
+        """Update the discrete states until nothing changes, then go on in continuous time.
+
+        Returns
+        -------
+        (sequence of float, float, bool)
+            The continuous states after it, the time of the next time event (s; infinite when there is
+            none), and whether the nominal values of the states have changed.
+
+        Raises
+        ------
+        RuntimeError
+            There is no end of it.
+        """
+        nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
-            again, stop, _, _, defined, next_time = self._update()
+            again, stop, nominals, _, defined, next_time = getattr(self.model, self._update_function)()
+            nominals_changed = nominals_changed or bool(nominals)
             following = next_time if defined else math.inf
             if stop:
-                self.stop_reason = self.stop_reason or "the FMU asked to stop"
-            if stop or not again:
+                self.asked_to_stop = True
+                break
+            if not again:
+                self.model.enterContinuousTimeMode()
                 break
         else:
             raise RuntimeError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
-        self.model.enterContinuousTimeMode()
         if self.count:
             self.model.getContinuousStates(self._x, self.count)
-        return list(self._x), following
+        return list(self._x), following, nominals_changed
+
+    def nominals(self) -> list[float]:
+        """Nominal values of the continuous states; 1 for what is not told or makes no sense."""
+        found = (ctypes.c_double * self.count)(*[1.0] * self.count)
+        if self.count:
+            try:
+                getattr(self.model, self._nominals_function)(found, self.count)
+            except Exception:  # no such function, or a status: then nothing is known
+                return [1.0] * self.count
+        return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]
 
     def completed_step(self, time: float, states: Any, inputs: Any) -> bool:
         """Tell that an integrator step has ended; whether the FMU wants an event."""
         self.put(time, states, inputs)
         event, stop = self.model.completedIntegratorStep()
-        if stop:
-            self.stop_reason = self.stop_reason or "the FMU asked to stop"
-        return bool(event)
+        self.asked_to_stop = bool(stop)
+        return bool(event) and not stop
 
-    def _update(self) -> tuple[Any, ...]:
-        return tuple(self.model.newDiscreteStates())
-
-    def _get_rates(self) -> None:
-        self.model.getDerivatives(self._rates, self.count)
-
-    def _set_inputs(self) -> None:
-        self.model.fmi2SetReal(self.model.component, self._references, len(self._references), self._inputs)
+    def _read(self, function: str, into: Any) -> None:
+        try:
+            getattr(self.model, function)(into, len(into))
+        except Exception as error:
+            if getattr(error, "status", None) != DISCARD:
+                raise
+            into[:] = [math.nan] * len(into)

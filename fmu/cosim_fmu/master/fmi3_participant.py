@@ -13,7 +13,6 @@ import cosim
 from cosim_fmu.master import fmu_log
 from cosim_fmu.master.fmi3_access import Fmi3Access
 from cosim_fmu.master.fmu_interface import FmuInterface
-from cosim_fmu.master.fmu_library import load_slave_3
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
@@ -156,7 +155,7 @@ class Fmi3Participant(FmuParticipant):
     def _instantiate(self, interface: FmuInterface) -> None:
         self._unpacked = unpack_fmu(self.path)
         folder = self._unpacked.folder
-        slave = load_slave_3(str(self.path), folder, interface.identifier, interface.guid, self.name)
+        slave = self._load(folder, interface)
         self._slave, self._mode = slave, "instantiated"
         log = self._log
 
@@ -164,20 +163,23 @@ class Fmi3Participant(FmuParticipant):
             log.add(status, (message or b"").decode("utf-8", "replace"))
 
         try:
-            slave.instantiate(
-                loggingOn=True,
-                eventModeUsed=interface.event_mode,
-                earlyReturnAllowed=True,
-                logMessage=write,
-            )
+            self._create(slave, write)
         except Exception as error:
             if isinstance(error, cosim.FmuError):
                 raise
-            raise self._error("the FMU refused to be instantiated", "fmi3InstantiateCoSimulation") from error
+            raise self._error("the FMU refused to be instantiated", "fmi3Instantiate") from error
         categories = fmu_log.serious_categories(interface.log_categories)
         if categories:
             with suppress(Exception):
                 slave.setDebugLogging(True, categories)
+
+    def _create(self, slave: Any, log: Any) -> None:
+        slave.instantiate(
+            loggingOn=True,
+            eventModeUsed=self._read_interface().event_mode,
+            earlyReturnAllowed=True,
+            logMessage=log,
+        )
 
     def _free_instance(self, slave: Any) -> None:
         slave.fmi3FreeInstance(slave.component)

@@ -18,6 +18,7 @@ LARGEST_DESCRIPTION = 256 * 2**20
 MOST_MEMBERS = 100_000
 HARMLESS, LARGEST_RATIO = 128 * 2**20, 200
 """What is larger than this, unpacked, must not be that many times smaller as an archive."""
+VERSIONS = ("2.0", "3.0")
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
 
 
@@ -78,53 +79,55 @@ class FmuArchive:
         found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
         return tuple(sorted(found))
 
-    def check_co_simulation(
-        self, platform: str, suffix: str, platform_3: str = "", *, model_exchange: bool = False
-    ) -> None:
-        """Refuse what cannot be stepped here.
+    def choose(self, wanted: str = "CoSimulation") -> str:
+        """The interface to use of those that it offers.
 
         Parameters
         ----------
-        platform : str
-            Name of the folder in ``binaries/`` for FMI 2.0, "linux64".
-        suffix : str
-            Of the library: ".so".
-        platform_3 : str
-            Name of the folder for FMI 3.0, "x86_64-linux"; without it FMI 3.0 is refused.
-        model_exchange : bool
-            Whether Model Exchange (FMI 2.0) will do where there is no Co-Simulation.
+        wanted : str
+            "CoSimulation" or "ModelExchange": the one to take where both are there.
 
         Raises
         ------
         FmuError
-            Another FMI version, no Co-Simulation interface, no library for this platform.
+            Another FMI version, or neither of the two.
         """
-        known = ["2.0"] + ["3.0"] * bool(platform_3)
-        if self.version not in known:
+        if self.version not in VERSIONS:
             given = f"FMI {self.version}" if self.version else "no FMI version"
             raise self._error(
-                f"declares {given}, which is not supported: needs FMI {' or '.join(known)} Co-Simulation. "
+                f"declares {given}, which is not supported: needs FMI {' or '.join(VERSIONS)}. "
                 "Export it again from its tool as FMI 2.0 Co-Simulation."
             )
-        if self.version == "3.0":
-            platform = platform_3
-        interface = "CoSimulation"
-        if model_exchange and self.version == "2.0" and interface not in self._interfaces:
-            interface = "ModelExchange"
-        if interface not in self._interfaces:
-            has = "ModelExchange" if "ModelExchange" in self._interfaces else "no interface"
+        offered = [name for name in ("CoSimulation", "ModelExchange") if name in self._interfaces]
+        if not offered:
             raise self._error(
-                f"offers {has} only, needs Co-Simulation (an FMU that brings its own solver). "
-                "Export it again from its tool as FMI 2.0 Co-Simulation."
+                f"offers {', '.join(self._interfaces) or 'no interface'} only, needs Co-Simulation or Model "
+                "Exchange. Export it again from its tool as FMI 2.0 Co-Simulation."
             )
+        return wanted if wanted in offered else offered[0]
+
+    def check_binary(self, interface: str, platform: str, suffix: str) -> None:
+        """Refuse an FMU without a library for this machine.
+
+        Parameters
+        ----------
+        interface : str
+        platform : str
+            Name of the folder in ``binaries/``: "linux64", for FMI 3.0 "x86_64-linux".
+        suffix : str
+            Of the library: ".so".
+        """
         identifier = self._interfaces[interface]
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]{0,200}", identifier) or ".." in identifier:
             raise self._error(f"modelIdentifier {identifier!r} is not a C identifier: refused")
         library = f"binaries/{platform}/{identifier}{suffix}"
-        if library not in {member.filename for member in self._members}:
+        names = {member.filename for member in self._members}
+        if library not in names:
             has = ", ".join(self.platforms) or "none"
+            sources = any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names)
+            hint = f" It brings C sources: 'fmpy compile {self.path.name}' adds the binary." * sources
             raise self._error(
-                f"has no binary for this platform ({library} is missing). Platforms it has: {has}."
+                f"has no binary for this platform ({library} is missing). Platforms it has: {has}.{hint}"
             )
 
     def unpack(self) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -67,6 +67,8 @@ class FmuInterface:
         Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
         event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
     guid, identifier : str
+    offers : tuple of str
+        Interfaces of the file: "CoSimulation", "ModelExchange".
     log_categories : tuple of str
     variable_step : bool
         Whether it declares that it can vary the communication step.
@@ -84,6 +86,7 @@ class FmuInterface:
     states: int = 0
     indicators: int = 0
     wants_steps: bool = False
+    offers: tuple[str, ...] = ("CoSimulation",)
 
     @property
     def references(self) -> dict[str, int]:
@@ -91,8 +94,14 @@ class FmuInterface:
         return {name: element.reference for name, element in self.elements.items()}
 
 
-def read_interface(archive: FmuArchive) -> FmuInterface:
+def read_interface(archive: FmuArchive, interface: str) -> FmuInterface:
     """Read the model description of a checked archive with fmpy.
+
+    Parameters
+    ----------
+    archive : FmuArchive
+    interface : str
+        The interface to be used, one of those that it offers.
 
     Raises
     ------
@@ -104,21 +113,21 @@ def read_interface(archive: FmuArchive) -> FmuInterface:
 
     try:
         read = read_model_description(str(archive.path), validate=False)
-        return _interface(read)
+        return replace(_interface(read, interface), offers=archive.interfaces)
     except Exception as error:  # fmpy lets KeyError, TypeError, ValueError … of a bad document through
         raise cosim.FmuError(
             str(archive.path), f"modelDescription.xml cannot be understood: {type(error).__name__}: {error}"
         ) from error
 
 
-def _interface(read: Any) -> FmuInterface:
+def _interface(read: Any, interface: str) -> FmuInterface:
     shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
     names = {v.name: _names(v) for v in shown}
     variables = {name: _variable(v, name, i) for v in shown for i, name in enumerate(names[v.name])}
     inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
     feedthrough, assumed = _feedthrough(read, inputs, names)
-    ability = read.coSimulation or read.modelExchange
-    steps = read.coSimulation is not None
+    steps = interface == "CoSimulation"
+    ability = read.coSimulation if steps else read.modelExchange
     third = read.fmiVersion.startswith("3")
     saves = ability.canGetAndSetFMUstate
     serializes = ability.canSerializeFMUstate
@@ -149,11 +158,12 @@ def _interface(read: Any) -> FmuInterface:
         log_categories=tuple(category.name for category in read.logCategories),
         variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
         version=read.fmiVersion,
-        event_mode=third and ability.hasEventMode,
+        event_mode=third and steps and ability.hasEventMode,
         model_exchange=not steps,
-        states=len(read.derivatives),
+        states=int(read.numberOfContinuousStates) if third else len(read.derivatives),
         indicators=int(read.numberOfEventIndicators or 0),
-        wants_steps=not steps and not ability.completedIntegratorStepNotNeeded,
+        wants_steps=not steps
+        and (ability.needsCompletedIntegratorStep if third else not ability.completedIntegratorStepNotNeeded),
     )
 
 

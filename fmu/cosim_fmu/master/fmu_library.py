@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import cosim
 
-NEEDED_3 = (
-    "fmi3InstantiateCoSimulation",
-    "fmi3FreeInstance",
-    "fmi3EnterInitializationMode",
-    "fmi3ExitInitializationMode",
-    "fmi3DoStep",
-)
-NEEDED_ME = (
-    "fmi2Instantiate",
-    "fmi2FreeInstance",
-    "fmi2SetupExperiment",
-    "fmi2EnterInitializationMode",
-    "fmi2ExitInitializationMode",
-    "fmi2NewDiscreteStates",
-    "fmi2EnterContinuousTimeMode",
-    "fmi2SetTime",
-)
-NEEDED = (
-    "fmi2Instantiate",
-    "fmi2FreeInstance",
-    "fmi2SetupExperiment",
-    "fmi2EnterInitializationMode",
-    "fmi2ExitInitializationMode",
-    "fmi2DoStep",
-)
+ALWAYS = ("Instantiate", "FreeInstance", "EnterInitializationMode", "ExitInitializationMode")
+KINDS = {
+    ("2.0", "CoSimulation"): ("fmi2", "FMU2Slave", (*ALWAYS, "SetupExperiment", "DoStep")),
+    ("2.0", "ModelExchange"): (
+        "fmi2",
+        "FMU2Model",
+        (*ALWAYS, "SetupExperiment", "NewDiscreteStates", "EnterContinuousTimeMode", "SetTime"),
+    ),
+    ("3.0", "CoSimulation"): ("fmi3", "FMU3Slave", ("InstantiateCoSimulation", *ALWAYS[1:], "DoStep")),
+    ("3.0", "ModelExchange"): (
+        "fmi3",
+        "FMU3Model",
+        (
+            "InstantiateModelExchange",
+            *ALWAYS[1:],
+            "UpdateDiscreteStates",
+            "EnterContinuousTimeMode",
+            "SetTime",
+        ),
+    ),
+}
+"""Fmpy's module and class for each version and interface, and what no library may lack."""
 
 
 class _Missing:
@@ -60,7 +57,9 @@ class _Tolerant:
             return _Missing(self._fmu, name)
 
 
-def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
+def load_library(
+    fmu: str, folder: Path, version: str, interface: str, identifier: str, guid: str, name: str
+) -> Any:
     """Load the library; nothing is instantiated yet.
 
     Parameters
@@ -69,81 +68,44 @@ def load_slave(fmu: str, folder: Path, identifier: str, guid: str, instance: str
         Name for messages.
     folder : Path
         Where the FMU was unpacked.
+    version, interface : str
+        Of `KINDS`: "3.0", "ModelExchange".
+    identifier, guid : str
+    name : str
+        Of the instance.
 
     Returns
     -------
-    fmpy.fmi2.FMU2Slave
+    fmpy.fmi2.FMU2Slave, fmpy.fmi2.FMU2Model, fmpy.fmi3.FMU3Slave or fmpy.fmi3.FMU3Model
         Optional functions that the library lacks raise `FmuError` when they are called.
 
     Raises
     ------
     FmuError
-        When it cannot be loaded, or lacks a function without which no co-simulation is possible.
+        When it cannot be loaded, or lacks a function without which it cannot be simulated.
     """
-    from fmpy.fmi2 import FMU2Slave
+    module, base, needed = KINDS[version, interface]
+    kind = getattr(importlib.import_module(f"fmpy.{module}"), base)
 
-    class FMU2SlaveTolerant(FMU2Slave):  # fmpy tells the version of FMI from the name of the class
-        dll: Any
+    def load_functions(slave: Any) -> None:
+        slave.dll = _Tolerant(slave.dll, fmu)
+        kind._loadFunctions(slave)
 
-        def _loadFunctions(self) -> None:  # noqa: N802
-            self.dll = _Tolerant(self.dll, fmu)
-            super()._loadFunctions()
-
-    return _loaded(FMU2SlaveTolerant, NEEDED, fmu, folder, identifier, guid, instance)
-
-
-def load_model(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
-    """As `load_slave`, for Model Exchange.
-
-    Returns
-    -------
-    fmpy.fmi2.FMU2Model
-    """
-    from fmpy.fmi2 import FMU2Model
-
-    class FMU2ModelTolerant(FMU2Model):
-        dll: Any
-
-        def _loadFunctions(self) -> None:  # noqa: N802
-            self.dll = _Tolerant(self.dll, fmu)
-            super()._loadFunctions()
-
-    return _loaded(FMU2ModelTolerant, NEEDED_ME, fmu, folder, identifier, guid, instance)
-
-
-def load_slave_3(fmu: str, folder: Path, identifier: str, guid: str, instance: str) -> Any:
-    """As `load_slave`, for FMI 3.0.
-
-    Returns
-    -------
-    fmpy.fmi3.FMU3Slave
-    """
-    from fmpy.fmi3 import FMU3Slave
-
-    class FMU3SlaveTolerant(FMU3Slave):
-        dll: Any
-
-        def _loadFunctions(self) -> None:  # noqa: N802
-            self.dll = _Tolerant(self.dll, fmu)
-            super()._loadFunctions()
-
-    return _loaded(FMU3SlaveTolerant, NEEDED_3, fmu, folder, identifier, guid, instance)
-
-
-def _loaded(
-    kind: Any, needed: Sequence[str], fmu: str, folder: Path, identifier: str, guid: str, instance: str
-) -> Any:
+    # fmpy tells the version of FMI from the name of the class
+    tolerant = type(f"{base}Tolerant", (kind,), {"_loadFunctions": load_functions})
     directory = os.getcwd()
     try:
-        slave = kind(guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=instance)
+        slave = tolerant(guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=name)
     except Exception as error:  # fmpy raises plain Exception, ctypes OSError
         raise cosim.FmuError(fmu, f"the library cannot be loaded: {error}") from error
     finally:
         os.chdir(directory)  # fmpy changes into the library's folder and stays there when loading fails
-    missing = [name for name in needed if isinstance(slave._functions[name], _Missing)]
+    names = [module + function for function in needed]
+    missing = [function for function in names if isinstance(slave._functions[function], _Missing)]
     if missing:
         slave.freeLibrary()
-        what = "Model Exchange" if needed is NEEDED_ME else "Co-Simulation"
-        kind_of = f"no FMI {needed[0][3]}.0 {what} FMU"
-        raise cosim.FmuError(fmu, f"the library does not export {', '.join(missing)}: {kind_of}")
+        what = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}[interface]
+        raise cosim.FmuError(
+            fmu, f"the library does not export {', '.join(missing)}: no FMI {version} {what} FMU"
+        )
     return slave

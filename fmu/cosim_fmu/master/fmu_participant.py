@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.master import fmu_log
 from cosim_fmu.master.fmu_interface import FmuInterface
-from cosim_fmu.master.fmu_library import load_slave
+from cosim_fmu.master.fmu_library import load_library
 from cosim_fmu.master.fmu_state import FmuState
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
@@ -57,6 +57,7 @@ class FmuParticipant(cosim.Participant):
     cosim.errors.FmuError: missing.fmu: no such file
     """
 
+    _interface_wanted: ClassVar[str] = "CoSimulation"
     _names: Mapping[str, str] = {
         "get_state": "fmi2GetFMUstate",
         "set_state": "fmi2SetFMUstate",
@@ -289,7 +290,7 @@ class FmuParticipant(cosim.Participant):
 
     def _read_interface(self) -> FmuInterface:
         if self._interface is None:
-            self._interface = read_fmu(self.path)[1]
+            self._interface = read_fmu(self.path, self._interface_wanted)[1]
         return self._interface
 
     def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
@@ -314,7 +315,7 @@ class FmuParticipant(cosim.Participant):
 
         self._unpacked = unpack_fmu(self.path)
         folder = self._unpacked.folder
-        slave = self._load(folder, interface.identifier, interface.guid)
+        slave = self._load(folder, interface)
         self._slave, self._mode = slave, "instantiated"
         callbacks = fmi2CallbackFunctions()
         callbacks.logger = fmu_log.callback()
@@ -376,8 +377,10 @@ class FmuParticipant(cosim.Participant):
         types = {name: interface.description.variables[name].type for name in names}
         return VariableAccess(self._slave, names, types, interface.references)
 
-    def _load(self, folder: Path, identifier: str, guid: str) -> Any:
-        return load_slave(str(self.path), folder, identifier, guid, self.name)
+    def _load(self, folder: Path, interface: FmuInterface) -> Any:
+        what = "ModelExchange" if interface.model_exchange else "CoSimulation"
+        names = interface.identifier, interface.guid, self.name
+        return load_library(str(self.path), folder, interface.version, what, *names)
 
     def _free_instance(self, slave: Any) -> None:
         slave.fmi2FreeInstance(slave.component)

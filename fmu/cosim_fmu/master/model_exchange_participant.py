@@ -1,20 +1,19 @@
-"""An FMU for FMI 2.0 Model Exchange as a participant, with an integrator of ours."""
+"""An FMU for Model Exchange as a participant, with an integrator of ours."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
 from cosim_fmu.master.fmi2_model import Fmi2Model
-from cosim_fmu.master.fmu_library import load_model
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.fmu_state import FmuState
-from cosim_fmu.master.model_exchange_system import model_exchange_system
+from cosim_fmu.master.model_exchange_system import model_exchange_system, put_states, states_of
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -35,8 +34,12 @@ class ModelExchangeParticipant(FmuParticipant):
 
     Its continuous states are those of a system (`model_exchange_system`), its event indicators witnesses
     that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
-    told when an integrator step has ended. Real inputs are held between communication points; other
-    inputs are written in event mode.
+    told when an integrator step has ended. Continuous inputs are held between communication points; other
+    inputs are written in event mode. An event that is due at a communication point belongs to the step that
+    ends there.
+
+    Absolute tolerances count in the nominal values of the states; the nominal values are asked for again
+    when the FMU says that they have changed.
 
     Parameters
     ----------
@@ -50,6 +53,9 @@ class ModelExchangeParticipant(FmuParticipant):
     **options
         For the integrator: ``maximum_step`` …
     """
+
+    _interface_wanted: ClassVar[str] = "ModelExchange"
+    _events: ClassVar[tuple[str, str]] = "fmi2EnterEventMode", "fmi2NewDiscreteStates"
 
     def __init__(
         self,
@@ -88,26 +94,25 @@ class ModelExchangeParticipant(FmuParticipant):
         if self._mode != "initializing":
             return
         super().exit_initialization()
-        interface = self._read_interface()
-        inputs = self._real_inputs()
+        inputs = self._continuous_inputs()
         held = self._access(tuple(inputs)).read() if inputs else []
         self._values = dict(zip(inputs, map(float, held), strict=True))
-        references = [interface.references[name] for name in inputs]
-        self._instance = Fmi2Model(self._slave, interface.states, interface.indicators, references)
-        states, following = self._call("fmi2NewDiscreteStates", self._instance.leave_event_mode)
+        self._instance = self._bind(tuple(inputs))
+        states, following, _ = self._call(self._events[1], self._instance.leave_event_mode)
+        self._heed(self._start)
         system = model_exchange_system(
             self._instance,
             states,
             list(self._values.values()),
-            interface.indicators,
+            self._instance.indicators,
             following,
-            wants_steps=interface.wants_steps,
+            wants_steps=self._read_interface().wants_steps,
         )
         state = system.default_state()
         state.set_time(self._start)
         self._simulator = self._new_simulator(system, state)
         self._guarded(self._simulator.initialize)
-        self._heed()
+        self._heed(self._start)
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables: real inputs are held from now on, all others are written in event mode."""
@@ -122,11 +127,10 @@ class ModelExchangeParticipant(FmuParticipant):
             state["fmu.u"] = list(self._values.values())
         if others:
             self._put()
-            self._call("fmi2EnterEventMode", self._slave.enterEventMode)
+            self._call(self._events[0], self._slave.enterEventMode)
             super().set(list(others), list(others.values()))
-            found, following = self._call("fmi2NewDiscreteStates", self._instance.leave_event_mode)
-            if len(found):
-                state["fmu.z"] = found
+            found, following, _ = self._call(self._events[1], self._instance.leave_event_mode)
+            put_states(state, found)
             state["fmu.next_event"] = following
             state["fmu.events"] = state["fmu.events"] + 1
 
@@ -147,9 +151,14 @@ class ModelExchangeParticipant(FmuParticipant):
         self.exit_initialization()
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
-        self._guarded(lambda: self.simulator.advance_to(time + size))
-        self._heed()
-        return float(self.simulator.state.time)
+        self._guarded(lambda: self._advance(time + size))
+        reached = float(self.simulator.state.time)
+        self._heed(reached)
+        return reached
+
+    def _advance(self, time: float) -> None:
+        if self.simulator.advance_to(time).succeeded:
+            self.simulator.advance_pending_events()
 
     def save(self) -> Any:
         """The state of the FMU and that of the simulation."""
@@ -162,14 +171,27 @@ class ModelExchangeParticipant(FmuParticipant):
         """Go back to a state that this instance saved."""
         if not isinstance(token, _Saved):
             raise self._error("this state was not saved by this instance")
+        if not token.initializing:
+            self.exit_initialization()
         super().restore(token.fmu)
         if token.initializing:
-            self._simulator = None
+            self._simulator = self._instance = None
             return
+        self._instance.asked_to_stop = False
         state = self.simulator.system.state_from_bytes(token.state)
         self._simulator = self._new_simulator(self.simulator.system, state)
         if self._values:
             self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
+
+    def serialize(self, token: Any) -> bytes:
+        """Both halves of a saved state as bytes."""
+        return len(token.state).to_bytes(8, "little") + token.state + super().serialize(token.fmu)
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for this or another instance of the same FMU."""
+        end = 8 + int.from_bytes(data[:8], "little")
+        fmu = super().deserialize(data[end:])
+        return _Saved(fmu, data[8:end], fmu.initializing)
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -189,21 +211,35 @@ class ModelExchangeParticipant(FmuParticipant):
     def _put(self) -> None:
         state = self.simulator.state
         state.realize(cosim.Stage.TIME)
-        self._call("fmi2SetTime", lambda: self._instance.put(state.time, state["fmu.z"], state["fmu.u"]))
+        self._call(
+            "setting the time", lambda: self._instance.put(state.time, states_of(state), state["fmu.u"])
+        )
 
     def _guarded(self, action: Any) -> Any:
         try:
             return action()
         except cosim.SimulationError as error:
+            cause: BaseException | None = error
+            while cause is not None and getattr(cause, "status", None) is None:
+                cause = cause.__cause__
+            if isinstance(cause, Exception):
+                raise self._failure(cause) from error
             self._mode = "failed"
             raise self._error(str(error)) from error
 
-    def _heed(self) -> None:
-        if self._instance.stop_reason:
-            reason = self._log.text(1) or self._instance.stop_reason
-            raise StopRequested(float(self.simulator.state.time), reason)
+    def _heed(self, time: float) -> None:
+        if self._instance.asked_to_stop:
+            raise StopRequested(time, self._log.text(1) or "the FMU asked to stop")
 
-    def _real_inputs(self) -> list[str]:
+    def _bind(self, inputs: tuple[str, ...]) -> Any:
+        """The calls of the instance in continuous-time mode."""
+        interface = self._read_interface()
+        return Fmi2Model(self._slave, interface.states, interface.indicators, self._writer(inputs))
+
+    def _writer(self, inputs: tuple[str, ...]) -> Any:
+        return self._access(inputs).write if inputs else (lambda values: None)
+
+    def _continuous_inputs(self) -> list[str]:
         description = self.describe()
         discrete = description.extra["discrete"]
         return [
@@ -211,6 +247,3 @@ class ModelExchangeParticipant(FmuParticipant):
             for v in description.variables.values()
             if v.causality == "input" and v.type == "real" and v.name not in discrete
         ]
-
-    def _load(self, folder: Any, identifier: str, guid: str) -> Any:
-        return load_model(str(self.path), folder, identifier, guid, self.name)

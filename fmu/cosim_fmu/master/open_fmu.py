@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
 from cosim_fmu.master.fmi3_participant import Fmi3Participant
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
@@ -13,9 +14,10 @@ from cosim_fmu.master.unpacked_fmu import read_fmu
 
 
 def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> FmuParticipant:
-    """A participant for Co-Simulation (FMI 2.0 or 3.0) or else Model Exchange (2.0), as the file offers it.
+    """A participant for Co-Simulation or Model Exchange (FMI 2.0 or 3.0), as the file offers it.
 
-    A file that is no FMU makes a participant that says so when it is asked to describe itself.
+    Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
+    is no FMU makes a participant that says so when it is asked to describe itself.
 
     Parameters
     ----------
@@ -29,8 +31,9 @@ def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> FmuPa
         interface = read_fmu(Path(path))[1]
     except cosim.FmuError:
         return FmuParticipant(path, name)
-    if interface.model_exchange:
-        return ModelExchangeParticipant(path, name, **options)
+    third = interface.version == "3.0"
+    if interface.model_exchange or (options and "ModelExchange" in interface.offers):
+        return (Fmi3ModelExchangeParticipant if third else ModelExchangeParticipant)(path, name, **options)
     if options:
-        raise cosim.ModelError.of("options", "an FMU that brings its own solver takes none")
-    return (Fmi3Participant if interface.version == "3.0" else FmuParticipant)(path, name)
+        raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes none")
+    return (Fmi3Participant if third else FmuParticipant)(path, name)

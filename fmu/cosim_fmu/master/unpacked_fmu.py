@@ -38,9 +38,16 @@ class UnpackedFmu:
 _unpacked: weakref.WeakValueDictionary[Identity, UnpackedFmu] = weakref.WeakValueDictionary()
 
 
-def read_fmu(path: Path) -> tuple[FmuArchive, FmuInterface]:
-    """The checked archive and what it declares; nothing is unpacked or loaded."""
-    return _read(identity(path))
+def read_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuArchive, FmuInterface]:
+    """The checked archive and what it declares; nothing is unpacked or loaded.
+
+    Parameters
+    ----------
+    path : Path
+    wanted : str
+        Which interface where there are both: "CoSimulation" or "ModelExchange".
+    """
+    return _read(identity(path), wanted)
 
 
 def unpack_fmu(path: Path) -> UnpackedFmu:
@@ -48,7 +55,7 @@ def unpack_fmu(path: Path) -> UnpackedFmu:
     key = identity(path)
     found = _unpacked.get(key)
     if found is None:
-        found = _unpacked[key] = UnpackedFmu(_read(key)[0])
+        found = _unpacked[key] = UnpackedFmu(FmuArchive(key[0]))
     return found
 
 
@@ -62,9 +69,12 @@ def identity(path: Path) -> Identity:
 
 
 @functools.lru_cache(maxsize=64)
-def _read(key: Identity) -> tuple[FmuArchive, FmuInterface]:
+def _read(key: Identity, wanted: str) -> tuple[FmuArchive, FmuInterface]:
     from fmpy import platform, platform_tuple, sharedLibraryExtension
 
     archive = FmuArchive(key[0])
-    archive.check_co_simulation(platform, sharedLibraryExtension, platform_tuple, model_exchange=True)
-    return archive, read_interface(archive)
+    interface = archive.choose(wanted)
+    archive.check_binary(
+        interface, platform_tuple if archive.version == "3.0" else platform, sharedLibraryExtension
+    )
+    return archive, read_interface(archive, interface)

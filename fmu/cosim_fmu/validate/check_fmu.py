@@ -62,7 +62,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         yield Finding("note", "run", text)
         return
     try:
-        archive.check_co_simulation(platform, sharedLibraryExtension)
+        archive.check_binary("CoSimulation", platform, sharedLibraryExtension)
     except cosim.FmuError as error:
         yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
         return

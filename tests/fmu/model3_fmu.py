@@ -1,0 +1,47 @@
+"""The FMUs of ``c/model3.c``."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+STATES = {"BALL": 2, "VDP": 2, "STAIR": 0, "TURN": 1, "DRAIN": 1}
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="model3" instantiationToken="{{model3}}">
+<ModelExchange modelIdentifier="model3" canGetAndSetFMUState="true" canSerializeFMUState="true"
+needsCompletedIntegratorStep="{steps}"/>
+<ModelVariables>
+<Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
+<Float64 name="x" valueReference="1" causality="output" initial="exact" start="1"/>
+<Float64 name="v" valueReference="2" causality="output" initial="exact" start="0"/>
+<Float64 name="der(x)" valueReference="3" derivative="1"/>
+<Float64 name="der(v)" valueReference="4" derivative="2"/>
+<Float64 name="push" valueReference="5" causality="input" start="0"/>
+<Float64 name="parameter" valueReference="6" causality="parameter" variability="fixed" start="1"/>
+<Float64 name="nominal" valueReference="7" causality="parameter" variability="fixed" start="1"/>
+<Int32 name="count" valueReference="8" causality="output"/>
+<Int32 name="limit" valueReference="9" causality="parameter" start="1000000"/>
+<Int32 name="gear" valueReference="10" causality="input" start="7"/>
+</ModelVariables>
+<ModelStructure><Output valueReference="1" dependencies=""/><Output valueReference="2" dependencies=""/>
+<Output valueReference="8" dependencies=""/>{derivatives}{indicators}</ModelStructure></fmiModelDescription>
+"""
+
+
+def make_model3(folder: Path, compiled: Callable[..., Path], kind: str) -> Path:
+    """``BALL.fmu`` or another one in `folder`."""
+    from fmpy import platform_tuple, sharedLibraryExtension
+
+    text = DESCRIPTION.format(
+        steps=str(kind == "TURN").lower(),
+        derivatives="".join(
+            f'<ContinuousStateDerivative valueReference="{3 + i}"/>' for i in range(STATES[kind])
+        ),
+        indicators='<EventIndicator valueReference="1"/>' * (kind == "BALL"),
+    )
+    path = folder / f"{kind}.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", text)
+        archive.write(compiled("model3", kind), f"binaries/{platform_tuple}/model3{sharedLibraryExtension}")
+    return path

@@ -1,0 +1,112 @@
+"""FMI 3.0 Model Exchange FMUs, integrated by integrators of ours, against exact solutions."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from model3_fmu import make_model3
+from test_model_exchange import G, height
+
+from cosim_fmu.master import CoSimulation, CoSimulationError
+from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
+from cosim_fmu.master.open_fmu import open_fmu
+
+Make = Callable[[str], Path]
+
+
+@pytest.fixture
+def make(tmp_path: Path, compiled: Callable[..., Path]) -> Make:
+    return lambda kind: make_model3(tmp_path, compiled, kind)
+
+
+def run(
+    path: Path, until: float, step: float = 0.1, starts: dict[str, Any] | None = None, **options: Any
+) -> Any:
+    part = open_fmu(path, "m", **options)
+    assert isinstance(part, Fmi3ModelExchangeParticipant)
+    named = {f"m.{name}": value for name, value in (starts or {}).items()}
+    return CoSimulation({"m": part}, [], "jacobi", step, starts=named).simulate(until)
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5"])
+def test_state_events_are_located(make: Make, integrator: str) -> None:
+    result = run(make("BALL"), 1.5, integrator=f"integrators.{integrator}", accuracy=1e-9)
+    assert result["m.x"] == pytest.approx([height(t) for t in result.time], abs=1e-6)
+    assert result["m.count"][-1] == 2
+
+
+def test_inputs_in_continuous_time_and_in_event_mode(make: Make) -> None:
+    part = open_fmu(make("BALL"), accuracy=1e-9)
+    part.initialize(0.0, None, {"push": 1.0})
+    try:
+        part.step(0.0, 0.2)
+        assert part.get(["x"])[0] == pytest.approx(1.0 - 0.5 * (G - 1.0) * 0.04, abs=1e-9)
+        part.set(["gear", "push"], [5, 0.0])
+        part.step(0.2, 0.1)
+        assert part.get(["gear"]) == [5]
+        assert part.get(["v"])[0] == pytest.approx(-G * 0.3 + 0.2, abs=1e-9)
+    finally:
+        part.close()
+
+
+def test_one_period_of_van_der_pol(make: Make) -> None:
+    """Amplitude and period of the limit cycle for mu = 1 are known to many digits."""
+    amplitude, period = 2.00861986087484, 6.66328685932313
+    result = run(make("VDP"), period, period / 10, {"x": amplitude}, accuracy=1e-11)
+    assert result["m.x"][-1] == pytest.approx(amplitude, abs=1e-8)
+    assert result["m.v"][-1] == pytest.approx(0.0, abs=1e-8)
+
+
+def test_time_events(make: Make) -> None:
+    """An event at a communication point belongs to the step that ends there."""
+    result = run(make("STAIR"), 3.5, 0.5)
+    assert result["m.count"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    stopped = run(make("STAIR"), 9.0, 0.4, {"limit": 3})
+    assert "m asked to stop at 3 s" in stopped.message
+    assert stopped["m.count"][-1] == 3
+
+
+@pytest.mark.parametrize("nominal", [1.0, 1e-6])
+def test_step_events_and_nominal_values(make: Make, nominal: float) -> None:
+    """A state of the size of its nominal value is as exact as any: tolerances count in it."""
+    starts = {"x": 0.0, "nominal": nominal, "parameter": nominal}
+    result = run(make("TURN"), 3.0, 0.25, starts, maximum_step=0.1)
+    assert result["m.count"][-1] >= 2
+    assert result["m.x"] / nominal + result["m.count"] == pytest.approx(result.time, abs=1e-9)
+
+
+def test_small_states_need_their_nominal_values(make: Make) -> None:
+    """Tolerances that do not know the size of the states let everything pass below it."""
+    error = []
+    for nominal in (1.0, 1e-9):
+        starts = {"x": 2e-9, "v": 0.0, "parameter": 0.0, "nominal": nominal}  # harmonic
+        result = run(make("VDP"), 6.0, 1.0, starts, accuracy=1e-6)
+        error.append(np.max(np.abs(result["m.x"] / 2e-9 - np.cos(result.time))))
+    assert error[1] < 1e-5 < 1e-3 < error[0]
+
+
+def test_where_derivatives_are_not_defined_the_step_is_shortened(make: Make) -> None:
+    result = run(make("DRAIN"), 1.9, 1.9, accuracy=1e-8)
+    assert result["m.x"][-1] == pytest.approx((1.0 - 0.95) ** 2, abs=1e-6)
+    with pytest.raises(CoSimulationError, match=r"m: .*DRAIN\.fmu"):
+        run(make("DRAIN"), 3.0, 3.0, {"x": -1.0})
+
+
+def test_rollback_in_memory_and_as_bytes(make: Make) -> None:
+    one, other = open_fmu(make("BALL")), open_fmu(make("BALL"))
+    for part in (one, other):
+        part.initialize(0.0, None, {})
+    try:
+        one.step(0.0, 0.4)
+        token = one.save()
+        data = one.serialize(token)
+        first = [one.step(0.4, 0.4), *one.get(["x", "v", "count"])]
+        one.restore(token)
+        assert [one.step(0.4, 0.4), *one.get(["x", "v", "count"])] == first
+        other.restore(other.deserialize(data))
+        assert [other.step(0.4, 0.4), *other.get(["x", "v", "count"])] == first
+    finally:
+        one.close()
+        other.close()
