@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from cosim.errors import SimulationError
 from cosim.integration import layout
 from cosim.integration.advance import ADVANCE_SIGNATURE, advance
 from cosim.integration.first_step import FIRST_STEP_SIGNATURE, choose_first_step
-from cosim.integration.projection import FINISH_SIGNATURE, finish_projected
+from cosim.integration.projection import END, NORMALIZE, PROJECT_SIGNATURE, project
 
 if TYPE_CHECKING:
     State = Any
@@ -47,6 +46,10 @@ class CompiledIntegrator(Integrator):
 
     Notes
     -----
+    A method that keeps constraints calls `cosim.integration.projection.project_end` at the end of a step and
+    of a step that is taken again, rejects a step whose end cannot be corrected, and declares
+    ``supports_constraints``.
+
     A component that computes with an error of its own reports it, relative to what it computes, in a
     cache slot ``step_error``: at the end of a step it is held to the accuracy like the others. One
     that knows when it will jump or have a kink says so in a cache slot ``smooth_until``, a time: steps
@@ -57,11 +60,6 @@ class CompiledIntegrator(Integrator):
     redo_function: ClassVar[Callable[..., Any]]
     dense_function: ClassVar[Callable[..., Any]]
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        # the machinery here corrects every solution, whatever the method
-        cls.capabilities = replace(cls.capabilities, supports_constraints=True)
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._counts = np.zeros(len(COUNTS))
@@ -70,7 +68,7 @@ class CompiledIntegrator(Integrator):
         self._coefficients = self._settings = np.zeros(0)
         self._work = np.zeros(layout.WORK_HEADER)
         self._work[layout.START] = self._work[layout.END] = math.nan
-        self._slots = np.zeros(2, dtype=np.int64)
+        self._slots = np.zeros(layout.SLOTS_HEADER, dtype=np.int64)
         self._address = 0
         self._step: Any = None
         self._many: Any = None
@@ -120,7 +118,7 @@ class CompiledIntegrator(Integrator):
         memory = state.integrator_memory
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
-        if self._ny + self._slots.size == 2:
+        if self._ny + self._slots.size == layout.SLOTS_HEADER:
             return self._skip(system, state, t_stop, limit)
         if t_stop == math.inf and min(limit, self.maximum_step, memory[layout.NEXT_STEP]) == math.inf:
             raise ValueError(NOTHING_LIMITS)
@@ -128,8 +126,6 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
-        if code == layout.DONE:
-            code = self._project(system, state, self._work.item(layout.END))
         if code == layout.DONE:
             state._advance(self._work.item(layout.END))
             self._stepped(system, state)
@@ -141,7 +137,7 @@ class CompiledIntegrator(Integrator):
         """As `Integrator.advance`, in one call of compiled code."""
         if self._system is not system:
             self._prepare(system)
-        if not state.time < t_stop or self._ny + self._slots.size == 2:
+        if not state.time < t_stop or self._ny + self._slots.size == layout.SLOTS_HEADER:
             return super().advance(system, state, t_stop, limit, most)
         memory, before = state.integrator_memory, self._work[layout.STEPS]
         if memory.size != self.memory_size(self._ny):
@@ -152,7 +148,6 @@ class CompiledIntegrator(Integrator):
             *(self._address, most),
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
-            *(system.corrections, system.projection),
         )
         if self._work.item(layout.STEPS) > before:
             state._advance(self._work.item(layout.END))
@@ -167,7 +162,11 @@ class CompiledIntegrator(Integrator):
         """
         self._work[layout.START] = math.nan
         state.integrator_memory[layout.LAST_ERROR] = 0.0
-        self._project(system, state, state.time)
+        if system.projection[NORMALIZE] != system.projection[END]:
+            compiled(project, PROJECT_SIGNATURE)(
+                *(system.table, system.ints, *system.derivative_range, state.time),
+                *(*system.arrays(state), system.projection),
+            )
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
         """The last step again, ending at `t_event`, not later than error control accepted it."""
@@ -180,10 +179,9 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
         )
-        projected = self._project(system, state, self._work.item(layout.END))
-        state._advance(self._work.item(layout.START if projected else layout.END))
+        state._advance(self._work.item(layout.END))
         self._stepped(system, state)
-        return StepCode(code or projected)
+        return CODES[code]
 
     def interpolate(self, t: float, out: Vector) -> None:
         """The dense output of the method; ValueError outside the last step."""
@@ -224,17 +222,6 @@ class CompiledIntegrator(Integrator):
         return float(self._work[layout.FAILED_TIME]), self._work[at : at + self._ny].copy()
 
     # machinery
-
-    def _project(self, system: System, state: State, t: float) -> int:
-        """Correct the solution at `t`; a code, and the start of the step again when that is impossible."""
-        if system.projection[-2] == 0:
-            return layout.DONE
-        return int(
-            compiled(finish_projected, FINISH_SIGNATURE)(
-                *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
-                *(self._work, system.corrections, system.projection),
-            )
-        )
 
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""
@@ -279,7 +266,14 @@ class CompiledIntegrator(Integrator):
         self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
         self._work[layout.START] = self._work[layout.END] = math.nan
         errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
-        listed = [len(errors), len(smooth), *errors, *smooth, *self.extra_slots(system)]
+        listed = [
+            *system.projection.tolist(),
+            len(errors),
+            len(smooth),
+            *errors,
+            *smooth,
+            *self.extra_slots(system),
+        ]
         self._slots = np.array(listed, dtype=np.int64)
         self._address = function_address(type(self).step_function, STEP_SIGNATURE)
         self._step = compiled(type(self).step_function, STEP_SIGNATURE)

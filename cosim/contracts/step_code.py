@@ -16,6 +16,7 @@ class StepCode(IntEnum):
     BLOCK_FAILED = layout.BLOCK_FAILED
     NOT_INITIALIZED = layout.NOT_INITIALIZED
     NO_CONVERGENCE = layout.NO_CONVERGENCE
+    CONSTRAINTS_NOT_MET = layout.CONSTRAINTS_NOT_MET
 
     @property
     def sentence(self) -> str:
@@ -47,4 +48,7 @@ _SENTENCES = {
     StepCode.NOT_INITIALIZED: "The integrator's memory in the State is empty: call initialize first.",
     StepCode.NO_CONVERGENCE: "The equations of an implicit step could not be solved: shorten the fixed step, "
     "or look for a jump that should be an event.",
+    StepCode.CONSTRAINTS_NOT_MET: "The end of a step could not be corrected to meet the constraints: shorten "
+    "the fixed step, or look for a pose that the mechanism cannot leave and for constraints that contradict "
+    "each other.",
 }

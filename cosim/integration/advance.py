@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cosim.compiled.walker import call_step
 from cosim.integration.layout import DONE, END
-from cosim.integration.projection import finish_projected
 
-ADVANCE_SIGNATURE = "iiTIiifFFFIFFFFFFIffTI>i"
+ADVANCE_SIGNATURE = "iiTIiifFFFIFFFFFFIff>i"
 
 
 def advance(
@@ -30,8 +29,6 @@ def advance(
     slots,
     t_stop,
     limit,
-    corrections,
-    projection,
 ):
     """Steps of any method, by the address of its step, until `t_stop` or so many; the last code."""
     code = DONE
@@ -39,10 +36,6 @@ def advance(
         arguments = (table, ints, first, last, t, y, p, d, k, h, c)
         method = (coefficients, settings, memory, work, slots, t_stop, limit)
         code = call_step(address, arguments + method)
-        if code == DONE and projection[4] != 0:
-            code = finish_projected(
-                table, ints, first, last, work[END], y, p, d, k, h, c, work, corrections, projection
-            )
         if code != DONE:
             break
         t = work[END]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import ACCURACY, SETTINGS_HEADER
+from cosim.integration.layout import ACCURACY, ERROR_SLOTS, SETTINGS_HEADER, SLOTS_HEADER
 
 
 def larger(a, b):
@@ -40,6 +40,6 @@ def weighted_error(error, start, y, settings):
 def slot_error(c, settings, slots):
     """Largest relative error that components themselves report in the cache, over the accuracy, or NaN."""
     worst = 0.0
-    for i in range(2, 2 + slots[0]):
+    for i in range(SLOTS_HEADER, SLOTS_HEADER + slots[ERROR_SLOTS]):
         worst = larger(worst, abs(c[slots[i]]))
     return worst / settings[ACCURACY]

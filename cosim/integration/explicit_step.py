@@ -16,6 +16,7 @@ from cosim.integration.layout import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
+    CONSTRAINTS_NOT_MET,
     DENSE_READY,
     DONE,
     END,
@@ -44,6 +45,15 @@ from cosim.integration.own_past import (
     looks_into_itself,
     settle_step,
 )
+from cosim.integration.projection import END as END_OF_CORRECTIONS
+from cosim.integration.projection import (
+    NORMALIZE,
+    NOT_MET,
+    failure_code,
+    project_end,
+    project_error,
+    worth_projecting,
+)
 from cosim.integration.start_of_step import go_back, remember_start
 from cosim.integration.step_control import (
     end_reason,
@@ -56,23 +66,50 @@ from cosim.integration.step_control import (
 from cosim.integration.stiffness import look_for_stiffness
 
 
-def estimated_error(y, step, tableau, settings, work):
-    """The method's own estimate of its error over the tolerance, or NaN.
-
-    A method with two estimates, of orders three apart, is controlled by the geometric mixture of Dormand and
-    Prince's 8(5,3), in which the lower one keeps the higher one from being deceived.
-    """
+def one_estimate(y, step, row, tableau, settings, work):
+    """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
     n = y.shape[0]
     start = work[WORK_HEADER : WORK_HEADER + n]
     spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    combine(tableau, row, work[WORK_HEADER + 3 * n :], n, spare)
+    for m in range(n):
+        spare[m] *= step
+    return weighted_error(spare, start, y, settings)
+
+
+def mixed(error, second):
+    """One size for two estimates of orders three apart: the geometric mixture of Dormand and Prince's 8(5,3).
+
+    The lower one keeps the higher one from being deceived.
+    """
+    if not error > 0.0:
+        return error
+    return error * error / math.sqrt(error * error + 0.01 * second * second)
+
+
+def estimated_error(y, step, tableau, settings, work):
+    """The method's own estimate of its error over the tolerance, or NaN."""
     stages = int(tableau[STAGES])
-    combine(tableau, stages + 1, work[WORK_HEADER + 3 * n :], n, spare)
-    error = weighted_error(spare, start, y, settings)
-    if tableau[HAS_SECOND] != 0.0 and error > 0.0:
-        combine(tableau, stages + 2, work[WORK_HEADER + 3 * n :], n, spare)
-        second = weighted_error(spare, start, y, settings)
-        error = error * error / math.sqrt(error * error + 0.01 * second * second)
-    return abs(step) * error
+    error = one_estimate(y, step, stages + 1, tableau, settings, work)
+    if tableau[HAS_SECOND] != 0.0:
+        error = mixed(error, one_estimate(y, step, stages + 2, tableau, settings, work))
+    return error
+
+
+def corrected_error(table, ints, t, y, p, d, k, h, c, step, tableau, settings, work, slots):
+    """As `estimated_error`, without what the corrections at the end of the step have taken out."""
+    n = y.shape[0]
+    start = work[WORK_HEADER : WORK_HEADER + n]
+    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    stages = int(tableau[STAGES])
+    error = 0.0
+    for i in range(2 if tableau[HAS_SECOND] != 0.0 else 1):
+        one_estimate(y, step, stages + 1 + i, tableau, settings, work)
+        project_error(table, ints, t, y, p, d, k, h, c, spare, end, slots)
+        one = weighted_error(spare, start, y, settings)
+        error = one if i == 0 else mixed(error, one)
+    return error
 
 
 def explicit_step(
@@ -121,7 +158,7 @@ def explicit_step(
         error = 0.0
         if status == 0 and controlled:
             error = estimated_error(y, step, tableau, settings, work)
-        if status == 0 and error <= 1.0:
+        if status == 0 and worth_projecting(error, settings[ERROR_ORDER], slots):
             status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
             if status == 0 and looks_into_itself(c, slots):
                 status = settle_step(
@@ -129,7 +166,13 @@ def explicit_step(
                 )
                 if status == 0 and controlled:
                     error = estimated_error(y, step, tableau, settings, work)
-            if status == UNSETTLED:
+            if status == 0 and slots[NORMALIZE] != slots[END_OF_CORRECTIONS]:
+                status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
+                if status == 0 and controlled:
+                    error = corrected_error(
+                        table, ints, t_end, y, p, d, k, h, c, step, tableau, settings, work, slots
+                    )
+            if status in (UNSETTLED, NOT_MET):
                 error = AS_ERROR
             elif status == 0:
                 if controlled:
@@ -151,6 +194,8 @@ def explicit_step(
             go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
             if status == UNSETTLED:
                 return NO_CONVERGENCE
+            if status == NOT_MET:
+                return CONSTRAINTS_NOT_MET
             return MINIMUM_STEP if error == error else NOT_FINITE
     work[START] = t
     work[END] = t_end
@@ -181,10 +226,11 @@ def redo_explicit_step(
         if status == 0:
             status = finish_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work)
         if status == 0:
+            status = project_end(table, ints, first, last, t_event, y, p, d, k, h, c, work, slots)
+        if status == 0:
             break
         # The same stages give the same end of the step again, to the last bit.
-        code = BLOCK_FAILED if status > 0 else NOT_FINITE
-        work[FAILED_BLOCK] = float(max(status, 1) - 1)
+        code = failure_code(status, work, NOT_FINITE)
         work[FAILED_TIME] = t_event
         work[ATTEMPTED_END] = t_event
         t_event = t_end

@@ -22,8 +22,9 @@ on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
                  `n` numbers each, then what the method needs
-``slots``        0 how many slots report an error, 1 how many report until when they are smooth; then their
-                 offsets in the cache
+``slots``        0 … 10 the corrections of the system (`cosim.integration.projection`), 11 how many slots
+                 report an error, 12 how many report until when they are smooth; then their offsets in the
+                 cache; then what the method needs
 ================ ==========================================================================
 """
 
@@ -36,6 +37,7 @@ MINIMUM_STEP = 2
 BLOCK_FAILED = 3
 NOT_INITIALIZED = 4
 NO_CONVERGENCE = 5
+CONSTRAINTS_NOT_MET = 6
 
 # What decided where a step ends; the numbers of `cosim.StepReason`.
 BY_METHOD = 0
@@ -61,5 +63,14 @@ JACOBIANS, FACTORIZATIONS, NEWTON_FAILURES = 14, 15, 16
 WORST = 17  # of implicit methods: the state with the largest error or correction (-1: none)
 OWN = 18  # from here on six numbers of the method's own
 WORK_HEADER = 24
+
+ERROR_SLOTS, SMOOTH_SLOTS = 11, 12
+SLOTS_HEADER = 13
+
+
+def own_slots(slots):
+    """Where in `slots` begins what the method needs."""
+    return SLOTS_HEADER + slots[ERROR_SLOTS] + slots[SMOOTH_SLOTS]
+
 
 REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"

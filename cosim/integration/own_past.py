@@ -18,7 +18,7 @@ from cosim.compiled.walker import walk
 from cosim.integration.dense_output import explicit_dense_output
 from cosim.integration.error_norm import weighted_error
 from cosim.integration.explicit_stages import EXTRA, finish_step, take_extra_stages, take_stages
-from cosim.integration.layout import DENSE_READY, END, EVALUATIONS, FIXED, START, WORK_HEADER
+from cosim.integration.layout import DENSE_READY, END, EVALUATIONS, FIXED, START, WORK_HEADER, own_slots
 from cosim.system.history_buffer import FULL, RING, forget_after
 
 MOST = 20  # iterations
@@ -39,14 +39,9 @@ def points_inside(dense_order: int) -> int:
     return min(max(1, math.ceil((dense_order - 3) / 2)), MOST_POINTS)
 
 
-def own_part(slots):
-    """Where the integers that tell about histories begin."""
-    return 2 + slots[0] + slots[1]
-
-
 def looks_into_itself(c, slots):
     """Whether the last evaluation asked for a time after the start of the step."""
-    at = own_part(slots)
+    at = own_slots(slots)
     if slots.shape[0] == at:
         return False
     farthest = 0.0
@@ -57,7 +52,7 @@ def looks_into_itself(c, slots):
 
 def forget_own_past(k, h, slots, t):
     """Take out of the histories what an attempt has left after the start of the step."""
-    at = own_part(slots)
+    at = own_slots(slots)
     if slots.shape[0] == at:
         return
     at += 7 + slots[at]
@@ -69,7 +64,7 @@ def forget_own_past(k, h, slots, t):
 def remember_own_past(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work, slots):
     """Put the step as it was computed into the histories; 0, or 1 + the index of a failed block."""
     n = y.shape[0]
-    at = own_part(slots)
+    at = own_slots(slots)
     at += 1 + slots[at]
     points = slots[at + 5] if slots[at + 1] < slots[at + 2] else 0
     if points > 0 and tableau[EXTRA] > 0.0:
@@ -100,7 +95,7 @@ def remember_own_past(table, ints, first, last, t, t_end, y, p, d, k, h, c, tabl
 
 def has_full_history(k, slots):
     """Whether an entry was refused for want of room."""
-    at = own_part(slots)
+    at = own_slots(slots)
     at += 7 + slots[at]
     full = 0
     for i in range(slots[at]):

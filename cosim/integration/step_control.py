@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import BY_KINK, BY_LIMIT, BY_MAXIMUM, BY_METHOD, BY_TARGET
+from cosim.integration.layout import (
+    BY_KINK,
+    BY_LIMIT,
+    BY_MAXIMUM,
+    BY_METHOD,
+    BY_TARGET,
+    ERROR_SLOTS,
+    SLOTS_HEADER,
+    SMOOTH_SLOTS,
+)
 
 SAFETY = 0.9
 CAUTION = 0.7  # where the error is that of a step that was made short
@@ -24,9 +33,9 @@ def smallest_step(t, smallest):
 
 def smooth_end(t, t_stop, c, slots):
     """`t_stop`, or the first time before it at which a component says that it will not be smooth."""
-    at = 2 + slots[0]
+    at = SLOTS_HEADER + slots[ERROR_SLOTS]
     nearly = t_stop - SMALLEST_RELATIVE_STEP * max(1.0, abs(t))  # not worth a step between
-    for i in range(at, at + slots[1]):
+    for i in range(at, at + slots[SMOOTH_SLOTS]):
         if t < c[slots[i]] < nearly:
             nearly = t_stop = c[slots[i]]
     return t_stop

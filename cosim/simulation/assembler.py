@@ -42,7 +42,7 @@ def assemble(system: System, state: State) -> None:
     """
     state.realize(Stage.ACCELERATION)
     at = system.projection
-    if at[END] == 0:
+    if at[NORMALIZE] == at[END]:
         return
     y = state._arrays["y"]
     before = y.copy()
@@ -65,7 +65,7 @@ def _project(system: System, state: State) -> int:
         return int(
             step(
                 *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
-                *(system.corrections, system.projection),
+                system.projection,
             )
         )
 
@@ -77,7 +77,7 @@ def _search(system: System, state: State) -> int:
     u = slice(system.nq, system.nq + system.nu)
 
     def run(group: int) -> None:
-        system.walk_blocks(system.corrections, at[group], at[group + 1], state.time, arrays)
+        system.walk_blocks(system.table, at[group], at[group + 1], state.time, arrays)
 
     def evaluate() -> float:
         if system.walk(state, *system.derivative_range):
@@ -110,8 +110,8 @@ def _search(system: System, state: State) -> int:
     return _project(system, state) if error <= 1e-3 else NOT_MET
 
 
-def _complaint(system: System, state: State) -> str:
-    """Which constraints are not met, and by how much."""
+def unmet(system: System, state: State) -> str:
+    """Which constraints are not met, and by how much; empty when all are."""
     state.realize(Stage.ACCELERATION)
     found = []
     for name, part in system.parts.items():
@@ -121,7 +121,11 @@ def _complaint(system: System, state: State) -> str:
                 if not error <= LOOSE:
                     found.append(f"{name} ({what} {error:.3g})")
                     break
-    listed = ", ".join(found) or "the constraints together"
+    return ", ".join(found)
+
+
+def _complaint(system: System, state: State) -> str:
+    listed = unmet(system, state) or "the constraints together"
     return (
         f"no state near this one meets {listed}. Start nearer to a pose in which it closes, or look for "
         "constraints that contradict each other"

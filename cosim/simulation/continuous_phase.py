@@ -10,6 +10,7 @@ import numpy as np
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
+from cosim.simulation.assembler import unmet
 from cosim.simulation.witness import Located
 from cosim.simulation.witness_watch import WitnessWatch
 from cosim.stage import Stage
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
+EXAMINED = (StepCode.BLOCK_FAILED, StepCode.NOT_FINITE, StepCode.CONSTRAINTS_NOT_MET)
 CORRECTIONS = 40  # of the time of an event, where dense output and a step of its own differ
 
 
@@ -190,7 +192,7 @@ class ContinuousPhase:
     def _failure(self, state: State, integrator: Integrator, code: StepCode) -> SimulationError:
         """What went wrong, with the component or the state variable that it began with."""
         where = ""
-        if code in (StepCode.BLOCK_FAILED, StepCode.NOT_FINITE) and integrator.failed_at is not None:
+        if code in EXAMINED and integrator.failed_at is not None:
             failed = state.copy()
             time, failed._arrays["y"][:] = integrator.failed_at
             failed._time = time
@@ -198,9 +200,13 @@ class ContinuousPhase:
                 self.system.realize(failed, Stage.ACCELERATION)
             except SimulationError as error:
                 return error
-            where = self._not_finite(failed, state)
+            if code is StepCode.CONSTRAINTS_NOT_MET:
+                missed = unmet(self.system, failed)
+                where = f"At t = {time:.9g} s: {missed}. " if missed else ""
+            else:
+                where = self._not_finite(failed, state)
         worst_state = getattr(integrator, "worst_state", -1)
-        if not where and worst_state >= 0:
+        if not where and worst_state >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
             where = f"{self.system.paths_at('y', [worst_state])[0]} has the largest error. "
         last = f"The State is that of the last good step, t = {state.time:.9g} s."
         return SimulationError(state.time, f"{where}{code.sentence} {last}")

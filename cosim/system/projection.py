@@ -26,6 +26,8 @@ class Projection:
     normalize, prepare, move, speeds : list of (function, rows)
         Functions have the signature of a block; normalize quaternions, prepare a movement of the
         coordinates and make it, change speeds.
+    estimates, displaced, rates : list of (function, rows)
+        They take out of an error estimate what a correction would take out of the error.
     """
 
     errors: int
@@ -33,11 +35,17 @@ class Projection:
     prepare: list[Correction] = field(default_factory=list)
     move: list[Correction] = field(default_factory=list)
     speeds: list[Correction] = field(default_factory=list)
+    estimates: list[Correction] = field(default_factory=list)
+    displaced: list[Correction] = field(default_factory=list)
+    rates: list[Correction] = field(default_factory=list)
 
     @property
     def groups(self) -> list[list[Correction]]:
         """In the order of their rows in the table."""
-        return [self.normalize, self.prepare, self.move, self.speeds]
+        return [
+            *(self.normalize, self.prepare, self.move, self.speeds),
+            *(self.estimates, self.displaced, self.rates),
+        ]
 
     @property
     def all(self) -> list[Correction]:

@@ -54,10 +54,8 @@ class System:
         Offsets of all rows.
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
-    corrections : ndarray of int64, shape (blocks, 3)
-        As `table`: blocks that correct a solution, outside of the schedule.
-    projection : ndarray of int64, shape (6,)
-        Which of them do what, see `cosim.integration.projection`.
+    projection : ndarray of int64, shape (11,)
+        Which rows at the end of the table correct a solution, see `cosim.integration.projection`.
     variables : dict of str to Variable
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
@@ -117,7 +115,8 @@ class System:
             self.handler_blocks[key] = len(blocks)
             blocks.append(block)
         self.blocks = blocks
-        rows, table = [], np.zeros((max(1, len(blocks)), 3), dtype=np.int64)
+        corrections = [] if assembly.projection is None else assembly.projection.all
+        rows, table = [], np.zeros((max(1, len(blocks) + len(corrections)), 3), dtype=np.int64)
         start = 0
         for i, block in enumerate(blocks):
             address = (
@@ -130,17 +129,15 @@ class System:
             table[i] = address, start, block.rows.shape[0]
             rows.append(block.rows.reshape(-1))
             start += block.rows.size
-        corrections = [] if assembly.projection is None else assembly.projection.all
-        listed = np.zeros((max(1, len(corrections)), 3), dtype=np.int64)
-        for i, (function, numbers) in enumerate(corrections):
-            listed[i] = native.block_address(function), start, numbers.shape[0]
+        for i, (function, numbers) in enumerate(corrections, len(blocks)):
+            table[i] = native.block_address(function), start, numbers.shape[0]
             rows.append(numbers.reshape(-1))
             start += numbers.size
-        self.corrections: NDArray[np.int64] = listed
-        self.projection = _places(assembly.projection)
         self.table: NDArray[np.int64] = table
         self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
+        motion = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.VELOCITY][1])
+        self.projection = _places(assembly.projection, len(blocks), motion)
 
     @property
     def has_updates(self) -> bool:
@@ -502,11 +499,11 @@ class System:
         return self.model.export_fmu(path, **options)
 
 
-def _places(projection: Projection | None) -> NDArray[np.int64]:
-    """The numbers that `cosim.integration.projection` goes by."""
-    sizes = [] if projection is None else [len(group) for group in projection.groups]
-    ends = np.cumsum([0, *sizes] if sizes else [0, 0, 0, 0, 0])
-    return np.array([*ends, 0 if projection is None else projection.errors], dtype=np.int64)
+def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
+    """The numbers that `cosim.integration.projection` goes by; its blocks follow all others in the table."""
+    found = projection or Projection(0)
+    ends = np.cumsum([first, *(len(group) for group in found.groups)])
+    return np.array([*ends, found.errors, *motion], dtype=np.int64)
 
 
 def main_output_of(part: Component) -> str:

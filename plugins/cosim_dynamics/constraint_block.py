@@ -60,6 +60,7 @@ def constraint_block(
     n = ints[first + SIZE]
     set_up_equations(y, p, c, ints, first)
     eliminate(c, ints, first)
+    set_up_products(c, ints, first)
     A_at = ints[first + A]
     rank = factorize(c, m, A_at, ints[first + W], ints[first + ORDER], ints[first + LEFT])
     right = ints[first + RIGHT]
@@ -145,7 +146,7 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
 
 
 def eliminate(c: Any, ints: Any, first: int) -> None:
-    """Z = G L^-1 and A = Z D^-1 Z^T = G M^-1 G^T."""
+    """Z = G L^-1."""
     m = ints[first + EQUATIONS]
     n = ints[first + SIZE]
     dofs = first + ints[first + DOFS_AT]
@@ -164,6 +165,15 @@ def eliminate(c: Any, ints: Any, first: int) -> None:
                     at -= 1
                     c[row + j] -= c[at] * x
                     j = ints[dofs + j * WIDTH + BEFORE]
+
+
+def set_up_products(c: Any, ints: Any, first: int) -> None:
+    """A = Z D^-1 Z^T = G M^-1 G^T."""
+    m = ints[first + EQUATIONS]
+    n = ints[first + SIZE]
+    dofs = first + ints[first + DOFS_AT]
+    for r in range(m):
+        row = ints[first + Z] + r * n
         for s in range(r + 1):
             other = ints[first + Z] + s * n
             x = 0.0

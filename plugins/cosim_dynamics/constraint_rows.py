@@ -236,7 +236,9 @@ def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> c
     ]
     result = cosim.Projection(errors.offset)
     if quaternions:
-        result.normalize.append((pb.normalization_block, np.array(quaternions, dtype=np.int64)))
+        rows = np.array(quaternions, dtype=np.int64)
+        result.normalize.append((pb.normalization_block, rows))
+        result.estimates.append((pb.normal_part_block, rows))
     if constraints.rows is not None:
         moving = [link.joint for link in tree.links if link.joint.nu]
         u = [assembly.slot(joint, "u").offset + i for joint in moving for i in range(joint.nu)]
@@ -245,6 +247,9 @@ def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> c
         result.prepare.append((pb.direction_block, constraints.rows))
         result.move.append((pb.movement_block, movement))
         result.speeds.append((pb.velocity_block, constraints.rows))
+        result.estimates.append((pb.speed_estimate_block, constraints.rows))
+        result.displaced.append((pb.position_estimate_block, constraints.rows))
+        result.rates.append((pb.rate_estimate_block, movement))
     return result
 
 

@@ -64,7 +64,9 @@ class Bdf(ImplicitIntegrator):
 """
 
     order = 5
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False)
+    capabilities = cosim.Capabilities(
+        adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, supports_constraints=True
+    )
     step_function = backward_step
     redo_function = redo_backward_step
     vectors, history = 2 * DIFFERENCES, DIFFERENCES

@@ -39,7 +39,7 @@ class Radau3(ImplicitIntegrator):
     """
 
     order = 3
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3)
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
     step_function = collocation_step
     redo_function = redo_collocation_step
     vectors, history = 6, 2

@@ -43,7 +43,7 @@ class Radau5(ImplicitIntegrator):
     """
 
     order = 5
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=4)
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=4, supports_constraints=True)
     step_function = collocation_step
     redo_function = redo_collocation_step
     vectors, history = 9, 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim.integration.projection import END
+from cosim.integration.projection import END, NORMALIZE
 
 
 def first_state(system: cosim.System) -> cosim.State:
@@ -13,7 +13,7 @@ def first_state(system: cosim.System) -> cosim.State:
     begins with. Where the constraints cannot be met it is the default State; the initialization says why.
     """
     state = system.default_state()
-    if system.projection[END] == 0:
+    if system.projection[NORMALIZE] == system.projection[END]:
         return state
     try:
         cosim.assemble(system, state)

@@ -146,8 +146,8 @@ def attempt_differences(
         return status
     error = vector(work, V_ERROR, n)
     for m in range(n):
-        predicted[m] = y[m] - predicted[m]  # the difference of the next order
-        error[m] = method[CONSTANT + order] * predicted[m]
+        base[m] = predicted[m]
+        error[m] = method[CONSTANT + order] * (y[m] - base[m])
     work[ESTIMATE] = 0.0
     if settings[FIXED] == 0.0:
         size = size_of_error(error, vector(work, V_START, n), y, method, settings, work)
@@ -169,10 +169,11 @@ def accept_differences(t, t_end, ideal, y, c, method, settings, memory, work):
     same = abs(step - memory[LAST]) <= SAME_DISTANCE * step
     memory[EQUAL] = memory[EQUAL] + 1.0 if same else 1.0
     differences = family_vectors(work, 0, DIFFERENCES, n)
-    newest = vector(work, V_IMAGINARY, n)
+    predicted = vector(work, V_BASE, n)
     for m in range(n):
-        differences[(order + 2) * n + m] = newest[m] - differences[(order + 1) * n + m]
-        differences[(order + 1) * n + m] = newest[m]
+        newest = y[m] - predicted[m]  # the difference of the next order, of the corrected end
+        differences[(order + 2) * n + m] = newest - differences[(order + 1) * n + m]
+        differences[(order + 1) * n + m] = newest
     for back in range(order + 1):
         i = order - back
         for m in range(n):

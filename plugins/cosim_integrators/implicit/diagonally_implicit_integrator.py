@@ -24,7 +24,7 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
     step_function = diagonal_step
     redo_function = redo_diagonal_step
     history = 3
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True)
+    capabilities = cosim.Capabilities(adaptive=True, implicit=True, supports_constraints=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -7,6 +7,7 @@ the memory what later steps need and in `work` the dense output, and answers the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +17,10 @@ from cosim.integration.layout import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
+    CONSTRAINTS_NOT_MET,
     DONE,
     END,
+    ERROR_ORDER,
     EVALUATIONS,
     FAILED_BLOCK,
     FAILED_TIME,
@@ -35,9 +38,19 @@ from cosim.integration.layout import (
     START,
     STEPS,
     WORST,
+    own_slots,
+)
+from cosim.integration.projection import END as END_OF_CORRECTIONS
+from cosim.integration.projection import (
+    NORMALIZE,
+    NOT_MET,
+    project_end,
+    project_error,
+    worth_projecting,
 )
 from cosim.integration.start_of_step import go_back, remember_start
 from cosim.integration.step_control import (
+    LARGEST_GROWTH,
     LARGEST_SHRINK,
     NEARLY_IDEAL,
     SAFETY,
@@ -57,6 +70,7 @@ from cosim_integrators.implicit.layout import (
     P_ENTRIES,
     REJECTED,
     V_END,
+    V_ERROR,
     V_SLOPE,
     V_SPARE,
     V_START,
@@ -65,6 +79,7 @@ from cosim_integrators.implicit.layout import (
     vector,
 )
 from cosim_integrators.implicit.matrices import check_matrices
+from cosim_integrators.implicit.newton import size_of_error
 
 SHRINK_NOT_FINITE = 0.25
 
@@ -99,10 +114,25 @@ def finish(table, ints, first, last, t_end, y, p, d, k, h, c, work):
     return OK if total == 0.0 else BAD_NUMBER
 
 
+def correct_end(table, ints, t_end, y, p, d, k, h, c, method, settings, work, slots):
+    """Take out of the error of a step what the corrections of its end have taken out."""
+    n = y.shape[0]
+    error = vector(work, V_ERROR, n)
+    before = work[ESTIMATE]
+    project_error(table, ints, t_end, y, p, d, k, h, c, error, vector(work, V_END, n), slots)
+    size = size_of_error(error, vector(work, V_START, n), y, method, settings, work)
+    work[ESTIMATE] = size
+    if 0.0 < size < before:
+        growth = math.pow(before / size, 1.0 / settings[ERROR_ORDER])
+        work[FACTOR] = max(work[FACTOR], min(LARGEST_GROWTH, work[FACTOR] * growth))
+
+
 def code_of(status, error):
     """The step code for an attempt that no shorter step can mend."""
     if status > 0:
         return BLOCK_FAILED
+    if status == NOT_MET:
+        return CONSTRAINTS_NOT_MET
     if status == BAD_NUMBER or error != error:
         return NOT_FINITE
     return MINIMUM_STEP if status == OK else NO_CONVERGENCE
@@ -124,7 +154,7 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         if memory[NEXT_STEP] == 0.0:
             return NOT_INITIALIZED
         n = y.shape[0]
-        pattern = slots[2 + slots[0] + slots[1] :]
+        pattern = slots[own_slots(slots) :]
         at = own_at(method, n)
         matrices = work[at : at + matrices_size(pattern)]
         saved = work[at + matrices_size(pattern) :]
@@ -162,10 +192,15 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                     matrices, pattern,
                 )  # fmt: skip
                 error = work[ESTIMATE]
-            if status == OK and error <= 1.0:
+            if status == OK and worth_projecting(error, settings[ERROR_ORDER], slots):
                 status = finish(table, ints, first, last, t_end, y, p, d, k, h, c, work)
                 if status == OK:
+                    status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
+                if status == OK:
                     if controlled:
+                        if slots[NORMALIZE] != slots[END_OF_CORRECTIONS]:
+                            correct_end(table, ints, t_end, y, p, d, k, h, c, method, settings, work, slots)
+                            error = work[ESTIMATE]
                         reported = slot_error(c, settings, slots)
                         if reported > 1.0:
                             work[FACTOR] = 0.5
@@ -180,7 +215,9 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                 ideal = factor * step
                 if status != OK:
                     work[NEWTON_FAILURES] += 1.0
-                    if status != BAD_NUMBER and not new:
+                    if status == NOT_MET:
+                        ideal = 0.5 * step
+                    elif status != BAD_NUMBER and not new:
                         memory[AGE] = 0.0  # an old Jacobian may be the reason: again with a new one
                         ideal = step
                 if ideal < step:
@@ -216,7 +253,7 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         table, ints, first, last, t_event, y, p, d, k, h, c, method, settings, memory, work, slots
     ):
         n = y.shape[0]
-        pattern = slots[2 + slots[0] + slots[1] :]
+        pattern = slots[own_slots(slots) :]
         at = own_at(method, n)
         matrices = work[at : at + matrices_size(pattern)]
         saved = work[at + matrices_size(pattern) :]
@@ -254,6 +291,8 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
             spare[m] = end[m]
         if status == OK:
             status = finish(table, ints, first, last, t_event, y, p, d, k, h, c, work)
+        if status == OK:
+            status = project_end(table, ints, first, last, t_event, y, p, d, k, h, c, work, slots)
         if status == OK:
             work[END] = t_event
             accept(t, t_event, t_end - t, y, c, method, settings, memory, work)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.integration.layout import DONE, LAST_ERROR, START, WORST
+from cosim.integration.layout import LAST_ERROR, WORST
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.layout import EPSILON
@@ -124,16 +124,6 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
     def worst_state(self) -> int:
         """Index in y of the state with the largest error or correction in the last attempt; -1: none."""
         return int(self._work[WORST])
-
-    def _project(self, system: System, state: State, t: float) -> int:
-        """As ever; where the end of a step cannot be corrected, the memory is that of its start again."""
-        begun = self._work[START] == self._work[START]
-        code = super()._project(system, state, t)
-        if code != DONE and begun:
-            memory = state.integrator_memory
-            at = layout.own_at(self._coefficients, self._ny) + int(layout.matrices_size(self._pattern))
-            memory[:] = self._work[at : at + memory.size]
-        return code
 
     def _prepare(self, system: System) -> None:
         self._pattern = jacobian_pattern(system)

@@ -15,11 +15,9 @@ from cosim import walk
 from cosim.integration.layout import (
     ACCEPTED_END,
     ATTEMPTED_END,
-    BLOCK_FAILED,
     DONE,
     END,
     EVALUATIONS,
-    FAILED_BLOCK,
     FAILED_TIME,
     FIXED,
     LARGEST,
@@ -34,6 +32,7 @@ from cosim.integration.layout import (
     STEPS,
     WORK_HEADER,
 )
+from cosim.integration.projection import failure_code, project_end
 from cosim.integration.start_of_step import go_back, remember_start
 from cosim.integration.step_control import end_reason, step_end
 
@@ -103,17 +102,15 @@ def new_step(substeps):
         status = substeps(table, ints, first, last, t, t_end, y, p, d, k, h, c, coefficients, memory, work)
         if status == 0:
             status = keep_end(y, c, work)
+        if status == 0:
+            status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
         if status != 0:
             memory[MEMORY_HEADER] = known
             work[REJECTIONS] += 1.0
-            if status > 0:
-                work[FAILED_BLOCK] = float(status - 1)
-            else:
+            if status < 0:
                 work[FAILED_TIME] = t_end
             go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
-            if status > 0:
-                return BLOCK_FAILED
-            return NO_CONVERGENCE if status == DIVERGED else NOT_FINITE
+            return failure_code(status, work, NO_CONVERGENCE if status == DIVERGED else NOT_FINITE)
         work[START] = t
         work[END] = t_end
         work[ACCEPTED_END] = t_end
@@ -145,10 +142,11 @@ def new_redo(substeps):
             if status == 0:
                 status = keep_end(y, c, work)
             if status == 0:
+                status = project_end(table, ints, first, last, t_event, y, p, d, k, h, c, work, slots)
+            if status == 0:
                 break
             # The same substeps give the same end of the step again, to the last bit.
-            code = BLOCK_FAILED if status > 0 else NOT_FINITE
-            work[FAILED_BLOCK] = float(max(status, 1) - 1)
+            code = failure_code(status, work, NOT_FINITE)
             work[FAILED_TIME] = t_event
             work[ATTEMPTED_END] = t_event
             t_event = t_end

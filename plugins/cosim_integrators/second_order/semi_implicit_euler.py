@@ -66,7 +66,9 @@ class SemiImplicitEuler(SecondOrderIntegrator):
 """
 
     order = 1
-    capabilities = cosim.Capabilities(dense_order=1, symplectic=True, needs_second_order_form=True)
+    capabilities = cosim.Capabilities(
+        dense_order=1, symplectic=True, needs_second_order_form=True, supports_constraints=True
+    )
     step_function = new_step(euler_substeps)
     redo_function = new_redo(euler_substeps)
 

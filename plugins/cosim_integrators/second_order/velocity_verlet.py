@@ -44,7 +44,9 @@ class VelocityVerlet(SecondOrderIntegrator):
 """
 
     order = 2
-    capabilities = cosim.Capabilities(symmetric=True, symplectic=True, needs_second_order_form=True)
+    capabilities = cosim.Capabilities(
+        symmetric=True, symplectic=True, needs_second_order_form=True, supports_constraints=True
+    )
     step_function = new_step(verlet_substeps)
     redo_function = new_redo(verlet_substeps)
 

@@ -43,7 +43,9 @@ class Yoshida4(SecondOrderIntegrator):
 """
 
     order = 4
-    capabilities = cosim.Capabilities(symmetric=True, symplectic=True, needs_second_order_form=True)
+    capabilities = cosim.Capabilities(
+        symmetric=True, symplectic=True, needs_second_order_form=True, supports_constraints=True
+    )
     step_function = new_step(verlet_substeps)
     redo_function = new_redo(verlet_substeps)
 
