@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -46,41 +46,74 @@ def finish_model_description(begun: bytes, interface: FmuInterface, generation_t
     simulation = root.find("CoSimulation")
     categories = root.find("LogCategories")
     assert simulation is not None and categories is not None
-    for child in list(root):
-        root.remove(child)
-    structured = all(is_structured(v.name) for v in interface.variables)
-    attributes = {
-        "fmiVersion": "2.0",
-        "modelName": _text(interface.model_name),
-        "guid": guid,
-        "generationTool": f"{generation_tool} with {root.get('generationTool', 'pythonfmu')}",
-        "variableNamingConvention": "structured" if structured else "flat",
-    }
-    attributes |= {name: _text(text) for name, text in sorted(interface.about.items()) if text}
-    root.attrib.clear()
-    root.attrib.update(attributes)
     simulation.attrib.update({**CAPABILITIES, "modelIdentifier": interface.identifier})
-    root.append(simulation)
+    tool = f"{generation_tool} with {root.get('generationTool', 'pythonfmu')}"
+    return model_description([simulation], categories, interface, tool, guid)
+
+
+def model_description(
+    kinds: Iterable[Element],
+    categories: Element,
+    interface: FmuInterface,
+    generation_tool: str,
+    guid: str,
+    event_indicators: int = 0,
+) -> bytes:
+    """The text of ``modelDescription.xml`` for FMI 2.0.
+
+    Parameters
+    ----------
+    kinds : iterable of Element
+        ModelExchange, CoSimulation: what the FMU can do.
+    categories : Element
+        LogCategories
+    interface : FmuInterface
+    generation_tool, guid : str
+    event_indicators : int
+        How many the FMU has.
+    """
+    attributes = {"fmiVersion": "2.0", "modelName": plain_text(interface.model_name), "guid": guid}
+    attributes |= common_attributes(interface, generation_tool)
+    if event_indicators:
+        attributes["numberOfEventIndicators"] = str(event_indicators)
+    root = Element("fmiModelDescription", attributes)
+    root.extend(kinds)
     units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
     if units is not None:
         root.append(units)
     root.append(categories)
-    root.append(_default_experiment(interface))
+    root.append(default_experiment(interface))
     variables = SubElement(root, "ModelVariables")
     index = {v.name: i for i, v in enumerate(interface.variables, start=1)}
     for reference, variable in enumerate(interface.variables):
         variables.append(_scalar_variable(reference, variable, index))
     root.append(_model_structure(interface.variables, index))
+    return as_text(root)
+
+
+def common_attributes(interface: FmuInterface, generation_tool: str) -> dict[str, str]:
+    """Attributes of the root that FMI 2.0 and 3.0 share."""
+    structured = all(is_structured(v.name) for v in interface.variables)
+    attributes = {
+        "generationTool": generation_tool,
+        "variableNamingConvention": "structured" if structured else "flat",
+    }
+    return attributes | {name: plain_text(text) for name, text in sorted(interface.about.items()) if text}
+
+
+def as_text(root: Element) -> bytes:
+    """The document, indented, in UTF-8."""
     ElementTree.indent(root)
     return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "utf-8") + b"\n"
 
 
-def _text(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text that XML can hold, in one line."""
     return " ".join(NOT_XML.sub("", text).split())
 
 
-def _default_experiment(interface: FmuInterface) -> Element:
+def default_experiment(interface: FmuInterface) -> Element:
+    """Start, stop, tolerance and step; elements and attributes are the same in FMI 2.0 and 3.0."""
     attributes = {"startTime": "0.0"}
     for name, value in (
         ("stopTime", interface.stop_time),
@@ -95,11 +128,20 @@ def _default_experiment(interface: FmuInterface) -> Element:
 def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, int]) -> Element:
     attributes = {"name": variable.name, "valueReference": str(reference)}
     if variable.description:
-        attributes["description"] = _text(variable.description)
+        attributes["description"] = plain_text(variable.description)
     attributes |= {"causality": variable.causality, "variability": variable.variability}
     if variable.initial:
         attributes["initial"] = variable.initial
     element = Element("ScalarVariable", attributes)
+    details = number_attributes(variable)
+    if variable.derivative_of:
+        details["derivative"] = str(index[variable.derivative_of])
+    SubElement(element, variable.type, details)
+    return element
+
+
+def number_attributes(variable: FmuVariable) -> dict[str, str]:
+    """Unit, bounds, nominal and start value."""
     details: dict[str, str] = {}
     if variable.type == "Real":
         if variable.unit != "1":
@@ -112,10 +154,7 @@ def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, 
                 details[name] = repr(float(bound))
     if variable.start is not None:
         details["start"] = repr(variable.start)
-    if variable.derivative_of:
-        details["derivative"] = str(index[variable.derivative_of])
-    SubElement(element, variable.type, details)
-    return element
+    return details
 
 
 def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int]) -> Element:
@@ -123,12 +162,7 @@ def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int
 
     What an unknown depends on is a list of everything that it depends on: an empty one says "of nothing".
     """
-    by_name = {v.name: v for v in variables}
-    states = {v.derivative_of for v in variables} - {""}
-    given = {v.name for v in variables if v.causality == "input" or v.initial == "exact"}
-    outputs = [v for v in variables if v.causality == "output"]
-    derivatives = [v for v in variables if v.derivative_of]
-    unknown = [v for v in variables if (v in outputs or v in derivatives) and v.initial == "calculated"]
+    outputs, derivatives, unknown = unknowns(variables)
     structure = Element("ModelStructure")
 
     def add(tag: str, listed: list[FmuVariable], needs: Callable[[FmuVariable], set[str]]) -> None:
@@ -138,10 +172,26 @@ def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int
             known = " ".join(str(i) for i in sorted(index[name] for name in needs(variable)))
             SubElement(parent, "Unknown", {"index": str(index[variable.name]), "dependencies": known})
 
-    def now(variable: FmuVariable) -> set[str]:
-        return {n for n in variable.dependencies if n in states or by_name[n].causality == "input"}
-
-    add("Outputs", outputs, now)
-    add("Derivatives", derivatives, now)
-    add("InitialUnknowns", unknown, lambda v: given & set(v.initial_dependencies))
+    now, at_start = knowns(variables)
+    add("Outputs", outputs, lambda v: now & set(v.dependencies))
+    add("Derivatives", derivatives, lambda v: now & set(v.dependencies))
+    add("InitialUnknowns", unknown, lambda v: at_start & set(v.initial_dependencies))
     return structure
+
+
+def unknowns(
+    variables: Sequence[FmuVariable],
+) -> tuple[list[FmuVariable], list[FmuVariable], list[FmuVariable]]:
+    """Outputs, derivatives in the order of the continuous states, and what initialization computes."""
+    outputs = [v for v in variables if v.causality == "output"]
+    derivatives = sorted((v for v in variables if v.derivative_of), key=lambda v: v.offset)
+    computed = [v for v in variables if v.initial == "calculated"]
+    return outputs, derivatives, [v for v in computed if v.causality == "output" or v.derivative_of]
+
+
+def knowns(variables: Iterable[FmuVariable]) -> tuple[set[str], set[str]]:
+    """Names of what unknowns may depend on between steps, and when the simulation is initialized."""
+    listed = list(variables)
+    inputs = {v.name for v in listed if v.causality == "input"}
+    states = {v.derivative_of for v in listed} - {""}
+    return states | inputs, inputs | {v.name for v in listed if v.initial == "exact"}

@@ -1,0 +1,59 @@
+"""What Model Exchange has to show beyond what the user chose: all states, and what triggers events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import cosim
+from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.select_variables import select_variables
+
+
+def with_all_states(system: cosim.System, variables: Sequence[FmuVariable]) -> tuple[FmuVariable, ...]:
+    """The variables, then every continuous state that is not among them, each with its derivative.
+
+    Parameters
+    ----------
+    system : cosim.System
+    variables : sequence of FmuVariable
+        As `select_variables` gave them.
+    """
+    states = [p for p, v in system.variables.items() if v.kind in ("position", "speed", "auxiliary")]
+    if not states:
+        return tuple(variables)
+    known = {v.name for v in variables}
+    every = select_variables(system, inputs=[], outputs=[], parameters=[], expose=states)
+    return (*variables, *(v for v in every if v.name not in known))
+
+
+def with_indicators(
+    variables: Sequence[FmuVariable], indicators: Mapping[str, int]
+) -> tuple[tuple[FmuVariable, ...], tuple[str, ...]]:
+    """The variables, then those of the event indicators that are not among them; the names of all of these.
+
+    FMI 3.0 declares each event indicator as a variable.
+
+    Parameters
+    ----------
+    variables : sequence of FmuVariable
+    indicators : mapping of str to int
+        Path of each witness, in order, and where in the cache its value lies.
+    """
+    shown = {v.path: v.name for v in variables if v.array == "c"}
+    more = [
+        FmuVariable(
+            name=path,
+            path=path,
+            array="c",
+            offset=offset,
+            stage=int(cosim.Stage.ACCELERATION),
+            type="Real",
+            causality="local",
+            variability="continuous",
+            initial="calculated",
+            description="an event where it crosses zero",
+        )
+        for path, offset in indicators.items()
+        if path not in shown
+    ]
+    return (*variables, *more), tuple(shown.get(path, path) for path in indicators)

@@ -1,0 +1,92 @@
+"""Model descriptions of native FMUs."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+import pytest
+from export_tools import ball, oscillator
+
+import cosim
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.model_description import model_description
+from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.native.all_states import with_all_states, with_indicators
+from cosim_fmu.native.description3 import fmi3_description
+
+
+def interface_of(system: cosim.System, variables: Any) -> FmuInterface:
+    return FmuInterface(
+        "a <model> of ours", "model", {"author": "A & B"}, tuple(variables), "x", {}, 1e-6, 0.1
+    )
+
+
+def categories() -> Element:
+    root = Element("LogCategories")
+    SubElement(root, "Category", {"name": "logStatusError", "description": "errors"})
+    return root
+
+
+def read(text: bytes, folder: Path) -> Any:
+    from fmpy import read_model_description
+
+    with zipfile.ZipFile(folder / "x.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", text)
+    return read_model_description(str(folder / "x.fmu"), validate=True, validate_model_structure=True)
+
+
+@pytest.fixture(params=[oscillator, ball])
+def system(request: pytest.FixtureRequest) -> cosim.System:
+    return request.param().build()
+
+
+def test_all_states_are_shown_once_in_the_order_of_the_state(system: cosim.System) -> None:
+    chosen = select_variables(system, expose=[])
+    completed = with_all_states(system, chosen)
+    assert completed[: len(chosen)] == chosen
+    names = [v.name for v in completed]
+    assert len(set(names)) == len(names)
+    assert sorted(v.offset for v in completed if v.derivative_of) == list(range(system.ny))
+    assert with_all_states(system, completed) == completed
+
+
+def test_fmi2_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
+    interface = interface_of(system, with_all_states(system, select_variables(system)))
+    kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
+    found = read(model_description(kinds, categories(), interface, "ours", "{1}", 1), tmp_path)
+    assert found.modelExchange.modelIdentifier == found.coSimulation.modelIdentifier == "model"
+    assert (found.guid, found.numberOfEventIndicators, found.author) == ("{1}", 1, "A & B")
+    assert found.numberOfContinuousStates == system.ny
+    states = [d.variable.derivative.name for d in found.derivatives]
+    assert [
+        interface.variables[i].offset for i in map([v.name for v in interface.variables].index, states)
+    ] == [*range(system.ny)]
+
+
+def test_fmi3_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
+    variables = with_all_states(system, select_variables(system))
+    variables, names = with_indicators(variables, {"somebody.watch": 3})
+    interface = interface_of(system, variables)
+    kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
+    found = read(fmi3_description(kinds, categories(), interface, "ours", "{1}", names), tmp_path)
+    assert (found.fmiVersion, found.guid) == ("3.0", "{1}")
+    *listed, time = found.modelVariables
+    assert [v.name for v in listed] == [v.name for v in interface.variables]
+    assert [int(v.valueReference) for v in found.modelVariables] == list(range(len(interface.variables) + 1))
+    assert (time.name, time.causality) == ("time", "independent")
+    assert [e.variable.name for e in found.eventIndicators] == ["somebody.watch"]
+    assert len(found.derivatives) == system.ny
+    by_name = {v.name: v for v in listed}
+    for ours in interface.variables:
+        theirs = by_name[ours.name]
+        assert theirs.type == {"Real": "Float64", "Integer": "Int64"}[ours.type]
+        assert (theirs.causality, theirs.variability) == (ours.causality, ours.variability)
+        if ours.start is not None:
+            assert float(theirs.start) == ours.start
+
+
+def test_an_indicator_that_is_a_variable_already_is_not_declared_twice(system: cosim.System) -> None:
+    variables = select_variables(system, expose=["*"])
+    known = next(v for v in variables if v.array == "c")
+    assert with_indicators(variables, {known.path: known.offset}) == (variables, (known.name,))
