@@ -21,7 +21,7 @@ class ParticipantVariable:
     causality : str
         "input", "output", "parameter" or "local".
     type : str
-        "real", "integer", "boolean", "string" or "binary".
+        "real", "integer", "boolean", "string", "binary" or "clock" (true where it has ticked).
     unit : str
         Modelica unit expression, "1" when there is none.
     start : object

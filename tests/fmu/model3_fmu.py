@@ -6,7 +6,9 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-STATES = {"BALL": 2, "VDP": 2, "STAIR": 0, "TURN": 1, "DRAIN": 1}
+STATES = {"BALL": 2, "VDP": 2, "STAIR": 0, "TURN": 1, "TICK": 1, "DRAIN": 1}
+CLOCK = """<Clock name="tick" valueReference="20" causality="input" intervalVariability="constant"
+resolution="100" intervalCounter="25"/>"""
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="model3" instantiationToken="{{model3}}">
 <ModelExchange modelIdentifier="model3" canGetAndSetFMUState="true" canSerializeFMUState="true"
@@ -23,7 +25,7 @@ needsCompletedIntegratorStep="{steps}"/>
 <Int32 name="count" valueReference="8" causality="output"/>
 <Int32 name="limit" valueReference="9" causality="parameter" start="1000000"/>
 <Int32 name="gear" valueReference="10" causality="input" start="7"/>
-</ModelVariables>
+{clock}</ModelVariables>
 <ModelStructure><Output valueReference="1" dependencies=""/><Output valueReference="2" dependencies=""/>
 <Output valueReference="8" dependencies=""/>{derivatives}{indicators}</ModelStructure></fmiModelDescription>
 """
@@ -34,6 +36,7 @@ def make_model3(folder: Path, compiled: Callable[..., Path], kind: str) -> Path:
     from fmpy import platform_tuple, sharedLibraryExtension
 
     text = DESCRIPTION.format(
+        clock=CLOCK * (kind == "TICK"),
         steps=str(kind == "TURN").lower(),
         derivatives="".join(
             f'<ContinuousStateDerivative valueReference="{3 + i}"/>' for i in range(STATES[kind])

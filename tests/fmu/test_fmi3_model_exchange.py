@@ -68,6 +68,12 @@ def test_time_events(make: Make) -> None:
     assert stopped["m.count"][-1] == 3
 
 
+def test_clocks(make: Make) -> None:
+    result = run(make("TICK"), 1.2, 0.2)
+    assert result["m.count"].tolist() == [1, 1, 2, 3, 4, 5, 5]  # 0, 0.25, 0.5, 0.75, 1 s
+    assert result["m.x"] == pytest.approx(1.0 + result.time)
+
+
 @pytest.mark.parametrize("nominal", [1.0, 1e-6])
 def test_step_events_and_nominal_values(make: Make, nominal: float) -> None:
     """A state of the size of its nominal value is as exact as any: tolerances count in it."""

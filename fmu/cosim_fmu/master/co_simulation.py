@@ -109,6 +109,7 @@ class CoSimulation:
         self.start, self.tolerance = start, tolerance
         self.step = _seconds(step, problems)
         self.participants = _participants(participants, problems)
+        _configure(self.participants, starts or {})
         self.descriptions = _describe(self.participants, problems)
         unknown = [name for name in participants if name not in self.descriptions]
         self.links, faults = check_connections(self.descriptions, unknown, connections)
@@ -328,6 +329,17 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
             text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
             problems.append(problem(key, text))
     return made
+
+
+def _configure(participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any]) -> None:
+    """Tell start values to participants whose arrays have the sizes that they say."""
+    for name, participant in participants.items():
+        configure = getattr(participant, "configure", None)
+        own = {k.partition(".")[2]: v for k, v in starts.items() if k.partition(".")[0] == name}
+        sizes = {k: v for k, v in own.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}
+        if configure is not None and sizes:
+            with suppress(cosim.FmuError):  # `describe` says it
+                configure(sizes)
 
 
 def _has_contract(what: Any) -> bool:

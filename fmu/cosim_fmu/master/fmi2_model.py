@@ -34,7 +34,6 @@ class Fmi2Model:
 
     _rates_function: ClassVar[str] = "getDerivatives"
     _nominals_function: ClassVar[str] = "getNominalsOfContinuousStates"
-    _update_function: ClassVar[str] = "newDiscreteStates"
 
     def __init__(
         self, model: Any, states: int, indicators: int, write_inputs: Callable[[Sequence[float]], None]
@@ -68,9 +67,9 @@ class Fmi2Model:
         """Event mode until nothing changes; see `leave_event_mode`."""
         self.put(time, states, inputs)
         self.model.enterEventMode()
-        return self.leave_event_mode()
+        return self.leave_event_mode(time)
 
-    def leave_event_mode(self) -> tuple[Sequence[float], float, bool]:
+    def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:
         """Update the discrete states until nothing changes, then go on in continuous time.
 
         Returns
@@ -86,20 +85,33 @@ class Fmi2Model:
         """
         nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
-            again, stop, nominals, _, defined, next_time = getattr(self.model, self._update_function)()
+            again, stop, nominals, _, defined, next_time = self.update(time)
             nominals_changed = nominals_changed or bool(nominals)
             following = next_time if defined else math.inf
             if stop:
                 self.asked_to_stop = True
                 break
-            if not again:
+            if not again and self.is_quiet(time):
                 self.model.enterContinuousTimeMode()
                 break
         else:
             raise RuntimeError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
         if self.count:
             self.model.getContinuousStates(self._x, self.count)
-        return list(self._x), following, nominals_changed
+        return list(self._x), min(following, self.next_tick), nominals_changed
+
+    def update(self, time: float) -> tuple[Any, ...]:
+        """One update of the discrete states; fmpy's answer."""
+        return tuple(self.model.newDiscreteStates())
+
+    def is_quiet(self, time: float) -> bool:
+        """Whether nothing else is due at this instant."""
+        return True
+
+    @property
+    def next_tick(self) -> float:
+        """When the next clock ticks, s; FMI 2.0 has none."""
+        return math.inf
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states; 1 for what is not told or makes no sense."""

@@ -25,6 +25,7 @@ CTYPES: dict[str, Any] = {
     "Enumeration": ctypes.c_int64,
     "Boolean": ctypes.c_bool,
 }
+BYTES = ctypes.POINTER(ctypes.c_uint8)
 RANGES = {
     name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if sign else (0, 2**bits - 1)
     for bits in (8, 16, 32, 64)
@@ -82,7 +83,7 @@ class _Group:
         self.whole = len(mine) == total
         self.function = "Int64" if kind == "Enumeration" else kind
         self._vr = (ctypes.c_uint32 * len(self.references))(*self.references)
-        self._buffer = (CTYPES[kind] * total)() if kind in CTYPES else None
+        self._buffer: Any = (CTYPES[kind] * total)() if kind in CTYPES else None
 
     def read(self, values: list[Any]) -> None:
         found = self._values()
@@ -91,23 +92,38 @@ class _Group:
 
     def write(self, values: Any, names: Sequence[str]) -> None:
         # What an array has besides the elements that are written stays as it is.
-        held = [None] * self.total if self.whole else list(self._values())
+        held: list[Any] = [None] * self.total if self.whole else list(self._values())
         for place, index in self.places:
             held[index] = _checked(self.kind, values[place], names[place])
-        if self._buffer is None:
-            getattr(self._slave, f"set{self.kind}")(self.references, held)
-            return
-        self._buffer[:] = held
-        setter = getattr(self._slave, f"fmi3Set{self.function}")
-        setter(self._slave.component, self._vr, len(self._vr), self._buffer, self.total)
+        if self.kind == "String":
+            texts = (ctypes.c_char_p * self.total)(*((text or "").encode() for text in held))
+            self._call("Set", texts, self.total)
+        elif self.kind == "Binary":
+            blobs = [(ctypes.c_uint8 * max(1, len(data)))(*data) for data in held]
+            sizes = (ctypes.c_size_t * self.total)(*map(len, held))
+            pointers = (BYTES * self.total)(*(ctypes.cast(blob, BYTES) for blob in blobs))
+            self._call("Set", sizes, pointers, self.total)
+        else:
+            self._buffer[:] = held
+            self._call("Set", self._buffer, self.total)
 
     def _values(self) -> Sequence[Any]:
-        if self._buffer is None:
-            found: Sequence[Any] = getattr(self._slave, f"get{self.kind}")(self.references, self.total)
-            return found
-        getter = getattr(self._slave, f"fmi3Get{self.function}")
-        getter(self._slave.component, self._vr, len(self._vr), self._buffer, self.total)
+        """All of the variables; text that is not there is empty."""
+        if self.kind == "String":
+            texts = (ctypes.c_char_p * self.total)()
+            self._call("Get", texts, self.total)
+            return [(text or b"").decode("utf-8", "replace") for text in texts]
+        if self.kind == "Binary":
+            sizes, pointers = (ctypes.c_size_t * self.total)(), (BYTES * self.total)()
+            self._call("Get", sizes, pointers, self.total)
+            found = zip(pointers, sizes, strict=True)
+            return [ctypes.string_at(data, size) if data and size else b"" for data, size in found]
+        self._call("Get", self._buffer, self.total)
         return list(self._buffer)
+
+    def _call(self, verb: str, *arguments: Any) -> None:
+        function = getattr(self._slave, f"fmi3{verb}{self.function}")
+        function(self._slave.component, self._vr, len(self._vr), *arguments)
 
 
 def _checked(kind: str, value: Any, name: str) -> Any:

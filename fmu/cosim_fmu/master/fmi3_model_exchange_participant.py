@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any
 
 from cosim_fmu.master.fmi3_model import Fmi3Model
 from cosim_fmu.master.fmi3_participant import Fmi3Participant
@@ -17,7 +17,8 @@ class Fmi3ModelExchangeParticipant(ModelExchangeParticipant, Fmi3Participant):
     event indicators there are is asked of the instance, since structural parameters change it.
     """
 
-    _events: ClassVar[tuple[str, str]] = "fmi3EnterEventMode", "fmi3UpdateDiscreteStates"
+    _changed = Fmi3Participant._changed
+    _write_discrete = Fmi3Participant._write_discrete
 
     def _bind(self, inputs: tuple[str, ...]) -> Any:
         interface = self._read_interface()
@@ -27,7 +28,15 @@ class Fmi3ModelExchangeParticipant(ModelExchangeParticipant, Fmi3Participant):
                 self._slave.getNumberOfContinuousStates(),
                 self._slave.getNumberOfEventIndicators(),
             )
-        return Fmi3Model(self._slave, states, indicators, self._writer(inputs))
+        self._clocks.begin(self._start)
+        return Fmi3Model(self._slave, states, indicators, self._writer(inputs), self._clocks, self._tick)
 
     def _create(self, slave: Any, log: Any) -> None:
+        self._events = True
         slave.instantiate(loggingOn=True, logMessage=log)
+
+    def step(self, time: float, size: float) -> float:
+        """Integrate to ``time + size``, through all events and ticks of clocks on the way."""
+        self.exit_initialization()
+        self._clocks.begin_step()
+        return super().step(time, size)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,31 +13,41 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.master import fmu_log
 from cosim_fmu.master.fmi3_access import Fmi3Access
-from cosim_fmu.master.fmu_interface import FmuInterface
+from cosim_fmu.master.fmi3_clocks import Fmi3Clocks
+from cosim_fmu.master.fmu_archive import FmuArchive
+from cosim_fmu.master.fmu_interface import FmuInterface, read_interface
 from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.fmu_state import FmuState
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.unpacked_fmu import unpack_fmu
 
 MOST_EVENT_ITERATIONS = 100
+NEVER = object()
+"""In place of a value that has not been written."""
 
 
 class Fmi3Participant(FmuParticipant):
     """A Co-Simulation FMU (FMI 3.0), bound with fmpy.
 
     As `FmuParticipant`. An FMU with an event mode is stepped with it: when it asks for it at the end of a
-    step, its discrete states are updated there, until nothing changes. It may return early. Elements of
-    arrays are variables of their own, ``matrix[1,2]``, counted from 1. Clocks, intermediate updates and
-    structural parameters other than their start values are not there.
+    step, its discrete states are updated there, until nothing changes; discrete inputs that change are
+    written there. It may return early. Elements of arrays are variables of their own, ``matrix[1,2]``,
+    counted from 1.
+
+    Clocks with an interval tick when they are due: a step is cut there. A triggered output that is read
+    says whether it has ticked since the last step began; a triggered input that is set to true ticks,
+    once at one instant, together with the inputs that belong to it. An input with
+    ``intermediateUpdate`` follows its slope inside a step, wherever the FMU asks for it.
     """
 
     _names: Mapping[str, str] = {
+        "exit_initialization": "fmi3ExitInitializationMode",
         "get_state": "fmi3GetFMUState",
         "set_state": "fmi3SetFMUState",
         "serialize": "fmi3SerializeFMUState",
         "deserialize": "fmi3DeserializeFMUState",
     }
-
     _methods: Mapping[str, str] = {
         "get": "getFMUState",
         "set": "setFMUState",
@@ -44,16 +55,40 @@ class Fmi3Participant(FmuParticipant):
         "deserialize": "deserializeFMUState",
         "free": "freeFMUState",
     }
+    _slope_ability: ClassVar[str] = "providesIntermediateUpdate with inputs that have intermediateUpdate"
+
+    def configure(self, sizes: Mapping[str, Any]) -> None:
+        """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
+
+        Parameters
+        ----------
+        sizes : mapping of str to int
+            Start values; those of other variables are ignored.
+        """
+        interface = self._read_interface()
+        known = {name: value for name, value in sizes.items() if name in interface.structural}
+        if known:
+            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         interface = self._begin(values)
+        self._time, self._written, self._slopes = start, dict[str, Any](), dict[str, float]()
+        self._fault: Exception | None = None
         try:
             self._instantiate(interface)
-            if values:
-                self.set(list(values), list(values.values()))
+            self._clocks = Fmi3Clocks(self._slave, interface.clocks, interface.clocked)
+            structural = [name for name in values if name in interface.structural]
+            if structural:
+                self._call("fmi3EnterConfigurationMode", self._slave.enterConfigurationMode)
+                for name in structural:
+                    self.set([name], [values[name]])
+                self._call("fmi3ExitConfigurationMode", self._slave.exitConfigurationMode)
+            others = [name for name in values if name not in interface.structural]
+            if others:
+                self.set(others, [values[name] for name in others])
             self._call(
                 "fmi3EnterInitializationMode",
                 lambda: self._slave.enterInitializationMode(tolerance, start, stop),
@@ -66,28 +101,53 @@ class Fmi3Participant(FmuParticipant):
     def exit_initialization(self) -> None:
         """End initialization mode, and the event mode that follows where there is one."""
         if self._mode == "initializing":
-            self._call("fmi3ExitInitializationMode", self._slave.exitInitializationMode)
-            self._mode = "stepping"
-            if self._read_interface().event_mode:
+            self._end_initialization()
+            if self._events:
+                self._call("fmi3GetIntervalDecimal", lambda: self._clocks.begin(self._time))
                 self._update_discrete_states()
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write variables; discrete ones in event mode, where the FMU has one."""
-        interface = self._read_interface()
-        if self._mode == "stepping" and interface.event_mode:
-            discrete = interface.description.extra["discrete"]
-            if any(name in discrete for name in names):
-                self._call("fmi3EnterEventMode", self._slave.enterEventMode)
-                try:
-                    super().set(names, values)
-                finally:
-                    if self._mode == "stepping":  # else the call has failed, and no other may follow
-                        self._update_discrete_states()
-                return
-        super().set(names, values)
+        """Write variables; discrete ones that have changed in event mode, where the FMU has one."""
+        self._slopes.clear()
+        special = self._special(tuple(names))
+        if not special:
+            super().set(names, values)
+            return
+        given = dict(zip(names, values, strict=True))
+        plain = [name for name in names if name not in special]
+        if plain:
+            super().set(plain, [given[name] for name in plain])
+        discrete = {name: given[name] for name in names if name in special}
+        if self._mode != "stepping":
+            self._write_discrete(discrete)
+            return
+        changed = self._changed(discrete)
+        if changed:
+            self._call("fmi3EnterEventMode", self._slave.enterEventMode)
+            try:
+                self._write_discrete(changed)
+            finally:
+                if self._mode == "stepping":  # else the call has failed, and no other may follow
+                    self._update_discrete_states()
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables: an array when all are real, else a list."""
+        clocks = self._read_interface().clocks
+        others = [name for name in names if name not in clocks]
+        if len(others) == len(names):
+            return super().get(names)
+        found = dict(zip(others, super().get(others) if others else (), strict=True))
+        return [self._clocks.read(name) if name in clocks else found[name] for name in names]
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Derivatives of real inputs over the next step, per s."""
+        self._need_ability("follows_slopes", "follow slopes of its inputs", self._slope_ability)
+        self._bases = dict(zip(names, map(float, self.get(names)), strict=True))
+        self._slopes = dict(zip(names, map(float, slopes), strict=True))
+        self._slopes_since = math.nan  # the next step begins there
 
     def step(self, time: float, size: float) -> float:
-        """Call fmi3DoStep; an early return gives the time that was reached.
+        """Call fmi3DoStep; an early return, or a clock that ticks, gives the time that was reached.
 
         Raises
         ------
@@ -97,19 +157,39 @@ class Fmi3Participant(FmuParticipant):
         self.exit_initialization()
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
+        self._clocks.begin_step()
+        length, tick = size, self._clocks.next_time
+        if tick < time + size - 1e-9 * size:
+            length = tick - time
+            if not self._read_interface().variable_step:
+                raise self._error(
+                    f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
+                    f"{size:g} s, but it cannot vary its communication step: take one that divides it"
+                )
+        self._time = time
+        if self._slopes and math.isnan(self._slopes_since):
+            self._slopes_since = time
+            self._hold_the_mean(size)
         self._log.begin()
         try:
-            event, terminate, early, reached = self._slave.doStep(time, self._size(size), True)
+            event, terminate, early, reached = self._slave.doStep(time, self._size(length), True)
         except Exception as error:
             raise self._failure(error) from error
-        return self._after(event, terminate, early, reached, time, size)
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise self._failure(fault) from fault
+        return self._after(event, terminate, early, reached, time, length)
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
-        """As in FMI 2.0; arrays are left to Python."""
-        elements = self._read_interface().elements
+        """As in FMI 2.0; arrays, clocks and what is written in event mode are left to Python."""
+        interface = self._read_interface()
+        elements = interface.elements
         if any(elements[name].size > 1 or elements[name].type != "Float64" for name in (*inputs, *reads)):
+            return None
+        self.exit_initialization()
+        if self._special(tuple(inputs)) or self._clocks.next_time < math.inf:
             return None
         self._flags = flags
         return self._addresses(("fmi3SetFloat64", "fmi3DoStep", "fmi3GetFloat64"), inputs, reads)
@@ -126,24 +206,43 @@ class Fmi3Participant(FmuParticipant):
         """Raise what `set` or `get` would have raised."""
         raise self._native_failure(f"fmi3{verb}Float64", status)
 
+    def save(self) -> Any:
+        """The whole state of the instance, in its own memory."""
+        token = super().save()
+        token.more = self._time, self._clocks.save()
+        return token
+
+    def restore(self, token: FmuState) -> None:
+        """Go back to a state that this instance saved, or that was made of bytes."""
+        super().restore(token)
+        self._written.clear()
+        if token.more is not None:
+            self._time, clocks = token.more
+            self._clocks.restore(clocks)
+
     def _after(
         self, event: bool, terminate: bool, early: bool, reached: float, time: float, size: float
     ) -> float:
+        end = time + size
         if terminate:
-            where = reached if time <= reached <= time + size else time + size
+            where = reached if time <= reached <= end else end
             raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
-        if event and self._read_interface().event_mode:
+        self._time = float(reached) if early else end
+        if self._events and (event or self._clocks.due(self._time)):
             self._call("fmi3EnterEventMode", self._slave.enterEventMode)
             self._update_discrete_states()
-        return float(reached) if early else time + size
+        return self._time
 
     def _update_discrete_states(self) -> None:
-        """From event mode to step mode: update until nothing changes."""
+        """From event mode to step mode: let clocks tick that are due, update until nothing changes."""
         for _ in range(MOST_EVENT_ITERATIONS):
+            self._tick(self._clocks.due(self._time))
+            self._call("fmi3GetClock", self._clocks.listen)
             again, terminate, *_ = self._call("fmi3UpdateDiscreteStates", self._slave.updateDiscreteStates)
             if terminate:
-                raise StopRequested(float("nan"), self._log.text(1) or "the FMU asked to stop")
-            if not again:
+                raise StopRequested(self._time, self._log.text(1) or "the FMU asked to stop")
+            self._call("fmi3GetIntervalDecimal", lambda: self._clocks.ask(self._time))
+            if not again and not self._clocks.due(self._time):
                 self._call("fmi3EnterStepMode", self._slave.enterStepMode)
                 return
         self._mode = "failed"
@@ -151,6 +250,63 @@ class Fmi3Participant(FmuParticipant):
             f"its discrete states still change after {MOST_EVENT_ITERATIONS} updates at one instant",
             "fmi3UpdateDiscreteStates",
         )
+
+    def _special(self, names: tuple[str, ...]) -> frozenset[str]:
+        """Those of the names that are written in event mode."""
+        if not self._events:
+            return frozenset()
+        interface = self._read_interface()
+        discrete = interface.description.extra["discrete"]
+        return frozenset(n for n in names if n in discrete or n in interface.clocks or n in interface.clocked)
+
+    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What has to go through event mode: other values than the last ones, and clocks that tick."""
+        clocks, clocked = self._read_interface().clocks, self._clocks.clocked
+        fired = self._clocks.fired
+        ticks = {n: v for n, v in given.items() if n in clocks and v and n not in fired}
+        self._clocks.values.update({n: v for n, v in given.items() if n in clocked})
+        news = {
+            n: v
+            for n, v in given.items()
+            if n not in clocks and n not in clocked and self._written.get(n, NEVER) != v
+        }
+        return {**news, **ticks}
+
+    def _write_discrete(self, given: Mapping[str, Any]) -> None:
+        """Write in event or initialization mode; clocks tick in event mode only."""
+        clocks = self._read_interface().clocks
+        values = {name: value for name, value in given.items() if name not in clocks}
+        if values:
+            super().set(list(values), list(values.values()))
+            self._written.update(values)
+        self._clocks.values.update({n: v for n, v in values.items() if n in self._clocks.clocked})
+        if self._mode == "stepping":
+            self._tick([name for name, value in given.items() if name in clocks and value])
+
+    def _tick(self, names: Sequence[str]) -> None:
+        """In event mode: activate clocks, then write the inputs that belong to them."""
+        if names:
+            values = self._call("fmi3SetClock", lambda: self._clocks.activate(names))
+            if values:
+                super().set(list(values), list(values.values()))
+
+    def _hold_the_mean(self, size: float) -> None:
+        """Inputs with a slope that cannot follow it inside the step are held at its mean."""
+        intermediate = self._read_interface().intermediate
+        held = {n: self._bases[n] + 0.5 * size * s for n, s in self._slopes.items() if n not in intermediate}
+        if held:
+            super().set(list(held), list(held.values()))
+
+    def _update_inside(self, environment: Any, time: float, wants: bool, *more: Any) -> None:
+        """The callback of an FMU in the middle of a step: inputs on their slopes at this instant."""
+        if not wants or not self._slopes or self._fault is not None:
+            return
+        try:
+            names = [name for name in self._slopes if name in self._read_interface().intermediate]
+            since = time - self._slopes_since
+            super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
+        except Exception as error:  # nothing may pass through the FMU
+            self._fault = error
 
     def _instantiate(self, interface: FmuInterface) -> None:
         self._unpacked = unpack_fmu(self.path)
@@ -174,12 +330,21 @@ class Fmi3Participant(FmuParticipant):
                 slave.setDebugLogging(True, categories)
 
     def _create(self, slave: Any, log: Any) -> None:
-        slave.instantiate(
-            loggingOn=True,
-            eventModeUsed=self._read_interface().event_mode,
-            earlyReturnAllowed=True,
-            logMessage=log,
-        )
+        interface = self._read_interface()
+        options: dict[str, Any] = {"loggingOn": True, "earlyReturnAllowed": True, "logMessage": log}
+        if interface.intermediate:
+            references = {interface.elements[name].reference for name in interface.intermediate}
+            options["requiredIntermediateVariables"] = sorted(references)
+            options["intermediateUpdate"] = self._update_inside
+        self._events = interface.event_mode
+        try:
+            slave.instantiate(eventModeUsed=self._events, **options)
+        except Exception:
+            if not self._events or interface.clocks:
+                raise
+            # some declare an event mode that they do not have; without it they step all the same
+            self._events = False
+            slave.instantiate(eventModeUsed=False, **options)
 
     def _free_instance(self, slave: Any) -> None:
         slave.fmi3FreeInstance(slave.component)

@@ -29,6 +29,15 @@ class FmuArchive:
     ----------
     path : str or Path
 
+    Attributes
+    ----------
+    clocks : dict of str to dict
+        Attributes of the clocks of FMI 3.0, as text.
+    intermediate : set of str
+        Variables that may be accessed inside a communication step.
+    starts : dict of str to list of str
+        Start values that are elements of their own (text and binary data of FMI 3.0).
+
     Raises
     ------
     FmuError
@@ -58,6 +67,7 @@ class FmuArchive:
         except ValueError as error:
             raise self._error(f"modelDescription.xml cannot be read: {error}") from None
         self._root, self._interfaces = facts.root, facts.interfaces
+        self.clocks, self.intermediate, self.starts = facts.clocks, facts.intermediate, facts.starts
 
     def _error(self, text: str) -> cosim.FmuError:
         return cosim.FmuError(str(self.path), text)
@@ -100,9 +110,13 @@ class FmuArchive:
             )
         offered = [name for name in ("CoSimulation", "ModelExchange") if name in self._interfaces]
         if not offered:
+            has = " and ".join(self._interfaces) or "no interface"
+            why = (
+                ", whose parts an operating system of real time calls" if "ScheduledExecution" in has else ""
+            )
             raise self._error(
-                f"offers {', '.join(self._interfaces) or 'no interface'} only, needs Co-Simulation or Model "
-                "Exchange. Export it again from its tool as FMI 2.0 Co-Simulation."
+                f"offers {has} only{why}; needs Co-Simulation or Model Exchange. Export it again from its "
+                "tool as FMI 2.0 Co-Simulation."
             )
         return wanted if wanted in offered else offered[0]
 
@@ -194,8 +208,12 @@ class _Document:
     def __init__(self) -> None:
         self.root: dict[str, str] = {}
         self.interfaces: dict[str, str] = {}
+        self.clocks: dict[str, dict[str, str]] = {}
+        self.intermediate: set[str] = set()
+        self.starts: dict[str, list[str]] = {}
         self.refused = ""
         self._depth = 0
+        self._variable = ""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._depth == 0:
@@ -210,6 +228,14 @@ class _Document:
             "Implementation",
         ):
             self.interfaces[tag] = attributes.get("modelIdentifier", "")
+        elif self._depth == 2:
+            self._variable = attributes.get("name", "")
+            if tag == "Clock":
+                self.clocks[self._variable] = dict(attributes)
+            if attributes.get("intermediateUpdate") in ("true", "1"):
+                self.intermediate.add(self._variable)
+        elif self._depth == 3 and tag == "Start":
+            self.starts.setdefault(self._variable, []).append(attributes.get("value", ""))
         self._depth += 1
 
     def end(self, tag: str) -> None:

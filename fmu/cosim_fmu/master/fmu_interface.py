@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import cosim
+from cosim_fmu.master.fmi3_clock import Fmi3Clock
 from cosim_fmu.master.fmu_archive import FmuArchive
 
 TYPES = {
@@ -16,11 +17,12 @@ TYPES = {
     "Enumeration": "integer",
     "Boolean": "boolean",
     "String": "string",
-    # FMI 3.0; clocks are not there: nothing here can wait for one
+    # FMI 3.0
     "Float64": "real",
     "Float32": "real",
     **{f"{sign}Int{bits}": "integer" for sign in ("", "U") for bits in (8, 16, 32, 64)},
     "Binary": "binary",
+    "Clock": "clock",
 }
 CAUSALITIES = ("input", "output", "parameter")
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
@@ -67,6 +69,14 @@ class FmuInterface:
         Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
         event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
     guid, identifier : str
+    clocks : dict of str to Fmi3Clock
+        Clocks that can tick: of an FMU that has an event mode.
+    clocked : dict of str to tuple of str
+        For each variable that belongs to clocks their names.
+    intermediate : frozenset of str
+        Inputs that can be written inside a communication step.
+    structural : frozenset of str
+        Parameters that decide the sizes of arrays.
     offers : tuple of str
         Interfaces of the file: "CoSimulation", "ModelExchange".
     log_categories : tuple of str
@@ -87,6 +97,10 @@ class FmuInterface:
     indicators: int = 0
     wants_steps: bool = False
     offers: tuple[str, ...] = ("CoSimulation",)
+    clocks: Mapping[str, Fmi3Clock] = field(default_factory=dict)
+    clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    intermediate: frozenset[str] = frozenset()
+    structural: frozenset[str] = frozenset()
 
     @property
     def references(self) -> dict[str, int]:
@@ -94,7 +108,9 @@ class FmuInterface:
         return {name: element.reference for name, element in self.elements.items()}
 
 
-def read_interface(archive: FmuArchive, interface: str) -> FmuInterface:
+def read_interface(
+    archive: FmuArchive, interface: str, sizes: Mapping[str, int] | None = None
+) -> FmuInterface:
     """Read the model description of a checked archive with fmpy.
 
     Parameters
@@ -102,6 +118,8 @@ def read_interface(archive: FmuArchive, interface: str) -> FmuInterface:
     archive : FmuArchive
     interface : str
         The interface to be used, one of those that it offers.
+    sizes : mapping of str to int, optional
+        Values of structural parameters instead of their start values.
 
     Raises
     ------
@@ -113,37 +131,49 @@ def read_interface(archive: FmuArchive, interface: str) -> FmuInterface:
 
     try:
         read = read_model_description(str(archive.path), validate=False)
-        return replace(_interface(read, interface), offers=archive.interfaces)
+        return _interface(read, archive, interface, sizes or {})
     except Exception as error:  # fmpy lets KeyError, TypeError, ValueError … of a bad document through
         raise cosim.FmuError(
             str(archive.path), f"modelDescription.xml cannot be understood: {type(error).__name__}: {error}"
         ) from error
 
 
-def _interface(read: Any, interface: str) -> FmuInterface:
-    shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
-    names = {v.name: _names(v) for v in shown}
-    variables = {name: _variable(v, name, i) for v in shown for i, name in enumerate(names[v.name])}
-    inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
-    feedthrough, assumed = _feedthrough(read, inputs, names)
+def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[str, int]) -> FmuInterface:
     steps = interface == "CoSimulation"
     ability = read.coSimulation if steps else read.modelExchange
     third = read.fmiVersion.startswith("3")
+    events = third and (not steps or ability.hasEventMode)
+    shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
+    shapes = {v.name: _shape(v, sizes) for v in shown}
+    names = {v.name: _names(v.name, shapes[v.name]) for v in shown}
+    starts = {v.name: archive.starts.get(v.name, v.start) for v in shown}
+    variables = {
+        name: _variable(v, name, i, starts[v.name]) for v in shown for i, name in enumerate(names[v.name])
+    }
+    clocks = {name: Fmi3Clock.of(attributes) for name, attributes in archive.clocks.items()}
+    inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
+    intermediate = frozenset(n for v in shown if v.name in archive.intermediate for n in names[v.name])
+    feedthrough, assumed = _feedthrough(read, inputs, names)
     saves = ability.canGetAndSetFMUstate
-    serializes = ability.canSerializeFMUstate
+    updates = third and steps and ability.providesIntermediateUpdate and bool(intermediate & inputs)
     description = cosim.ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
         feedthrough=feedthrough,
         can_restore=saves,
-        follows_slopes=not third and steps and ability.canInterpolateInputs,
-        can_serialize=saves and serializes,
+        follows_slopes=updates or (not third and steps and ability.canInterpolateInputs),
+        can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
         extra={
             "settable": frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),
             "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
             "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
             "assumed_feedthrough": assumed,
             "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
+            "arrays": {name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
+            "enumerations": _enumerations(shown, names),
+            "refused": {
+                name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))
+            },
         },
     )
     return FmuInterface(
@@ -157,48 +187,89 @@ def _interface(read: Any, interface: str) -> FmuInterface:
         identifier=ability.modelIdentifier,
         log_categories=tuple(category.name for category in read.logCategories),
         variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
-        version=read.fmiVersion,
-        event_mode=third and steps and ability.hasEventMode,
+        version="3.0" if third else "2.0",
+        event_mode=events and steps,
         model_exchange=not steps,
         states=int(read.numberOfContinuousStates) if third else len(read.derivatives),
         indicators=int(read.numberOfEventIndicators or 0),
         wants_steps=not steps
         and (ability.needsCompletedIntegratorStep if third else not ability.completedIntegratorStepNotNeeded),
+        offers=archive.interfaces,
+        clocks=clocks if events else {},
+        clocked={
+            name: tuple(clock.name for clock in v.clocks)
+            for v in shown
+            if third and v.clocks and v.type != "Clock" and events
+            for name in names[v.name]
+        },
+        intermediate=intermediate & inputs if updates else frozenset(),
+        structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
     )
 
 
-def _names(read: Any) -> list[str]:
+def _refusal(clock: Fmi3Clock, events: bool) -> str:
+    """Why a clock cannot be connected."""
+    if not events:
+        return "clocks tick in event mode, which this FMU does not have"
+    if clock.ticks_by_time:
+        return f"this clock ticks by itself (its interval is {clock.variability})"
+    return ""
+
+
+def _enumerations(shown: Sequence[Any], names: Mapping[str, list[str]]) -> dict[str, tuple[Any, ...]]:
+    """The items of enumerations by variable."""
+    return {
+        name: tuple((item.name, int(item.value)) for item in v.declaredType.items)
+        for v in shown
+        if v.type == "Enumeration" and v.declaredType is not None and v.declaredType.items
+        for name in names[v.name]
+    }
+
+
+def _shape(read: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """Sizes of the dimensions; some are values of structural parameters."""
+    return tuple(
+        int(
+            dimension.start
+            if dimension.variable is None
+            else sizes.get(dimension.variable.name, dimension.variable.start)
+        )
+        for dimension in getattr(read, "dimensions", ())
+    )
+
+
+def _names(name: str, shape: tuple[int, ...]) -> list[str]:
     """The variable itself, or the elements of an array."""
-    shape = tuple(read.shape or ())
     if not shape:
-        return [str(read.name)]
+        return [name]
     places = product(*(range(1, size + 1) for size in shape))
-    return [f"{read.name}[{','.join(map(str, place))}]" for place in places]
+    return [f"{name}[{','.join(map(str, place))}]" for place in places]
 
 
-def _variable(read: Any, name: str, index: int) -> cosim.ParticipantVariable:
+def _variable(read: Any, name: str, index: int, start: Any) -> cosim.ParticipantVariable:
     declared = read.declaredType
     unit = read.unit or (declared.unit if declared is not None else None) or "1"
     kind = TYPES[read.type]
+    causality = "parameter" if read.causality == "structuralParameter" else read.causality
     return cosim.ParticipantVariable(
         name=name,
-        causality=read.causality if read.causality in CAUSALITIES else "local",
+        causality=causality if causality in CAUSALITIES else "local",
         type=kind,
         unit=unit,
-        start=_start(kind, read.start, index),
+        start=_start(kind, start, index),
         description=read.description or "",
     )
 
 
 def _start(kind: str, text: Any, index: int) -> Any:
     """The start value of one element; a lone value holds for all of them."""
-    if text is None:
+    if text is None or kind == "clock":
         return None
     if kind in ("string", "binary"):
         parts = list(text) if isinstance(text, (list, tuple)) else [text]
     else:
         parts = str(text).split()
-    if not parts:
+    if not parts or 1 < len(parts) <= index:
         return None
     part = parts[index if len(parts) > 1 else 0]
     if kind == "real":
@@ -211,7 +282,9 @@ def _start(kind: str, text: Any, index: int) -> Any:
 
 
 def _takes_start(read: Any) -> bool:
-    if read.variability == "constant" or read.causality in ("calculatedParameter", "independent"):
+    if read.variability == "constant" or read.type == "Clock":
+        return False
+    if read.causality in ("calculatedParameter", "independent"):
         return False
     return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
 

@@ -59,6 +59,7 @@ class FmuParticipant(cosim.Participant):
 
     _interface_wanted: ClassVar[str] = "CoSimulation"
     _names: Mapping[str, str] = {
+        "exit_initialization": "fmi2ExitInitializationMode",
         "get_state": "fmi2GetFMUstate",
         "set_state": "fmi2SetFMUstate",
         "serialize": "fmi2SerializeFMUstate",
@@ -120,8 +121,11 @@ class FmuParticipant(cosim.Participant):
     def exit_initialization(self) -> None:
         """End initialization mode; after it, outputs are those of the initialized model."""
         if self._mode == "initializing":
-            self._call("fmi2ExitInitializationMode", self._slave.exitInitializationMode)
-            self._mode = "stepping"
+            self._end_initialization()
+
+    def _end_initialization(self) -> None:
+        self._call(self._names["exit_initialization"], self._slave.exitInitializationMode)
+        self._mode = "stepping"
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables of any of the four types."""

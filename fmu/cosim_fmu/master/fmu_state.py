@@ -19,14 +19,17 @@ class FmuState:
     initializing : bool
         Whether the instance was in its initialization mode.
     owner : FmuParticipant
+    more : object
+        What the participant itself has to remember with it.
     free : callable
         Gives the memory back; does nothing the second time.
     """
 
-    __slots__ = ("__weakref__", "free", "handle", "initializing", "owner")
+    __slots__ = ("__weakref__", "free", "handle", "initializing", "more", "owner")
 
     def __init__(self, handle: Any, initializing: bool, owner: object, slave: Any, free: Any) -> None:
         self.handle, self.initializing, self.owner = handle, initializing, owner
+        self.more: Any = None
         self.free = weakref.finalize(self, _free, slave, handle, free)
         self.free.atexit = False
 

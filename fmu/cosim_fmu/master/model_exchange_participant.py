@@ -55,7 +55,6 @@ class ModelExchangeParticipant(FmuParticipant):
     """
 
     _interface_wanted: ClassVar[str] = "ModelExchange"
-    _events: ClassVar[tuple[str, str]] = "fmi2EnterEventMode", "fmi2NewDiscreteStates"
 
     def __init__(
         self,
@@ -72,6 +71,7 @@ class ModelExchangeParticipant(FmuParticipant):
         self._simulator: cosim.Simulator | None = None
         self._instance: Any = None
         self._values: dict[str, float] = {}
+        self._written: dict[str, Any] = {}
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -86,19 +86,19 @@ class ModelExchangeParticipant(FmuParticipant):
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
         self._simulator = self._instance = None
-        self._values = {}
+        self._values, self._written = {}, {}
         super().initialize(start, stop, values, tolerance)
 
     def exit_initialization(self) -> None:
         """End initialization mode, update the discrete states, begin to simulate."""
         if self._mode != "initializing":
             return
-        super().exit_initialization()
+        self._end_initialization()
         inputs = self._continuous_inputs()
         held = self._access(tuple(inputs)).read() if inputs else []
         self._values = dict(zip(inputs, map(float, held), strict=True))
         self._instance = self._bind(tuple(inputs))
-        states, following, _ = self._call(self._events[1], self._instance.leave_event_mode)
+        states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
         system = model_exchange_system(
             self._instance,
@@ -121,15 +121,15 @@ class ModelExchangeParticipant(FmuParticipant):
             return
         state = self.simulator.state
         continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
-        others = {n: v for n, v in zip(names, values, strict=True) if n not in self._values}
+        others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in self._values})
         if any(self._values[name] != value for name, value in continuous.items()):
             self._values.update({name: float(value) for name, value in continuous.items()})
             state["fmu.u"] = list(self._values.values())
         if others:
             self._put()
-            self._call(self._events[0], self._slave.enterEventMode)
-            super().set(list(others), list(others.values()))
-            found, following, _ = self._call(self._events[1], self._instance.leave_event_mode)
+            self._call("entering event mode", self._slave.enterEventMode)
+            self._write_discrete(others)
+            found, following, _ = self._leave_event_mode(float(state.time))
             put_states(state, found)
             state["fmu.next_event"] = following
             state["fmu.events"] = state["fmu.events"] + 1
@@ -174,6 +174,7 @@ class ModelExchangeParticipant(FmuParticipant):
         if not token.initializing:
             self.exit_initialization()
         super().restore(token.fmu)
+        self._written.clear()
         if token.initializing:
             self._simulator = self._instance = None
             return
@@ -231,6 +232,17 @@ class ModelExchangeParticipant(FmuParticipant):
         if self._instance.asked_to_stop:
             raise StopRequested(time, self._log.text(1) or "the FMU asked to stop")
 
+    def _leave_event_mode(self, time: float) -> Any:
+        return self._call("updating discrete states", lambda: self._instance.leave_event_mode(time))
+
+    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What has to go through event mode: other values than the last ones."""
+        return {name: value for name, value in given.items() if self._written.get(name, self) != value}
+
+    def _write_discrete(self, given: Mapping[str, Any]) -> None:
+        super().set(list(given), list(given.values()))
+        self._written.update(given)
+
     def _bind(self, inputs: tuple[str, ...]) -> Any:
         """The calls of the instance in continuous-time mode."""
         interface = self._read_interface()
@@ -241,7 +253,7 @@ class ModelExchangeParticipant(FmuParticipant):
 
     def _continuous_inputs(self) -> list[str]:
         description = self.describe()
-        discrete = description.extra["discrete"]
+        discrete = description.extra["discrete"] | self._read_interface().clocked.keys()
         return [
             v.name
             for v in description.variables.values()

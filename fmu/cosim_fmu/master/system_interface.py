@@ -48,6 +48,7 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
     recorded as well. Parameters, inputs and states take start values.
     """
     variables: dict[str, cosim.ParticipantVariable] = {}
+    arrays: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {}
     readable: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
     settable = set()
@@ -64,6 +65,8 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
             causality = "output"
         size = variable.slot.size
         names = [f"{variable.path}[{i}]" for i in range(size)] if variable.shape else [variable.path]
+        if variable.shape:
+            arrays[variable.path] = tuple(variable.shape), tuple(names)
         for i, name in enumerate(names):
             variables[name] = cosim.ParticipantVariable(
                 name=name,
@@ -85,5 +88,5 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
         feedthrough=SystemFeedthrough(system, readable, inputs),
         can_restore=True,
         can_serialize=True,
-        extra={"settable": frozenset(settable), "readable": frozenset(readable)},
+        extra={"settable": frozenset(settable), "readable": frozenset(readable), "arrays": arrays},
     )

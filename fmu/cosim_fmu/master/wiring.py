@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -30,8 +31,9 @@ def check_connections(
 ) -> tuple[list[Link], list[WiringProblem]]:
     """Links of the connections that are right, and what is wrong with the others.
 
-    Checked are existence (with the nearest name), causality, type, physical unit, and that every input
-    has one source. An output may feed many inputs.
+    Checked are existence (with the nearest name), causality, type, items of enumerations, physical unit,
+    shape, and that every input has one source. An output may feed many inputs; an array feeds an array of the
+    same shape, element by element.
 
     Parameters
     ----------
@@ -54,7 +56,10 @@ def check_connections(
     for i, given in enumerate(connections):
         try:
             connection = Connection.of(given)
-            parts = connection.expanded(outputs, inputs) if connection.is_bus else [connection]
+            if connection.is_bus:
+                parts = connection.expanded(outputs, inputs)
+            else:
+                parts = _elements(descriptions, connection)
         except ValueError as error:
             problems.append(problem(("connections", i), str(error)))
             continue
@@ -86,11 +91,11 @@ def check_starts(
     Parameters
     ----------
     starts : mapping of str to object
-        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit.
+        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit, an array as nested lists.
     """
     values: dict[str, dict[str, Any]] = {name: {} for name in descriptions}
     problems: list[WiringProblem] = []
-    for path, value in starts.items():
+    for path, value in _start_elements(descriptions, starts, problems).items():
         participant, _, name = path.partition(".")
         key = ("participants", participant, "parameters", name)
         found, fault = _find_port(descriptions, unknown, path, "")
@@ -109,6 +114,34 @@ def check_starts(
         except (ValueError, cosim.UnitError) as error:
             problems.append(problem(key, f"{path} {error}"))
     return values, problems
+
+
+def _start_elements(
+    descriptions: Descriptions, starts: Mapping[str, Any], problems: list[WiringProblem]
+) -> dict[str, Any]:
+    """Start values of whole arrays as those of their elements, row by row."""
+    found: dict[str, Any] = {}
+    for path, value in starts.items():
+        participant, _, name = path.partition(".")
+        known = descriptions[participant].extra.get("arrays", {}) if participant in descriptions else {}
+        if name not in known:
+            found[path] = value
+            continue
+        shape, elements = known[name]
+        try:
+            given = np.array(value, dtype=object)
+        except ValueError:
+            given = np.array(None)
+        if given.shape != shape:
+            text = f"{path} has the shape {_shape_text(given.shape)}, needs {_shape_text(shape)}"
+            problems.append(problem(("participants", participant, "parameters", name), text))
+            continue
+        found.update({f"{participant}.{e}": v for e, v in zip(elements, given.ravel().tolist(), strict=True)})
+    return found
+
+
+def _shape_text(shape: Sequence[int]) -> str:
+    return "×".join(map(str, shape)) if shape else "of a scalar"
 
 
 def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[WiringProblem]:
@@ -190,6 +223,26 @@ def check_abilities(
     ]
 
 
+def _elements(descriptions: Descriptions, connection: Connection) -> list[Connection]:
+    """A connection of whole arrays as those of their elements, row by row."""
+    shapes, names = [], []
+    for path in (connection.start, connection.end):
+        name, _, variable = path.partition(".")
+        known = descriptions[name].extra.get("arrays", {}) if name in descriptions else {}
+        shape, elements = known.get(variable, ((), (variable,)))
+        shapes.append(shape)
+        names.append([f"{name}.{element}" for element in elements])
+    if shapes == [(), ()]:
+        return [connection]
+    if shapes[0] != shapes[1]:
+        said = [
+            f"{path} is {'×'.join(map(str, shape)) if shape else 'a scalar'}"
+            for path, shape in zip((connection.start, connection.end), shapes, strict=True)
+        ]
+        raise ValueError(f"{said[0]}, {said[1]}: the shapes have to agree")
+    return [replace(connection, start=a, end=b) for a, b in zip(*names, strict=True)]
+
+
 def _gives(description: cosim.ParticipantDescription, name: str) -> bool:
     causality = description.variables[name].causality
     return causality == "output" or name in description.extra.get("readable", ())
@@ -208,10 +261,18 @@ def _find_port(
         return None, str(cosim.LookUpError("participant", name, [*descriptions, *unknown]))
     variables = descriptions[name].variables
     if variable not in variables:
+        if variable in descriptions[name].extra.get("arrays", {}):
+            first = descriptions[name].extra["arrays"][variable][1][:1]
+            return (
+                None,
+                f"{path} is an array: name one of its elements, {', '.join(first) or 'it has none'} …",
+            )
         fitting = [v.name for v in variables.values() if causality in ("", v.causality)]
         what = f"{causality or 'variable'} of {name}"
         return None, str(cosim.LookUpError(what, variable, fitting or variables))
     found = variables[variable]
+    if causality and (reason := descriptions[name].extra.get("refused", {}).get(variable)):
+        return None, f"{path} cannot be connected: {reason}"
     if causality == "output" and variable in descriptions[name].extra.get("readable", ()):
         return (name, found), ""
     if causality not in ("", found.causality):
@@ -238,6 +299,14 @@ def _link(
     widens = output.type == "integer" and read.type == "real"
     if output.type != read.type and not widens:
         raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
+    items = [
+        descriptions[name].extra.get("enumerations", {}).get(variable.name) for name, variable in (start, end)
+    ]
+    if None not in items and items[0] != items[1]:
+        said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
+        raise ValueError(
+            f"{names[0]} is an enumeration of {said[0]}; {names[1]} of {said[1]}: they have to agree"
+        )
     if (transform, shift) != (1.0, 0.0) and read.type != "real":
         raise ValueError(f"{names[1]} is {read.type}: only real inputs take a factor and an offset")
     factor, offset = 1.0, 0.0

@@ -4,6 +4,7 @@ BALL   h' = v, v' = push - 9.81; bounces at h = 0 with `gear` tenths of its spee
 VDP    x' = v, v' = mu (1 - x^2) v - x
 STAIR  no states; `count` goes up at every whole second, by time events; stops at `limit`
 TURN   x' = `rate`, taken back by `nominal` at the end of an integrator step beyond it, `count` goes up
+TICK   x' = `rate`; at each tick of its clock `count` goes up
 DRAIN  x' = -sqrt(x), which is not defined below 0
 Types and functions after the FMI 3.0 standard. */
 #include <math.h>
@@ -30,7 +31,7 @@ enum { STATES = 2, INDICATORS = 0 };
 enum { STATES = 1, INDICATORS = 0 };
 #endif
 
-typedef struct { double time, x[2], rate[2], input, parameter, nominal; int32_t whole[3]; } Data;
+typedef struct { double time, x[2], rate[2], input, parameter, nominal; int32_t whole[3]; bool ticks; } Data;
 typedef struct { Data d; int mode; void *environment; Log log; } Model;
 
 static Status check(Model *m, int modes, const char *name) {
@@ -48,6 +49,8 @@ static Status rates(Data *d) {
     d->rate[0] = d->x[1];
     d->rate[1] = d->parameter * (1.0 - d->x[0] * d->x[0]) * d->x[1] - d->x[0];
 #elif defined(TURN)
+    d->rate[0] = d->parameter;
+#elif defined(TICK)
     d->rate[0] = d->parameter;
 #elif defined(DRAIN)
     if (d->x[0] < 0.0) return Discard;
@@ -111,9 +114,17 @@ EXPORT Status fmi3UpdateDiscreteStates(Model *m, bool *again, bool *terminate, b
         d->whole[COUNT]++;
     }
     *nominals = true;
+#elif defined(TICK)
+    d->whole[COUNT] += d->ticks;
+    d->ticks = false;
 #endif
     *again = *values = d->whole[COUNT] != before;
     *terminate = d->whole[COUNT] >= d->whole[LIMIT];
+    return OK;
+}
+EXPORT Status fmi3SetClock(Model *m, const Reference r[], size_t n, const bool v[]) {
+    IN(EVENT);
+    m->d.ticks = v[0];
     return OK;
 }
 EXPORT Status fmi3CompletedIntegratorStep(Model *m, bool no_set, bool *event, bool *terminate) {
