@@ -9,6 +9,7 @@ from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.dormand_prince_853 import DormandPrince853
 from cosim_integrators.esdirk43 import Esdirk43
 from cosim_integrators.explicit_euler import ExplicitEuler
+from cosim_integrators.generalized_alpha import GeneralizedAlpha
 from cosim_integrators.heun import Heun
 from cosim_integrators.implicit_euler import ImplicitEuler
 from cosim_integrators.library.cvode import Cvode
@@ -48,6 +49,7 @@ def cosim_register_integrators(register: cosim.Register) -> None:
     register("integrators.radau5", Radau5)
     register("integrators.esdirk43", Esdirk43)
     register("integrators.bdf", Bdf)
+    register("integrators.generalized_alpha", GeneralizedAlpha)
     register("integrators.scipy_dop853", ScipyDop853)
     register("integrators.scipy_lsoda", ScipyLsoda)
     register("integrators.scipy_radau", ScipyRadau)

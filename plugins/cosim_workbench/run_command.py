@@ -12,7 +12,7 @@ from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
-from cosim_workbench.simulation_table import TOLERANCES, positive
+from cosim_workbench.simulation_table import TOLERANCES, own_options, positive
 from cosim_workbench.summary import summary
 
 UNTIL = 1.0
@@ -64,6 +64,9 @@ class RunCommand(cosim.Command):
         """Read, check, run, write; what was computed is written when the run fails, too."""
         model = cosim.Model.from_file(arguments.model)
         settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
+        for option in own_options(model.simulation.get("integrator")):
+            if option not in own_options(settings.get("integrator")):
+                settings.pop(option, None)
         target = arguments.output or Path(f"{arguments.model.stem}.csv")
         sink = sink_for(target)
         if arguments.plot is not None:

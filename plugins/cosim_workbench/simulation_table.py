@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ class SimulationTable(cosim.ModelTable):
     ``until`` and the steps of the integrator (``fixed_step``, ``initial_step``, ``minimum_step``,
     ``maximum_step``) in s or with a unit, ``accuracy``, ``relative_tolerance`` and ``absolute_tolerance`` (a
     number, or a table by group of states or path: ``{ q = 1e-9, "engine.u" = 1e-6 }``), ``integrator`` (an id
-    without a dot belongs to ``integrators``), and
+    without a dot belongs to ``integrators``), the numbers that it takes of its own (``rho_infinity``), and
     ``output = { interval = "1 ms", signals = ["engine.z", "energy.*"] }``.
     """
 
@@ -30,7 +31,8 @@ class SimulationTable(cosim.ModelTable):
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Any) -> None:
         """Keep what is said as the settings of the model's own runs."""
-        for key, value in entry.items():
+        for key in sorted(entry, key="integrator".__ne__):  # what else may be said depends on it
+            value = entry[key]
             if key in TIMES:
                 _keep(model, key, partial(positive, value, "s", key), key, report)
             elif key == "accuracy":
@@ -41,6 +43,8 @@ class SimulationTable(cosim.ModelTable):
                 _keep(model, key, partial(self._integrator, value), key, report)
             elif key == "output":
                 self._output(model, value, report)
+            elif key in own_options(model.simulation.get("integrator")):
+                _keep(model, key, partial(number, value, key), key, report)
             else:
                 report(key, unknown("key", key, KEYS))
 
@@ -63,6 +67,22 @@ class SimulationTable(cosim.ModelTable):
                 model.simulation["signals"] = inner
             else:
                 report(path, f'signals is {inner!r}, needs a list of paths, such as ["engine.z", "energy.*"]')
+
+
+def own_options(integrator: str | None) -> list[str]:
+    """Names of the options that an integrator has beside those of all."""
+    if integrator is None:
+        return []
+    found = inspect.signature(cosim.registry().get("integrator", integrator)).parameters.values()
+    common = inspect.signature(cosim.Integrator).parameters
+    return [p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in common]
+
+
+def number(value: Any, name: str) -> float:
+    """A number without a unit; `ModelError` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise cosim.ModelError.of("", f"{name} is {value!r}, needs a number")
+    return float(value)
 
 
 def positive(value: Any, unit: str, name: str) -> float:

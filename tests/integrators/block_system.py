@@ -40,6 +40,7 @@ class BlockSystem:
         self.ints = np.zeros(1, dtype=np.int64)
         self.derivative_range = (0, 1)
         self.has_updates = False
+        self.nq = self.nu = 0
         self.projection = np.zeros(11, dtype=np.int64)
         self.variables: dict[str, Any] = {}
         self._empty, self._no_ints = np.zeros(1), np.zeros(1, dtype=np.int64)

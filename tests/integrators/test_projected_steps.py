@@ -12,7 +12,7 @@ from cosim.testing.other_mode import results_in_other_mode
 from cosim_dynamics import mass_matrix
 from cosim_mechanics import Multibody
 
-RUNNERS = ["runge_kutta_merson", "dormand_prince_853", "radau5", "esdirk43", "bdf"]
+RUNNERS = ["runge_kutta_merson", "dormand_prince_853", "radau5", "esdirk43", "generalized_alpha", "bdf"]
 
 
 def spatial_loop() -> cosim.System:

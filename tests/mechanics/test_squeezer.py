@@ -104,3 +104,14 @@ def test_start_and_end_are_the_published_ones():
     simulator.advance_to(0.03)
     end = [simulator.state[f"{k}_joint.angle"] for k in START]
     assert end == pytest.approx(END, abs=2e-7)
+
+
+def test_generalized_alpha_follows_it():
+    errors = []
+    for step in (2e-5, 1e-5):
+        simulator = cosim.Simulator(squeezer(), integrator="integrators.generalized_alpha", fixed_step=step)
+        simulator.advance_to(0.03)
+        end = np.array([simulator.state[f"{k}_joint.angle"][0] for k in START])
+        errors.append(np.abs(end - END).max())
+    assert errors[1] < 1e-3
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)

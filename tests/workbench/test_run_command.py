@@ -187,3 +187,21 @@ def test_info_of_nothing(folder: Path, capsys: Captured, name: str) -> None:
     assert main(["info", name]) == 2
     said = capsys.readouterr().err
     assert name in said and "Traceback" not in said
+
+
+def test_a_model_file_gives_an_integrator_its_own_options(folder: Path, capsys: Captured) -> None:
+    chosen = 'integrator = "generalized_alpha"\nfixed_step = "1 ms"\nrho_infinity = {}\nuntil = "50 ms"'
+    write_model(folder, ('until = "50 ms"', chosen.format("0.2")))
+    assert main(["run", "mount.toml", "-q"]) == 0
+    damped = read("mount.csv")["engine.z"][-1]
+    write_model(folder, ('until = "50 ms"', chosen.format("1.0")))
+    assert main(["run", "mount.toml", "-q"]) == 0
+    assert read("mount.csv")["engine.z"][-1] != damped
+    assert main(["run", "mount.toml", "-q", "--integrator", "radau5"]) == 0
+    capsys.readouterr()
+    write_model(folder, ('until = "50 ms"', chosen.format('"much"')))
+    assert main(["run", "mount.toml"]) == 2
+    assert "simulation: rho_infinity is 'much', needs a number" in capsys.readouterr().err
+    write_model(folder, ('until = "50 ms"', chosen.format("2.0")))
+    assert main(["run", "mount.toml"]) == 2
+    assert "rho_infinity is 2.0, must be a number from 0 to 1" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.integration.layout import LAST_ERROR, WORST
+from cosim.integration.layout import LAST_ERROR, WORK_HEADER, WORST
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.layout import EPSILON
@@ -52,7 +52,7 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
     Attributes
     ----------
     method : ndarray
-        Numbers of the method, as its kernel functions take them.
+        What `numbers` answers unless it is overridden.
     vectors, history : int
         Vectors of the length of the state that it needs in `work` and in `memory`.
     shifts : (float, float, float)
@@ -88,7 +88,11 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
         refresh = min(0.1, max(1e-3, 1e-3 * float(self._pattern[layout.P_COLOURS])))
         head = [self.vectors, self.history, factor, max(10.0 * EPSILON / reached, left), refresh]
         more = 0.0 if self.fixed_step is None else MORE_ITERATIONS
-        return np.array([*head, ROUNDING / reached, more, *self.method])
+        return np.array([*head, ROUNDING / reached, more, *self.numbers(system)])
+
+    def numbers(self, system: System) -> Vector:
+        """Numbers of the method, as its kernel functions take them."""
+        return self.method
 
     def memory_size(self, ny: int) -> int:
         """Header, history and the entries of the Jacobian, as many as the system has."""
@@ -134,3 +138,5 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
             weakref.finalize(self, cosim.release_address, address)
             self._pattern[layout.P_SPARSE] = address
         super()._prepare(system)
+        at = WORK_HEADER + layout.V_SHIFT * self._ny
+        self._work[at : at + self._ny] = 1.0

@@ -47,7 +47,8 @@ REJECTED = OWN + 5  # whether this step was rejected before
 # vectors in work
 V_START, V_END, V_SPARE, V_SLOPE, V_WEIGHT, V_ERROR, V_RIGHT, V_IMAGINARY, V_BASE = range(9)
 V_DENSE = 9  # five of them
-V_FAMILY = 14
+V_SHIFT = 14  # of Newton's real matrix, relative to that of the method; 1 unless groups of states differ
+V_FAMILY = 15
 COMMON_VECTORS = 3
 
 # pattern

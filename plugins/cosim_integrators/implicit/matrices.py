@@ -14,6 +14,8 @@ from cosim_integrators.implicit.layout import (
     P_SIZE,
     P_SPARSE,
     SINGULAR,
+    V_SHIFT,
+    vector,
 )
 
 SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of its end is no reason
@@ -37,7 +39,9 @@ def check_matrices(memory, lu, pattern):
 
 
 def make_matrices(step, shift, re, im, memory, work, lu, pattern):
-    """Have the factors of ``shift / step I - J`` and, if the method has it, ``(re + i im) / step I - J``.
+    """Have the factors of ``shift / step S - J`` and, if the method has it, ``(re + i im) / step S - J``.
+
+    S is diagonal: `V_SHIFT`.
 
     What decides is the memory in the State: a resumed run makes the same matrices again, also where
     they belong to a step that was a little different. Returns OK or SINGULAR.
@@ -57,15 +61,15 @@ def make_matrices(step, shift, re, im, memory, work, lu, pattern):
     for e in range(entries):
         made_from[e] = jacobian[e]
     if pattern[P_SPARSE] != 0:
-        status = ask(MAKE, wanted, made_from, made_from, pattern)
+        status = ask(MAKE, wanted, made_from, vector(work, V_SHIFT, n), pattern)
     else:
         real = lu[1 : 1 + n * n]
-        _fill(real, 1, shift / wanted, 0.0, jacobian, pattern, n)
+        _fill(real, 1, shift / wanted, 0.0, jacobian, pattern, vector(work, V_SHIFT, n))
         status = factor(real, lu[1 + n * n : 1 + n * n + n], n)
         if status == 0 and pattern[P_COMPLEX] != 0:
             at = 1 + n * n + n
             matrix = lu[at : at + 2 * n * n]
-            _fill(matrix, 2, re / wanted, im / wanted, jacobian, pattern, n)
+            _fill(matrix, 2, re / wanted, im / wanted, jacobian, pattern, vector(work, V_SHIFT, n))
             status = factor_complex(matrix, lu[at + 2 * n * n : at + 2 * n * n + n], n)
     if status != 0:
         return SINGULAR
@@ -74,17 +78,18 @@ def make_matrices(step, shift, re, im, memory, work, lu, pattern):
     return OK
 
 
-def _fill(matrix, width, re, im, jacobian, pattern, n):
-    """``(re + i im) I - J``, dense, `width` numbers an entry."""
+def _fill(matrix, width, re, im, jacobian, pattern, diagonal):
+    """``(re + i im) S - J``, dense, `width` numbers an entry."""
+    n = pattern[P_SIZE]
     for i in range(width * n * n):
         matrix[i] = 0.0
     for j in range(n):
         for e in range(pattern[P_COLOUR + n + j], pattern[P_COLOUR + n + j + 1]):
             matrix[width * (pattern[P_COLOUR + 2 * n + 1 + e] * n + j)] = -jacobian[e]
     for j in range(n):
-        matrix[width * (j * n + j)] += re
+        matrix[width * (j * n + j)] += re * diagonal[j]
         if width == 2:
-            matrix[2 * (j * n + j) + 1] += im
+            matrix[2 * (j * n + j) + 1] += im * diagonal[j]
 
 
 def solve_real(lu, pattern, b):

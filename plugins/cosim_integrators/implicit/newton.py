@@ -22,6 +22,7 @@ from cosim_integrators.implicit.layout import (
     TOLERANCE,
     V_BASE,
     V_RIGHT,
+    V_SHIFT,
     V_WEIGHT,
     power,
     vector,
@@ -95,12 +96,13 @@ def begin_iteration(memory):
 
 
 def solve_stage(table, ints, first, last, t, y, p, d, k, h, c, weighted, method, memory, work, lu, pattern):
-    """Solve ``y = base + weighted f(t, y)`` from the guess in `y`; the factors are those of `weighted`.
+    """Solve ``shift (y - base) = weighted f(t, y)`` from the guess in `y`, with the factors made for it.
 
     Returns OK, BAD_NUMBER, SLOW or 1 + the index of a block that failed.
     """
     n = y.shape[0]
     base = vector(work, V_BASE, n)
+    shift = vector(work, V_SHIFT, n)
     right = vector(work, V_RIGHT, n)
     weight = vector(work, V_WEIGHT, n)
     begin_iteration(memory)
@@ -117,7 +119,7 @@ def solve_stage(table, ints, first, last, t, y, p, d, k, h, c, weighted, method,
             work[FAILED_TIME] = t
             return status
         for m in range(n):
-            right[m] = c[m] - (y[m] - base[m]) / weighted
+            right[m] = c[m] - shift[m] * (y[m] - base[m]) / weighted
         solve_real(lu, pattern, right)
         size = 0.0
         for m in range(n):

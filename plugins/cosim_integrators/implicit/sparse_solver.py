@@ -21,18 +21,18 @@ class SparseSolver:
     pattern : ndarray of int64
         Structure of the Jacobian.
     shifts : (float, float, float)
-        The real matrix is ``shifts[0] / step I - J``; the complex one has ``shifts[1] + i shifts[2]``,
-        and is left out when the latter is 0.
+        The real matrix is ``shifts[0] / step S - J`` with a diagonal S that is given each time; the complex
+        one has ``shifts[1] + i shifts[2]``, and is left out when the latter is 0.
     """
 
     def __init__(self, pattern: NDArray[np.int64], shifts: tuple[float, float, float]) -> None:
-        from scipy.sparse import csc_array, identity
+        from scipy.sparse import csc_array, diags_array
 
         n, entries = int(pattern[0]), int(pattern[P_ENTRIES])
         self._starts = pattern[P_COLOUR + n : P_COLOUR + 2 * n + 1].copy()
         self._rows = pattern[P_COLOUR + 2 * n + 1 :][:entries].copy()
         self._matrix: Any = csc_array
-        self._identity = identity(n, format="csc")
+        self._diagonal: Any = diags_array
         self._size = n
         self._full = entries > MOSTLY_FULL * n * n
         self._shifts = shifts
@@ -51,10 +51,11 @@ class SparseSolver:
         """
         if first == MAKE:
             jacobian = self._matrix((np.array(y), self._rows, self._starts), shape=(self._size, self._size))
+            diagonal = self._diagonal(np.array(c), format="csc")
             real, re, im = (shift / float(t) for shift in self._shifts)
-            self._solve_real = self._factored(real * self._identity - jacobian)
+            self._solve_real = self._factored(real * diagonal - jacobian)
             if im != 0.0:
-                self._solve_complex = self._factored(complex(re, im) * self._identity - jacobian)
+                self._solve_complex = self._factored(complex(re, im) * diagonal - jacobian)
         elif first == SOLVE_REAL:
             y[:] = self._solve_real(np.array(y))
         else:
