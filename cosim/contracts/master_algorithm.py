@@ -90,6 +90,9 @@ class MasterAlgorithm(ABC):
         refused, since no order resolves it; otherwise they go in the order in which they were given.
     restores : bool
         Whether it goes back to saved states; participants that cannot are refused.
+    varies_step : bool
+        Whether participants have to step by other lengths than the communication step; those that cannot
+        are refused.
     fixed_sequence : bool
         Whether `step` does the same calls in the same order in every step, whatever the values. The master
         then notes them once and repeats them in compiled code.
@@ -106,6 +109,7 @@ class MasterAlgorithm(ABC):
 
     exchanges_within_step: bool = False
     restores: ClassVar[bool] = False
+    varies_step: ClassVar[bool] = False
     fixed_sequence: bool = False
 
     def initialize(self, exchange: Exchange, time: float) -> None:  # noqa: B027 - most have nothing to forget

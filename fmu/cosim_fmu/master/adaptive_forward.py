@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 import cosim
@@ -29,6 +31,8 @@ class AdaptiveForward(cosim.MasterAlgorithm):
     absolute_tolerance : float
         The error that is allowed however small a value is, > 0; in its unit.
     """
+
+    varies_step: ClassVar[bool] = True
 
     def __init__(self, tolerance: float = 1e-4, absolute_tolerance: float = 1e-6) -> None:
         self.control = StepControl(tolerance, absolute_tolerance, order=2)

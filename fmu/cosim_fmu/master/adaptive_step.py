@@ -30,6 +30,7 @@ class AdaptiveStep(cosim.MasterAlgorithm):
     """
 
     restores: ClassVar[bool] = True
+    varies_step: ClassVar[bool] = True
 
     def __init__(
         self, tolerance: float = 1e-4, absolute_tolerance: float = 1e-6, base: str = "jacobi"

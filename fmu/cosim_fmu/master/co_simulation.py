@@ -28,6 +28,7 @@ from cosim_fmu.master.wiring import (
     check_abilities,
     check_connections,
     check_copies,
+    check_last_step,
     check_loops,
     check_starts,
     check_steps,
@@ -168,6 +169,9 @@ class CoSimulation:
             KeyboardInterrupt of a run that was interrupted).
         """
         points = CommunicationPoints(self.start, until, self.step)
+        problems = check_last_step(self.descriptions, self.every, points)
+        if problems:
+            raise cosim.ModelError(problems)
         recorder = Recorder(self.descriptions, self.links, record)
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()

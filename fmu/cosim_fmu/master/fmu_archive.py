@@ -214,6 +214,7 @@ class _Document:
         self.refused = ""
         self._depth = 0
         self._variable = ""
+        self._clock_types: dict[str, dict[str, str]] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._depth == 0:
@@ -231,7 +232,10 @@ class _Document:
         elif self._depth == 2:
             self._variable = attributes.get("name", "")
             if tag == "Clock":
-                self.clocks[self._variable] = dict(attributes)
+                declared = self._clock_types.get(attributes.get("declaredType", ""), {})
+                self.clocks[self._variable] = {**declared, **attributes}
+            elif tag == "ClockType":
+                self._clock_types[self._variable] = dict(attributes)
             if attributes.get("intermediateUpdate") in ("true", "1"):
                 self.intermediate.add(self._variable)
         elif self._depth == 3 and tag == "Start":

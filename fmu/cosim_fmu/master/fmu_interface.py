@@ -10,6 +10,7 @@ from typing import Any
 import cosim
 from cosim_fmu.master.fmi3_clock import Fmi3Clock
 from cosim_fmu.master.fmu_archive import FmuArchive
+from cosim_fmu.master.model_description import read_model_description
 
 TYPES = {
     "Real": "real",
@@ -127,11 +128,8 @@ def read_interface(
         When it cannot be understood. Small offences against the standard that do no harm here
         (units not defined, missing InitialUnknowns, odd variability) are let pass.
     """
-    from fmpy import read_model_description
-
     try:
-        read = read_model_description(str(archive.path), validate=False)
-        return _interface(read, archive, interface, sizes or {})
+        return _interface(read_model_description(archive), archive, interface, sizes or {})
     except Exception as error:  # fmpy lets KeyError, TypeError, ValueError … of a bad document through
         raise cosim.FmuError(
             str(archive.path), f"modelDescription.xml cannot be understood: {type(error).__name__}: {error}"
@@ -168,6 +166,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
             "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
             "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
             "assumed_feedthrough": assumed,
+            "variable_step": not steps or ability.canHandleVariableCommunicationStepSize,
             "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
             "arrays": {name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
             "enumerations": _enumerations(shown, names),
@@ -192,8 +191,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         model_exchange=not steps,
         states=int(read.numberOfContinuousStates) if third else len(read.derivatives),
         indicators=int(read.numberOfEventIndicators or 0),
-        wants_steps=not steps
-        and (ability.needsCompletedIntegratorStep if third else not ability.completedIntegratorStepNotNeeded),
+        wants_steps=not steps and ability.needsCompletedIntegratorStep,
         offers=archive.interfaces,
         clocks=clocks if events else {},
         clocked={

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.link import Link
@@ -209,18 +210,40 @@ def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
 def check_abilities(
     descriptions: Descriptions, algorithm: cosim.MasterAlgorithm | None
 ) -> list[WiringProblem]:
-    """A problem for each participant that cannot go back where the algorithm wants to."""
-    if algorithm is None or not algorithm.restores:
+    """A problem for each participant that cannot do what the algorithm wants of it."""
+    if algorithm is None:
         return []
-    return [
-        problem(
-            ("participants", name),
-            f"cannot save and restore its state, which {type(algorithm).__name__} needs: take an algorithm "
-            "that only goes forward (jacobi, gauss_seidel)",
-        )
-        for name, description in descriptions.items()
-        if not description.can_restore
-    ]
+    kind = type(algorithm).__name__
+    found = []
+    for name, description in descriptions.items():
+        if algorithm.restores and not description.can_restore:
+            text = (
+                f"cannot save and restore its state, which {kind} needs: take an algorithm "
+                "that only goes forward (jacobi, gauss_seidel, adaptive_forward)"
+            )
+            found.append(problem(("participants", name), text))
+        if algorithm.varies_step and not description.extra.get("variable_step", True):
+            text = f"cannot vary its communication step, which {kind} does: take another algorithm"
+            found.append(problem(("participants", name), text))
+    return found
+
+
+def check_last_step(
+    descriptions: Descriptions, every: Mapping[str, int], points: CommunicationPoints
+) -> list[WiringProblem]:
+    """A problem for each participant whose last step would be a shorter one, which it cannot take."""
+    last = points.time(points.count) - points.time(points.count - 1) if points.count else points.step
+    found = []
+    for name, description in descriptions.items():
+        cut = abs(last - points.step) > 1e-9 * points.step or points.count % every.get(name, 1) != 0
+        if cut and not description.extra.get("variable_step", True):
+            own = every.get(name, 1) * points.step
+            text = (
+                f"{name} cannot vary its communication step, and the end, {points.until:g} s, is not a "
+                f"multiple of {own:g} s away from the start: choose the end or the step so"
+            )
+            found.append(problem(("master", "until"), text))
+    return found
 
 
 def _elements(descriptions: Descriptions, connection: Connection) -> list[Connection]:

@@ -45,6 +45,7 @@ typedef struct {
     Data data;
     fmi2CallbackFunctions callbacks;
     char name[TEXT];
+    char resources[TEXT]; /* as the environment gave it */
 } Slave;
 
 static void model_start(Data *data);
@@ -67,16 +68,21 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, int type, fmi2String guid,
                                      const fmi2CallbackFunctions *callbacks, fmi2Boolean visible,
                                      fmi2Boolean logging) {
     Slave *slave;
-    (void)resources; (void)visible; (void)logging; (void)guid;
+    (void)visible; (void)logging; (void)guid;
 #ifdef REFUSES
     callbacks->logger(callbacks->componentEnvironment, name, fmi2Error, "logStatusError",
                       "no licence for %d seats", 7);
     return NULL;
 #endif
     if (type != 1) return NULL;
+#ifdef THEIR_MEMORY
+    slave = callbacks->allocateMemory(1, sizeof(Slave));
+#else
     slave = calloc(1, sizeof(Slave));
+#endif
     slave->callbacks = *callbacks;
     strncpy(slave->name, name, TEXT - 1);
+    strncpy(slave->resources, resources ? resources : "", TEXT - 1);
     model_start(&slave->data);
     return slave;
 }
@@ -84,7 +90,11 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, int type, fmi2String guid,
 EXPORT void fmi2FreeInstance(fmi2Component c) {
     if (c == NULL) return;
     mark(c, "freed");
+#ifdef THEIR_MEMORY
+    ((Slave *)c)->callbacks.freeMemory(c);
+#else
     free(c);
+#endif
 }
 
 EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, double tolerance, double start,
@@ -126,7 +136,11 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component c, double time, double size, fmi2Bool
     }
 ACCESS(Real, fmi2Real, r, REALS)
 CHANGE(Real, fmi2Real, r, REALS)
+#ifdef OWN_GET_STRING
+OWN_GET_STRING
+#else
 ACCESS(String, fmi2String, s, STRINGS)
+#endif
 #ifndef ONLY_NEEDED
 ACCESS(Integer, fmi2Integer, i, INTEGERS)
 CHANGE(Integer, fmi2Integer, i, INTEGERS)

@@ -1,0 +1,209 @@
+"""FMUs that promise little and behave badly: a right result, or one clear message and the results so far."""
+
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_fmu.master import CoSimulation, CoSimulationError
+
+Compiled = Callable[..., Path]
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
+VARIABLES = """<ScalarVariable name="y" valueReference="0" causality="output"><Real/></ScalarVariable>
+<ScalarVariable name="u" valueReference="1" causality="input"><Real start="0"/></ScalarVariable>"""
+
+
+@pytest.fixture
+def make(tmp_path: Path, compiled: Compiled) -> Callable[..., Path]:
+    """An FMU for FMI 2.0 of a C source and the inside of its model description."""
+
+    def build(
+        kind: str,
+        variables: str = VARIABLES,
+        *,
+        head: str = HEAD,
+        abilities: str = "",
+        structure: str = "",
+        encoding: str = "utf-8",
+        name: str = "odd",
+        more: Mapping[str, bytes] | None = None,
+        library: bool = True,
+    ) -> Path:
+        from fmpy import platform, sharedLibraryExtension
+
+        text = (
+            f'{head}<fmiModelDescription fmiVersion="2.0" modelName="{kind}" guid="{{{kind}}}">'
+            f'<CoSimulation modelIdentifier="{kind}" {abilities}/>'
+            f"<ModelVariables>{variables}</ModelVariables><ModelStructure>{structure}</ModelStructure></fmiModelDescription>"
+        )
+        path = tmp_path / f"{name}.fmu"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("modelDescription.xml", text.encode(encoding))
+            if library:
+                archive.write(compiled(kind), f"binaries/{platform}/{kind}{sharedLibraryExtension}")
+            for member, content in (more or {}).items():
+                archive.writestr(member, content)
+        return path
+
+    return build
+
+
+def run(path: Path, until: float = 0.3, algorithm: str = "jacobi", **options: Any) -> Any:
+    return CoSimulation({"m": path}, [], algorithm, 0.1, **options).simulate(until)
+
+
+def test_needs_a_tool_declares_no_start_values_and_one_name_for_two(make: Any) -> None:
+    variables = """<ScalarVariable name="y" valueReference="0" causality="output"><Real/></ScalarVariable>
+<ScalarVariable name="y again" valueReference="0"><Real/></ScalarVariable>
+<ScalarVariable name="u" valueReference="1" causality="input"><Real/></ScalarVariable>
+<ScalarVariable name="gain" valueReference="2" causality="parameter"><Real/></ScalarVariable>"""
+    path = make("gain", variables, abilities='needsExecutionTool="true"')
+    loop = CoSimulation({"m": path, "n": path}, [("m.y", "n.u")], "gauss_seidel", 0.1, starts={"m.u": 2.0})
+    result = loop.simulate(0.2, record=["*"])
+    assert result["m.y again"].tolist() == result["n.y"].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_no_variables_at_all(make: Any) -> None:
+    result = run(make("gain", ""))
+    assert result.time == pytest.approx([0.0, 0.1, 0.2, 0.3]) and not result.signals
+
+
+def test_ten_thousand_variables(make: Any) -> None:
+    variables = VARIABLES + "".join(
+        f'<ScalarVariable name="x[{i}]" valueReference="0" causality="output"><Real/></ScalarVariable>'
+        for i in range(10_000)
+    )
+    result = run(make("gain", variables), starts={"m.u": 3.0})
+    assert len(result.signals) == 10_001
+    assert set(map(float, result["m.x[9999]"])) == {3.0}
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "a.b.c[1,2].d", "der(größe)", "x[*]", "'quoted.name'", "a/b:c", "Ω→", "a&amp;b", " lead"]
+)
+def test_names_of_any_kind(make: Any, name: str) -> None:
+    plain = name.replace("&amp;", "&")
+    variables = f"""<ScalarVariable name="{name}" valueReference="0" causality="output"><Real/>
+</ScalarVariable>
+<ScalarVariable name="in {name}" valueReference="1" causality="input"><Real start="4"/></ScalarVariable>
+<ScalarVariable name="gain" valueReference="2" causality="parameter"><Real start="1"/></ScalarVariable>"""
+    path = make("gain", variables)
+    links: list[Any] = [{"from": f"m.{plain}", "to": f"n.in {plain}"}] * ("*" not in name)
+    result = CoSimulation(
+        {"m": path, "n": path}, links, "jacobi", 0.1, starts={f"m.in {plain}": 5.0}
+    ).simulate(0.2, record=[f"n.{plain}"])
+    assert result[f"n.{plain}"][-1] == (5.0 if links else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding"),
+    [
+        ("\ufeff" + HEAD, "utf-8"),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>', "latin-1"),
+        ('<?xml version="1.0" encoding="UTF-16"?>', "utf-16"),
+        ("", "utf-8"),
+    ],
+)
+def test_encodings_of_the_model_description(make: Any, head: str, encoding: str) -> None:
+    path = make("gain", VARIABLES.replace('"y"', '"Höhe"'), head=head, encoding=encoding)
+    assert run(path, starts={"m.u": 1.0})["m.Höhe"].tolist() == [1.0] * 4
+
+
+def test_resources_strings_that_are_null_memory_and_logs_of_no_encoding(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mit Leerzeichen ünd 100%"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    text = '<ScalarVariable name="s" valueReference="0" causality="output"><String/></ScalarVariable>'
+    path = make("odd", VARIABLES + text, more={"resources/number": b"7"})
+    loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.u": 0.5})
+    seen = []
+    result = loop.simulate(0.2, observe=lambda t, values: seen.append(loop.participants["m"].get(["s"])))  # type: ignore[func-returns-value]
+    assert result["m.y"].tolist() == [0.0, 7.5, 7.5]
+    assert seen == [[""]] * 3
+    failing = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.u": 2.0})
+    with pytest.raises(CoSimulationError, match=r"m: .*fmi2DoStep: failed with status error.*na.ve"):
+        failing.simulate(0.2)
+
+
+FAILING = """<ScalarVariable name="y" valueReference="0" causality="output"><Real/></ScalarVariable>
+<ScalarVariable name="fail_at" valueReference="1" causality="parameter"><Real start="0"/></ScalarVariable>
+<ScalarVariable name="reached" valueReference="2" causality="parameter"><Real start="0"/></ScalarVariable>
+<ScalarVariable name="size" valueReference="3" causality="output"><Real/></ScalarVariable>
+<ScalarVariable name="status" valueReference="0" causality="parameter" variability="fixed">
+<Integer start="0"/></ScalarVariable>"""
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (2, r"the step from t = 0\.2 s by 0\.1 s was discarded"),
+        (3, "failed with status error"),
+        (4, "failed with status fatal"),
+        (5, "returned pending, but asynchronous steps are not supported"),
+        (9, "failed with status 9"),
+    ],
+)
+@pytest.mark.parametrize("record", [["m.y"], None, ["m.y", "m.status"]], ids=["compiled", "all", "python"])
+def test_a_step_that_fails_names_the_participant_and_keeps_the_results(
+    make: Any, status: int, said: str, record: Any
+) -> None:
+    starts = {"m.fail_at": 0.25, "m.status": status, "m.reached": 0.0}
+    loop = CoSimulation({"m": make("failing", FAILING)}, [], "jacobi", 0.1, starts=starts)
+    with pytest.raises(CoSimulationError, match=f"m: .*{said}.*pump ran dry at 0.200") as caught:
+        loop.simulate(1.0, record=record)
+    assert caught.value.result.time == pytest.approx([0.0, 0.1, 0.2])
+    assert caught.value.result["m.y"] == pytest.approx([0.0, 0.1, 0.2])
+
+
+def test_warnings_go_on(make: Any) -> None:
+    result = run(make("failing", FAILING), starts={"m.fail_at": 0.15, "m.status": 1})
+    assert result.time.size == 4
+
+
+def test_a_step_that_has_to_vary(make: Any) -> None:
+    path = make("failing", FAILING)
+    with pytest.raises(cosim.CosimError, match=r"m cannot vary its communication step.*0\.25"):
+        run(path, until=0.25)
+    with pytest.raises(cosim.ModelError, match="cannot vary its communication step, which AdaptiveForward"):
+        run(path, algorithm="adaptive_forward")
+    able = make("failing", FAILING, abilities='canHandleVariableCommunicationStepSize="true"', name="able")
+    assert run(able, until=0.25)["m.size"][1:] == pytest.approx([0.1, 0.1, 0.05])
+
+
+def test_without_saved_states_algorithms_that_go_back_refuse(make: Any) -> None:
+    with pytest.raises(cosim.ModelError, match="cannot save and restore its state.*adaptive_forward"):
+        run(make("gain"), algorithm="waveform_iteration")
+
+
+def test_only_sources(make: Any) -> None:
+    path = make("gain", library=False, more={"sources/gain.c": b"int x;"})
+    with pytest.raises(cosim.FmuError, match=r"no binary.*C sources: 'fmpy compile odd\.fmu' adds"):
+        run(path)
+
+
+def test_small_offences_against_the_standard_are_let_pass(make: Any) -> None:
+    """Blanks too many, indices that are not there, parameters without variability."""
+    for place, dependencies in enumerate(["  2 \n ", "2 17", "0"]):
+        structure = (
+            f'<Outputs><Unknown index="1" dependencies="{dependencies}"/><Unknown index="17"/></Outputs>'
+            '<InitialUnknowns><Unknown index="0"/></InitialUnknowns>'
+        )
+        result = run(make("gain", structure=structure, name=f"odd{place}"), starts={"m.u": 1.0})
+        assert result["m.y"][0] == 1.0
+
+
+def test_a_variable_without_a_type_is_an_error(make: Any) -> None:
+    path = make("gain", VARIABLES + '<ScalarVariable name="lost" valueReference="7"/>')
+    with pytest.raises(cosim.FmuError, match="cannot be understood: .*variable lost has no type"):
+        run(path)
+
+
+def test_a_parameter_out_of_its_type(make: Any) -> None:
+    with pytest.raises(cosim.ModelError, match=r"m\.u is nan, needs a finite number"):
+        run(make("gain"), starts={"m.u": np.nan})
