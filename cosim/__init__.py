@@ -7,9 +7,12 @@ methods and file formats come from plugins.
 from cosim.cause import EventCause as EventCause
 from cosim.compiled.foreign import call_with_array as call_with_array
 from cosim.compiled.foreign import call_with_interval as call_with_interval
+from cosim.compiled.lowered_code import entry_point as entry_point
+from cosim.compiled.machine_code import MachineCode as MachineCode
 from cosim.compiled.native import compile_function as compile_function
 from cosim.compiled.native import function_address as function_address
 from cosim.compiled.native import is_plain as is_plain
+from cosim.compiled.native import lower as lower
 from cosim.compiled.native import python_block_address as python_block_address
 from cosim.compiled.native import release_address as release_address
 from cosim.compiled.walker import DENSE_SIGNATURE as DENSE_SIGNATURE

@@ -23,7 +23,7 @@ OWN_LIBRARIES = {
     "cosim_workbench": {"rich", "matplotlib", "pandas"},
     "cosim_fmu": {"fmpy", "pythonfmu"},
 }
-TOUCH_NUMBA = {"cosim/compiled/native.py"}
+TOUCH_NUMBA = {"cosim/compiled/native.py", "cosim/compiled/machine_code.py"}
 HEAVY = {
     "numba",
     "llvmlite",

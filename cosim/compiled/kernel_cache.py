@@ -9,12 +9,15 @@ alone (mode 0700), and one that does not is not used.
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import os
 import shutil
 import stat
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 log = logging.getLogger("cosim.native")
@@ -65,6 +68,29 @@ def entry(digest: str) -> Path | None:
     except OSError as error:
         log.debug("noting the use of %s: %s", path, error)
     return path
+
+
+def text(digest: str, make: Callable[[], str]) -> str:
+    """The text that is kept under a digest, with a digest of its own: a damaged one is made again."""
+    root = entry(digest)
+    file = None if root is None else root / "text"
+    if file is not None and file.is_file():
+        try:
+            head, _, kept = file.read_text("utf-8").partition("\n")
+            if hashlib.sha256(kept.encode()).hexdigest() == head:
+                return kept
+        except (OSError, UnicodeDecodeError) as error:
+            log.warning("%s: %s", file, error)
+    made = make()
+    if file is not None:
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            part = file.with_name(f"text-{os.getpid()}-{threading.get_ident()}")
+            part.write_text(f"{hashlib.sha256(made.encode()).hexdigest()}\n{made}", "utf-8")
+            part.replace(file)
+        except OSError as error:
+            log.warning("code is not kept: %s: %s", file, error)
+    return made
 
 
 def prune(path: Path) -> None:

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import foreign, kernel_cache, walker
+from cosim.compiled import foreign, kernel_cache, lowered_code, walker
 from cosim.compiled.fingerprint import environment, fingerprint
 from cosim.errors import ContractError
 
@@ -115,6 +115,45 @@ def _code_address(dispatcher: Any) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
+def lower(function: Callable[..., Any], signature: str, name: str) -> str:
+    """The code of a function and of all helpers that it reaches, as LLVM's text, for no machine.
+
+    Parameters
+    ----------
+    function : function
+        As for `compile_function`.
+    signature : str
+    name : str
+        What the function is called in the text: its one symbol that others see. Its calling convention is
+        numba's: a place for the result, a place for an exception, the arguments; a status is returned.
+
+    Returns
+    -------
+    str
+        Without a target. The symbols that it leaves open are those of the C library's mathematics.
+
+    Raises
+    ------
+    ContractError
+        It is no plain function; numba is switched off or missing; it needs what only Python has.
+    """
+    if is_plain():
+        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    digest = fingerprint(function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered")
+    return lowered_code.named(kernel_cache.text(digest, lambda: _lowered(function, signature)), name)
+
+
+def _lowered(function: types.FunctionType, signature: str) -> str:
+    # Freshly compiled: the text of what comes out of numba's cache is not that of its code.
+    dispatcher = _fresh(function, signature, BLOCK_OPTIONS)
+    result = next(iter(dispatcher.overloads.values()))
+    return lowered_code.without_target(
+        str(next(iter(dispatcher.inspect_llvm().values()))), result.fndesc.llvm_func_name
+    )
+
+
 def python_block_address(block: Callable[..., None]) -> int:
     """An address that compiled code can call, for a block that is plain Python.
 
@@ -162,16 +201,25 @@ def _numba_type(letter: str) -> Any:
 
 
 def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
+    digest = fingerprint(function, signature, versions(), repr(sorted(options.items())))
+    entry = kernel_cache.entry(digest)
+    dispatcher = _fresh(function, signature, options, entry)
+    if entry is None or dispatcher._cache.missed:
+        log.info("compiled %s", function.__qualname__)
+    return dispatcher
+
+
+def _fresh(
+    function: types.FunctionType, signature: str, options: dict[str, Any], entry: Path | None = None
+) -> Any:
+    """The function as numba compiles it, or as `entry` keeps it."""
     import numba
     from numba.core.errors import NumbaWarning
 
     arguments, result = signature.split(">")
-    digest = fingerprint(function, signature, versions(), repr(sorted(options.items())))
     dispatcher = numba.njit(**options)(_with_lifted_globals(function))
-    entry = kernel_cache.entry(digest)
-    cache = None if entry is None else _cache_class()(dispatcher.py_func, entry)
-    if cache is not None:
-        dispatcher._cache = cache
+    if entry is not None:
+        dispatcher._cache = _cache_class()(dispatcher.py_func, entry)
     vectorize = numba.config.LOOP_VECTORIZE
     numba.config.LOOP_VECTORIZE = 0  # loops here are short: it gains nothing and takes a sixth of the time
     try:
@@ -181,8 +229,6 @@ def _compile(function: types.FunctionType, signature: str, options: dict[str, An
     finally:
         numba.config.LOOP_VECTORIZE = vectorize
     dispatcher.disable_compile()
-    if cache is None or cache.missed:
-        log.info("compiled %s", function.__qualname__)
     return dispatcher
 
 

@@ -1,0 +1,109 @@
+"""LLVM's text of lowered functions: for no machine in particular, and in a form that C can call.
+
+numba's calling convention, which only this file and `cosim.compiled.native` know: a place for the result, a
+place for an exception, then the arguments, an array as *(owner, parent, items, item size, data, shape …,
+strides …)*; a status is returned.
+"""
+
+from __future__ import annotations
+
+import re
+
+PLACEHOLDER = "cosim_lowered_function"
+LETTERS = {"f": "double", "i": "i64", "v": "ptr"}
+ITEM = 8
+
+
+def without_target(text: str, symbol: str) -> str:
+    """The text of a freshly compiled module, its function called `PLACEHOLDER`, nothing else to be seen.
+
+    Parameters
+    ----------
+    text : str
+        LLVM's text of one module.
+    symbol : str
+        What numba called the function.
+    """
+    text = re.sub(r"^(target|source_filename|; ModuleID) .*\n", "", text, flags=re.MULTILINE)
+    text = text.replace(f'@"{symbol}"', f"@{PLACEHOLDER}")
+    text = re.sub(rf"@{re.escape(symbol)}(?![\w.$])", f"@{PLACEHOLDER}", text)
+    # Where numba's Python side keeps something about each function: nothing here reads it.
+    return re.sub(r"^@\"?_ZN08NumbaEnv.* = common .*\n", "", text, flags=re.MULTILINE)
+
+
+def named(text: str, name: str) -> str:
+    """The text with the function under a name of its own."""
+    return text.replace(PLACEHOLDER, name)
+
+
+def entry_point(name: str, function: str, signature: str, raised: int) -> str:
+    """A function that C can call, ``int64_t NAME(struct array *arrays, double t)``, around a lowered one.
+
+    Parameters
+    ----------
+    name : str
+        Of what C calls.
+    function : str
+        Name of the lowered function.
+    signature : str
+        Letters of arrays, then ``f``, and the result ``i``. The arrays of C are structures of three words:
+        the address of the first number, how many rows, how many columns (of a table).
+    raised : int
+        Returned where the function raised.
+
+    Returns
+    -------
+    str
+        LLVM's text.
+    """
+    letters, result = signature.split(">")
+    if result != "i" or letters[-1] != "f" or set(letters[:-1]) - set("FIT"):
+        raise ValueError(f"{signature!r} is no signature of an entry point")
+    kinds, given, lines = ["ptr", "ptr"], ["ptr %result", "ptr %exception"], []
+    for i, letter in enumerate(letters[:-1]):
+        lines += [
+            f"  %p{i} = getelementptr i64, ptr %arrays, i64 {3 * i}",
+            f"  %data{i} = load ptr, ptr %p{i}",
+            f"  %q{i} = getelementptr i64, ptr %arrays, i64 {3 * i + 1}",
+            f"  %n{i} = load i64, ptr %q{i}",
+        ]
+        words = [
+            "ptr null",
+            "ptr null",
+            f"i64 %n{i}",
+            f"i64 {ITEM}",
+            f"ptr %data{i}",
+            f"i64 %n{i}",
+            f"i64 {ITEM}",
+        ]
+        if letter == "T":
+            lines += [
+                f"  %r{i} = getelementptr i64, ptr %arrays, i64 {3 * i + 2}",
+                f"  %m{i} = load i64, ptr %r{i}",
+                f"  %size{i} = mul i64 %n{i}, %m{i}",
+                f"  %stride{i} = mul i64 %m{i}, {ITEM}",
+            ]
+            words[2] = f"i64 %size{i}"
+            words[6:] = [f"i64 %m{i}", f"i64 %stride{i}", f"i64 {ITEM}"]
+        given += words
+        kinds += [word.split()[0] for word in words]
+    given.append("double %t")
+    kinds.append("double")
+    return "\n".join(
+        [
+            f"declare i32 @{function}({', '.join(kinds)})",
+            f"define i64 @{name}(ptr %arrays, double %t) {{",
+            "  %result = alloca i64",
+            "  %exception = alloca ptr",
+            "  store i64 0, ptr %result",
+            "  store ptr null, ptr %exception",
+            *lines,
+            f"  %status = call i32 @{function}({', '.join(given)})",
+            "  %value = load i64, ptr %result",
+            "  %good = icmp eq i32 %status, 0",
+            f"  %answer = select i1 %good, i64 %value, i64 {raised}",
+            "  ret i64 %answer",
+            "}",
+            "",
+        ]
+    )

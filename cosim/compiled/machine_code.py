@@ -1,0 +1,79 @@
+"""From lowered functions to one module, and to an object file of this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cosim.errors import ContractError
+
+INTRINSIC = "llvm."
+MATHEMATICS = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor "
+    "fma fmod frexp hypot ldexp lgamma log log10 log1p log2 memcpy memmove memset modf nearbyint pow "
+    "remainder rint round sin sinh sqrt tan tanh tgamma trunc"
+)
+C_LIBRARY = frozenset(MATHEMATICS.split())
+
+
+class MachineCode:
+    """Lowered functions linked into one module.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        From `cosim.lower` and `cosim.entry_point`.
+    visible : iterable of str
+        Names of the functions that others may see.
+
+    Raises
+    ------
+    ContractError
+        Something is left open that is not in the C library's mathematics.
+    """
+
+    def __init__(self, texts: Iterable[str], visible: Iterable[str]) -> None:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        modules = [llvm.parse_assembly(text) for text in texts]
+        self._module = modules[0]
+        for module in modules[1:]:
+            self._module.link_in(module)
+        self._module.verify()
+        names = set(visible)
+        for function in self._module.functions:
+            if not function.is_declaration and function.name not in names:
+                function.linkage = llvm.Linkage.internal
+        for variable in self._module.global_variables:
+            if not variable.is_declaration:
+                variable.linkage = llvm.Linkage.internal
+        missing = sorted(self.externals - C_LIBRARY)
+        if missing:
+            raise ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
+
+    @property
+    def externals(self) -> set[str]:
+        """Names that it does not define itself."""
+        found = [*self._module.functions, *self._module.global_variables]
+        return {v.name for v in found if v.is_declaration and not v.name.startswith(INTRINSIC)}
+
+    def __str__(self) -> str:
+        """LLVM's text, without a target."""
+        return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", str(self._module), flags=re.MULTILINE)
+
+    def object_file(self) -> bytes:
+        """An object file for this machine's operating system and for every processor of its family."""
+        import llvmlite.binding as llvm
+
+        triple = llvm.get_default_triple()
+        machine = llvm.Target.from_triple(triple).create_target_machine(
+            cpu="x86-64" if triple.startswith("x86_64") else "generic",
+            opt=3,
+            reloc="pic",
+            codemodel="default",
+        )
+        module = llvm.parse_assembly(str(self))
+        module.triple, module.data_layout = triple, str(machine.target_data)
+        return bytes(machine.emit_object(module))

@@ -1,0 +1,23 @@
+/* The arrays of an instance, and what the files of the shell share about them. */
+#ifndef COSIM_ARRAYS_H
+#define COSIM_ARRAYS_H
+
+#include "instance.h"
+
+enum { ITEM = 8, MOST_ITEMS = 1 << 28 };
+
+Array *new_arrays(const Model *model);
+void free_arrays(const Model *model, Array *arrays);
+size_t bytes_of(const Array *array);
+int grow_array(Array *array, int64_t wanted);
+
+double *numbers(Instance *instance, int64_t array);
+double *clock_of(Instance *instance, int64_t place);
+void forget_computed(Instance *instance);
+void note_written(Instance *instance);
+int is_failure(const Model *model, int64_t code);
+int64_t call(Instance *instance, EntryPoint *entry, double time);
+Status failure(Instance *instance, const char *function, int64_t code);
+Status compute(Instance *instance, const char *function);
+
+#endif

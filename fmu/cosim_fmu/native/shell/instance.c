@@ -1,0 +1,302 @@
+/* The life of an instance: made, initialized, stepped, ended. No mathematics: the model's entry points do it. */
+#include "instance.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+
+enum { TEXT = 1024, MOST_GROWTHS = 64 };
+
+static const char *mode_name(int64_t mode)
+{
+    return mode & INSTANTIATED   ? "instantiated"
+           : mode & INITIALIZING ? "in initialization mode"
+           : mode & STEPPING     ? "between steps"
+           : mode & EVENT        ? "in event mode"
+           : mode & CONTINUOUS   ? "in continuous-time mode"
+           : mode & STOPPED      ? "at its end"
+                                 : "failed";
+}
+
+static void say(Instance *instance, Status status, const char *category, const char *function, const char *format,
+                va_list arguments)
+{
+    char text[TEXT];
+    int used = snprintf(text, sizeof text, "%s: ", function);
+    if (used < 0) used = 0;
+    if (used >= TEXT) used = TEXT - 1;
+    (void)vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    instance->report(instance, status, category, text);
+}
+
+Status refuse(Instance *instance, const char *function, const char *format, ...)
+{
+    if (instance->log & LOG_ERRORS) {
+        va_list arguments;
+        va_start(arguments, format);
+        say(instance, ERROR, "logStatusError", function, format, arguments);
+        va_end(arguments);
+    }
+    return ERROR;
+}
+
+Status discard(Instance *instance, const char *function, const char *format, ...)
+{
+    if (instance->log & LOG_DISCARDS) {
+        va_list arguments;
+        va_start(arguments, format);
+        say(instance, DISCARD, "logStatusDiscard", function, format, arguments);
+        va_end(arguments);
+    }
+    return DISCARD;
+}
+
+Status need_mode(Instance *instance, const char *function, int64_t modes)
+{
+    if (instance->life.mode & modes) return OK;
+    return refuse(instance, function, "not allowed here: the instance is %s", mode_name(instance->life.mode));
+}
+
+Status change_mode(Instance *instance, const char *function, int64_t from, int64_t to)
+{
+    if (need_mode(instance, function, from) != OK) return ERROR;
+    instance->life.mode = to;
+    return OK;
+}
+
+/* No category named means all of them. */
+Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories)
+{
+    static const struct {
+        const char *name;
+        int64_t category;
+    } known[] = {{"logAll", LOG_ALL},
+                 {"logStatusWarning", LOG_WARNINGS},
+                 {"logStatusDiscard", LOG_DISCARDS},
+                 {"logStatusError", LOG_ERRORS},
+                 {"logEvents", LOG_EVENTS}};
+    int64_t chosen = count == 0 ? LOG_ALL : 0;
+    if (count > 0 && categories == NULL) return refuse(instance, function, "no categories are given");
+    for (size_t i = 0; i < count; i++) {
+        int64_t found = 0;
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++)
+            if (categories[i] != NULL && strcmp(categories[i], known[j].name) == 0) found = known[j].category;
+        if (found == 0)
+            return refuse(instance, function, "there is no log category '%s'",
+                          categories[i] == NULL ? "" : categories[i]);
+        chosen |= found;
+    }
+    instance->log = on ? instance->log | chosen : instance->log & ~chosen;
+    return OK;
+}
+
+/* Made and ended */
+
+Instance *make_instance(const Model *model, const char *name, int64_t kind, Report *report, void *host)
+{
+    size_t length = strlen(name) + 1;
+    Instance *instance = calloc(1, sizeof *instance);
+    if (instance == NULL) return NULL;
+    instance->model = model;
+    instance->report = report;
+    instance->host = host;
+    instance->log = LOG_ALL;
+    instance->name = malloc(length);
+    instance->arrays = new_arrays(model);
+    if (instance->name == NULL || instance->arrays == NULL) {
+        free_instance(instance);
+        return NULL;
+    }
+    memcpy(instance->name, name, length);
+    instance->life.kind = kind;
+    instance->life.mode = INSTANTIATED;
+    instance->life.accuracy = model->accuracy;
+    return instance;
+}
+
+void free_instance(Instance *instance)
+{
+    if (instance == NULL) return;
+    if (instance->arrays != NULL) free_arrays(instance->model, instance->arrays);
+    free(instance->name);
+    free(instance);
+}
+
+Status reset(Instance *instance, const char *function)
+{
+    Array *arrays = new_arrays(instance->model);
+    int64_t kind = instance->life.kind;
+    if (arrays == NULL) return refuse(instance, function, "there is no memory");
+    free_arrays(instance->model, instance->arrays);
+    instance->arrays = arrays;
+    memset(&instance->life, 0, sizeof instance->life);
+    instance->life.kind = kind;
+    instance->life.mode = INSTANTIATED;
+    instance->life.accuracy = instance->model->accuracy;
+    return OK;
+}
+
+/* Calls of the machine code */
+
+double *numbers(Instance *instance, int64_t array) { return instance->arrays[array].data; }
+
+double *clock_of(Instance *instance, int64_t place)
+{
+    return numbers(instance, instance->model->clock) + place;
+}
+
+/* The cache is not that of the state any more. */
+void forget_computed(Instance *instance)
+{
+    int64_t *places = instance->arrays[instance->model->places].data;
+    places[instance->model->places_stage] = instance->model->nothing;
+}
+
+/* Somebody wrote to the state: the next step takes it for a jump. */
+void note_written(Instance *instance)
+{
+    *clock_of(instance, instance->model->clock_jumped) = 1.0;
+    forget_computed(instance);
+}
+
+int is_failure(const Model *model, int64_t code) { return code < 0 || code >= model->first_failure; }
+
+int64_t call(Instance *instance, EntryPoint *entry, double time)
+{
+    const Model *model = instance->model;
+    int64_t code = entry(instance->arrays, time);
+    for (int growths = 0; code == model->full && growths < MOST_GROWTHS; growths++) {
+        const int64_t *places = instance->arrays[model->places].data;
+        if (!grow_array(&instance->arrays[model->history], places[model->places_needed])) return INT64_MIN;
+        code = entry(instance->arrays, time);
+    }
+    return code == model->full ? INT64_MIN : code;
+}
+
+Status failure(Instance *instance, const char *function, int64_t code)
+{
+    const Model *model = instance->model;
+    const int64_t *places = instance->arrays[model->places].data;
+    double time = *clock_of(instance, model->clock_time);
+    if (code == INT64_MIN) return refuse(instance, function, "t = %.17g s: there is no memory", time);
+    for (int64_t i = 0; i < model->sentence_count; i++) {
+        const Sentence *sentence = &model->sentences[i];
+        int64_t about = sentence->place < 0 ? -1 : places[sentence->place];
+        if (sentence->code != code) continue;
+        if (about < 0 || about >= sentence->name_count)
+            return refuse(instance, function, "t = %.17g s: %s", time, sentence->sentence);
+        return refuse(instance, function, "t = %.17g s: %s: %s", time, sentence->sentence, sentence->names[about]);
+    }
+    return refuse(instance, function, "t = %.17g s: a component could not be computed", time);
+}
+
+/* Makes the cache that of the present values. */
+Status compute(Instance *instance, const char *function)
+{
+    double time = *clock_of(instance, instance->model->clock_time);
+    int64_t code = call(instance, instance->model->evaluate, time);
+    return is_failure(instance->model, code) ? failure(instance, function, code) : OK;
+}
+
+/* Initialization */
+
+Status set_up(Instance *instance, const char *function, double start, int64_t has_stop, double stop,
+              int64_t has_tolerance, double tolerance)
+{
+    Life *life = &instance->life;
+    if (need_mode(instance, function, INSTANTIATED) != OK) return ERROR;
+    if (!isfinite(start)) return refuse(instance, function, "the start time is %g, needs a finite number", start);
+    if (has_stop && !(stop >= start))
+        return refuse(instance, function, "the stop time %.17g s is not after the start time %.17g s", stop, start);
+    if (has_tolerance && !(tolerance > 0.0 && tolerance < 1.0))
+        return refuse(instance, function, "the tolerance is %g, needs to be between 0 and 1", tolerance);
+    life->start = life->time = start;
+    life->has_stop = has_stop != 0 && stop <= DBL_MAX;
+    life->stop = life->has_stop ? stop : 0.0;
+    if (has_tolerance) life->accuracy = tolerance;
+    *clock_of(instance, instance->model->clock_time) = start;
+    forget_computed(instance);
+    return OK;
+}
+
+Status exit_initialization(Instance *instance, const char *function)
+{
+    const Model *model = instance->model;
+    Life *life = &instance->life;
+    int64_t code;
+    if (need_mode(instance, function, INITIALIZING) != OK) return ERROR;
+    code = call(instance, model->accuracy_given, life->accuracy);
+    if (!is_failure(model, code)) code = call(instance, model->initialize, life->start);
+    if (is_failure(model, code)) {
+        life->mode = FAILED;
+        return failure(instance, function, code);
+    }
+    life->mode = code == model->terminated           ? STOPPED
+                 : instance->life.kind == CO_SIMULATION ? STEPPING
+                                                     : EVENT;
+    return OK;
+}
+
+/* Co-Simulation */
+
+static Status check_step(Instance *instance, const char *function, double time, double size)
+{
+    const Life *life = &instance->life;
+    double slack;
+    if (life->mode == STOPPED)
+        return refuse(instance, function, "the simulation ended at t = %.17g s; reset it or restore a saved state",
+                      life->time);
+    if (need_mode(instance, function, STEPPING) != OK) return ERROR;
+    if (!isfinite(time) || !isfinite(size)) return refuse(instance, function, "time and step size have to be finite");
+    if (!(size > 0.0)) return refuse(instance, function, "the step size is %g s, needs more than 0", size);
+    slack = 1e-6 * size + 8.0 * DBL_EPSILON * fmax(fabs(time), fabs(life->time));
+    if (fabs(time - life->time) > slack)
+        return refuse(instance, function,
+                      "the instance is at t = %.17g s, not %.17g s. Step on from there, or go back with a saved state",
+                      life->time, time);
+    if (life->has_stop && time + size > life->stop + slack)
+        return refuse(instance, function, "the step ends after the stop time %.17g s", life->stop);
+    return OK;
+}
+
+Status do_step(Instance *instance, const char *function, double time, double size, int64_t one, Progress *progress)
+{
+    const Model *model = instance->model;
+    Life *life = &instance->life;
+    double target = time + size;
+    int64_t code = 0;
+    memset(progress, 0, sizeof *progress);
+    progress->time = life->time;
+    if (check_step(instance, function, time, size) != OK) return ERROR;
+    if (target > life->time) code = call(instance, one ? model->step : model->advance, target);
+    life->time = *clock_of(instance, model->clock_time);
+    progress->time = life->time;
+    progress->event = code == model->event_happened;
+    if (is_failure(model, code)) {
+        life->mode = FAILED;
+        return failure(instance, function, code);
+    }
+    if (code == model->terminated) {
+        progress->stopped = 1;
+        life->mode = STOPPED;
+        return discard(instance, function, "the model asked to stop at t = %.17g s", life->time);
+    }
+    return OK;
+}
+
+Status terminate(Instance *instance, const char *function)
+{
+    Life *life = &instance->life;
+    int64_t code;
+    if (need_mode(instance, function, RUNNING | STOPPED) != OK) return ERROR;
+    life->mode = STOPPED;
+    if (life->finished) return OK;
+    life->finished = 1;
+    code = call(instance, instance->model->finish, life->has_stop && life->time >= life->stop ? 1.0 : 0.0);
+    return is_failure(instance->model, code) ? failure(instance, function, code) : OK;
+}

@@ -1,0 +1,115 @@
+/* One instance of a model, and all that both versions of FMI ask of it. */
+#ifndef COSIM_INSTANCE_H
+#define COSIM_INSTANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model.h"
+
+enum { MODEL_EXCHANGE, CO_SIMULATION };
+
+/* Modes; sets of them are sums. */
+enum {
+    INSTANTIATED = 1,
+    INITIALIZING = 2,
+    STEPPING = 4,
+    EVENT = 8,
+    CONTINUOUS = 16,
+    STOPPED = 32, /* the model asked to stop, or was terminated */
+    FAILED = 64,
+    RUNNING = STEPPING | EVENT | CONTINUOUS,
+    ANY = 127
+};
+
+/* As both versions of FMI number them. */
+typedef enum { OK, WARNING, DISCARD, ERROR, FATAL } Status;
+
+/* What a saved state holds besides the arrays. */
+typedef struct {
+    int64_t kind;
+    int64_t mode;
+    int64_t has_stop;
+    int64_t finished;
+    double start;
+    double stop;
+    double accuracy;
+    double time;
+} Life;
+
+typedef struct Instance Instance;
+typedef void Report(Instance *instance, Status status, const char *category, const char *text);
+
+struct Instance {
+    const Model *model;
+    Array *arrays;
+    Life life;
+    int64_t log;      /* categories, a set */
+    char *name;
+    Report *report;
+    void *host; /* what the FMI layer keeps */
+};
+
+enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_EVENTS = 8, LOG_ALL = 15 };
+
+/* What a step or an event brought. */
+typedef struct {
+    double time;        /* where the instance is now */
+    int64_t stopped;    /* the model wants the run to end */
+    int64_t event;      /* something jumped */
+    int64_t next;       /* whether next_time is known */
+    double next_time;
+    int64_t needs_more; /* another round of the event iteration */
+} Progress;
+
+Instance *make_instance(const Model *model, const char *name, int64_t kind, Report *report, void *host);
+void free_instance(Instance *instance);
+Status reset(Instance *instance, const char *function);
+
+/* Logs and returns ERROR; `function` is what the host called. */
+Status refuse(Instance *instance, const char *function, const char *format, ...);
+Status discard(Instance *instance, const char *function, const char *format, ...);
+Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories);
+Status need_mode(Instance *instance, const char *function, int64_t modes);
+Status change_mode(Instance *instance, const char *function, int64_t from, int64_t to);
+
+Status set_up(Instance *instance, const char *function, double start, int64_t has_stop, double stop,
+              int64_t has_tolerance, double tolerance);
+Status exit_initialization(Instance *instance, const char *function);
+Status do_step(Instance *instance, const char *function, double time, double size, int64_t one, Progress *progress);
+Status terminate(Instance *instance, const char *function);
+
+const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type);
+Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values);
+Status set_real(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const double *values);
+Status get_integers(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                    int64_t *values);
+Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value);
+Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
+                              size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
+                              double *sensitivity);
+
+/* Model Exchange */
+Status set_time(Instance *instance, const char *function, double time);
+Status set_states(Instance *instance, const char *function, const double *values, size_t count);
+Status get_states(Instance *instance, const char *function, double *values, size_t count);
+Status get_nominals(Instance *instance, const char *function, double *values, size_t count);
+Status get_derivatives(Instance *instance, const char *function, double *values, size_t count);
+Status get_indicators(Instance *instance, const char *function, double *values, size_t count);
+Status update_discrete_states(Instance *instance, const char *function, Progress *progress);
+Status completed_step(Instance *instance, const char *function, Progress *progress);
+
+/* A saved state is one block of bytes, which is also its serialized form. */
+typedef struct {
+    size_t size;
+    unsigned char *bytes;
+} Saved;
+
+Status save(Instance *instance, const char *function, Saved **saved);
+Status restore(Instance *instance, const char *function, const Saved *saved);
+Status check_bytes(Instance *instance, const char *function, const unsigned char *bytes, size_t size);
+Saved *copy_bytes(const unsigned char *bytes, size_t size);
+void free_saved(Saved *saved);
+
+#endif

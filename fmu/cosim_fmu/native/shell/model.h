@@ -1,0 +1,124 @@
+/* What an instance has to know of a model: counts, tables, and the entry points of its machine code.
+
+   The tables are generated (`model_tables.py`); nothing here knows any model, and no mathematics is done here. */
+#ifndef COSIM_MODEL_H
+#define COSIM_MODEL_H
+
+#include <stdint.h>
+
+/* Numbers of eight bytes: integers or doubles, in rows; what the machine code works on. */
+typedef struct {
+    void *data;
+    int64_t rows;
+    int64_t columns;
+} Array;
+
+/* Returns a code of the model's table of codes. */
+typedef int64_t EntryPoint(Array *arrays, double time);
+
+enum { CONSTANT, STATE, SCRATCH }; /* of an array: shared by all instances, saved with them, or neither */
+
+typedef struct {
+    const char *name;
+    const void *start; /* NULL: zeros */
+    int64_t rows;
+    int64_t columns;
+    int64_t role;
+    int64_t own; /* whether each instance has a copy even of a constant one: it holds addresses */
+    int64_t grows;
+} ArrayStart;
+
+/* Where the address of a function is written when an instance is made. */
+typedef struct {
+    int64_t array;
+    int64_t index;
+    void (*function)(void);
+} Address;
+
+enum { REAL, INTEGER };
+enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
+
+typedef struct {
+    const char *name;
+    int64_t array; /* -1: the time */
+    int64_t index;
+    int64_t type;
+    int64_t settable;
+    int64_t computed; /* whether it has to be computed before it is read */
+    double minimum;
+    double maximum;
+    double nominal;
+} Variable;
+
+typedef struct {
+    int64_t variable;   /* the state, among the variables */
+    int64_t derivative; /* its rate, among the variables */
+} ContinuousState;
+
+typedef struct {
+    int64_t index; /* in the cache */
+    double level;
+} EventIndicator;
+
+/* What is said of a failure, and where in `places` stands what it is about, an index into names (-1: nowhere). */
+typedef struct {
+    int64_t code;
+    const char *sentence;
+    int64_t place;
+    int64_t name_count;
+    const char *const *names;
+} Sentence;
+
+typedef struct {
+    const char *name;
+    const char *token; /* guid, instantiation token */
+    uint8_t digest[16];
+    double accuracy;
+    int64_t kinds; /* 1 Model Exchange, 2 Co-Simulation, 3 both */
+
+    int64_t array_count;
+    const ArrayStart *arrays;
+    int64_t address_count;
+    const Address *addresses;
+    int64_t variable_count;
+    const Variable *variables;
+    int64_t state_count;
+    const ContinuousState *states;
+    int64_t indicator_count;
+    const EventIndicator *indicators;
+    int64_t sentence_count;
+    const Sentence *sentences;
+
+    int64_t cache; /* arrays, by index */
+    int64_t clock;
+    int64_t places;
+    int64_t history;
+
+    int64_t clock_time; /* places in the array `clock` */
+    int64_t clock_jumped;
+    int64_t clock_next_event;
+    int64_t clock_changed;
+
+    int64_t places_stage; /* places in the array `places` */
+    int64_t places_needed;
+    int64_t nothing; /* what is written into the first where the cache is not that of the state any more */
+
+    int64_t terminated; /* what entry points return */
+    int64_t full;
+    int64_t event_happened;
+    int64_t first_failure; /* this and more, and what is negative */
+
+    EntryPoint *initialize; /* entry points */
+    EntryPoint *advance;
+    EntryPoint *step;
+    EntryPoint *evaluate;
+    EntryPoint *event;
+    EntryPoint *completed;
+    EntryPoint *finish;
+    EntryPoint *accuracy_given;
+    EntryPoint *check;
+} Model;
+
+extern const Model cosim_model;
+
+#endif

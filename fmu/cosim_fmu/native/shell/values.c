@@ -1,0 +1,200 @@
+/* Values of variables: read, set, and how some change with others. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+
+const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type)
+{
+    static const char *const types[] = {"a real number", "an integer"};
+    const Model *model = instance->model;
+    const Variable *variable;
+    if (reference >= model->variable_count) {
+        (void)refuse(instance, function, "no variable has the value reference %u; there are 0 to %lld",
+                     (unsigned)reference, (long long)model->variable_count - 1);
+        return NULL;
+    }
+    variable = &model->variables[reference];
+    if (variable->type != type) {
+        (void)refuse(instance, function, "%s is %s, not %s", variable->name, types[variable->type], types[type]);
+        return NULL;
+    }
+    return variable;
+}
+
+static double read_real(Instance *instance, const Variable *variable)
+{
+    if (variable->array < 0) return *clock_of(instance, instance->model->clock_time);
+    return numbers(instance, variable->array)[variable->index];
+}
+
+Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values)
+{
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], REAL);
+        if (variable == NULL) return ERROR;
+        if (variable->computed && compute(instance, function) != OK) return ERROR;
+        values[i] = read_real(instance, variable);
+    }
+    return OK;
+}
+
+Status get_integers(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                    int64_t *values)
+{
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], INTEGER);
+        const int64_t *integers;
+        if (variable == NULL) return ERROR;
+        if (variable->computed && compute(instance, function) != OK) return ERROR;
+        integers = instance->arrays[variable->array].data;
+        values[i] = integers[variable->index];
+    }
+    return OK;
+}
+
+static Status check_settable(Instance *instance, const char *function, const Variable *variable)
+{
+    int64_t mode = instance->life.mode;
+    if (variable->settable == NEVER)
+        return refuse(instance, function, "%s: it is computed and cannot be set", variable->name);
+    if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)))
+        return refuse(instance, function, "%s: it can be set until initialization is over", variable->name);
+    if (variable->settable == TUNABLE && mode == CONTINUOUS)
+        return refuse(instance, function, "%s: a parameter is set in event mode", variable->name);
+    return need_mode(instance, function, INSTANTIATED | INITIALIZING | RUNNING);
+}
+
+static Status check_value(Instance *instance, const char *function, const Variable *variable, double value)
+{
+    if (!isfinite(value))
+        return refuse(instance, function, "%s is given %g, needs a finite number", variable->name, value);
+    if (value < variable->minimum)
+        return refuse(instance, function, "%s is given %.17g, needs at least %.17g", variable->name, value,
+                      variable->minimum);
+    if (value > variable->maximum)
+        return refuse(instance, function, "%s is given %.17g, needs at most %.17g", variable->name, value,
+                      variable->maximum);
+    return OK;
+}
+
+/* All are looked at; those that are right are set even where others are not. */
+Status set_real(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const double *values)
+{
+    Status worst = OK;
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], REAL);
+        double *place;
+        if (variable == NULL || check_settable(instance, function, variable) != OK ||
+            check_value(instance, function, variable, values[i]) != OK) {
+            worst = ERROR;
+            continue;
+        }
+        place = &numbers(instance, variable->array)[variable->index];
+        if (*place == values[i]) continue;
+        *place = values[i];
+        note_written(instance);
+    }
+    return worst;
+}
+
+Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value)
+{
+    const Variable *variable = find_variable(instance, function, reference, INTEGER);
+    int64_t *integers;
+    if (variable == NULL || check_settable(instance, function, variable) != OK ||
+        check_value(instance, function, variable, (double)value) != OK)
+        return ERROR;
+    integers = instance->arrays[variable->array].data;
+    if (integers[variable->index] == value) return OK;
+    integers[variable->index] = value;
+    note_written(instance);
+    return OK;
+}
+
+/* Directional derivatives: central differences of the compiled equations, about the present values. */
+
+static int is_continuous_state(const Model *model, uint32_t reference)
+{
+    for (int64_t i = 0; i < model->state_count; i++)
+        if (model->states[i].variable == (int64_t)reference) return 1;
+    return 0;
+}
+
+static Status check_unknowns_and_knowns(Instance *instance, const char *function, const uint32_t *unknowns,
+                                        size_t unknown_count, const uint32_t *knowns, size_t known_count)
+{
+    for (size_t i = 0; i < unknown_count; i++)
+        if (find_variable(instance, function, unknowns[i], REAL) == NULL) return ERROR;
+    for (size_t i = 0; i < known_count; i++) {
+        const Variable *known = find_variable(instance, function, knowns[i], REAL);
+        if (known == NULL) return ERROR;
+        if (known->settable != INPUT && known->settable != TUNABLE && !is_continuous_state(instance->model, knowns[i]))
+            return refuse(instance, function, "%s: it is no input, parameter or continuous state", known->name);
+    }
+    return OK;
+}
+
+/* The largest step along the seed in which no known moves by more than the cube root of epsilon of its size. */
+static double step_along(Instance *instance, const uint32_t *knowns, size_t count, const double *seed)
+{
+    double step = HUGE_VAL;
+    for (size_t i = 0; i < count; i++) {
+        const Variable *known = &instance->model->variables[knowns[i]];
+        double size = fmax(fabs(read_real(instance, known)), known->nominal);
+        if (seed[i] != 0.0) step = fmin(step, 6.0554544523933429e-6 * size / fabs(seed[i]));
+    }
+    return step;
+}
+
+static Status values_at(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                        const uint32_t *knowns, size_t known_count, const double *moved, double *values)
+{
+    for (size_t i = 0; i < known_count; i++) {
+        const Variable *known = &instance->model->variables[knowns[i]];
+        numbers(instance, known->array)[known->index] = moved[i];
+    }
+    forget_computed(instance);
+    return get_real(instance, function, unknowns, unknown_count, values);
+}
+
+Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
+                              size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
+                              double *sensitivity)
+{
+    double *work, *before, *moved, *first, *second, step;
+    Status status = OK;
+    if ((unknown_count > 0 && (unknowns == NULL || sensitivity == NULL)) ||
+        (known_count > 0 && (knowns == NULL || seed == NULL)))
+        return refuse(instance, function, "a list is missing");
+    if (check_unknowns_and_knowns(instance, function, unknowns, unknown_count, knowns, known_count) != OK)
+        return ERROR;
+    for (size_t i = 0; i < known_count; i++)
+        if (!isfinite(seed[i])) return refuse(instance, function, "the seed holds %g, needs finite numbers", seed[i]);
+    for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = 0.0;
+    step = step_along(instance, knowns, known_count, seed);
+    if (!(step < HUGE_VAL)) return OK;
+    work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work);
+    if (work == NULL) return refuse(instance, function, "there is no memory");
+    before = work;
+    moved = before + known_count;
+    first = moved + known_count;
+    second = first + unknown_count;
+    for (size_t i = 0; i < known_count; i++) before[i] = read_real(instance, &instance->model->variables[knowns[i]]);
+    for (size_t i = 0; i < known_count; i++) moved[i] = before[i] + step * seed[i];
+    status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, second);
+    for (size_t i = 0; i < known_count; i++) moved[i] = before[i] - step * seed[i];
+    if (status == OK)
+        status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, first);
+    if (status == OK)
+        for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = (second[i] - first[i]) / (2.0 * step);
+    /* back to the very numbers that were there */
+    (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, first);
+    free(work);
+    return status;
+}

@@ -1,0 +1,133 @@
+"""Kernel functions as machine code without Python: the same bits, and nothing needed but the C library."""
+
+import ctypes
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosim
+
+SIGNATURE = "FFIf>i"
+RAISED = -1
+
+
+def half(x):
+    return 0.5 * x
+
+
+def churn(x, work, count, t):
+    """A little of everything whose bits could differ."""
+    if count[0] < 0:
+        raise ValueError("negative")
+    for i in range(count[0]):
+        work[i] = math.sin(t + x[i]) * math.exp(-half(x[i])) + math.pow(abs(x[i]), 0.3) - x[i] * t
+        x[i] += work[i] / (1.0 + i)
+    return count[0] + 2
+
+
+def folded(table, f):
+    return table[1, 2] * 10 + table.shape[0]
+
+
+pytestmark = pytest.mark.skipif(
+    cosim.is_plain() or shutil.which("cc") is None or not sys.platform.startswith("linux"),
+    reason="needs numba, a C compiler and Linux",
+)
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("rows", ctypes.c_int64), ("columns", ctypes.c_int64)]
+
+
+def arrays_of(*given: np.ndarray) -> ctypes.Array[Array]:
+    rows = [Array(a.ctypes.data, a.shape[0], a.shape[1] if a.ndim == 2 else 1) for a in given]
+    return (Array * len(rows))(*rows)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    folder = tmp_path_factory.mktemp("lowered")
+    texts = [
+        cosim.lower(churn, SIGNATURE, "lowered_churn"),
+        cosim.entry_point("churn", "lowered_churn", SIGNATURE, RAISED),
+        cosim.lower(folded, "Tf>i", "lowered_folded"),
+        cosim.entry_point("folded", "lowered_folded", "Tf>i", RAISED),
+    ]
+    code = cosim.MachineCode(texts, ["churn", "folded"])
+    (folder / "code.o").write_bytes(code.object_file())
+    subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
+    seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)
+    assert " T churn" in seen.stdout and "lowered_churn" not in seen.stdout
+    needed = {line.split()[-1].partition("@")[0] for line in seen.stdout.splitlines() if " U " in line}
+    assert needed == {"sin", "exp", "pow"}
+    found = ctypes.CDLL(str(folder / "code.so"))
+    for name in ("churn", "folded"):
+        getattr(found, name).restype = ctypes.c_int64
+        getattr(found, name).argtypes = [ctypes.POINTER(Array), ctypes.c_double]
+    return found
+
+
+def test_a_lowered_function_gives_the_bits_of_the_compiled_one(library: ctypes.CDLL) -> None:
+    start = np.random.default_rng(3).normal(size=40)
+    there, here = start.copy(), start.copy()
+    work_there, work_here, count = np.zeros(40), np.zeros(40), np.array([40])
+    compiled = cosim.compile_function(churn, SIGNATURE)
+    for i in range(50):
+        assert library.churn(arrays_of(there, work_there, count), 0.1 * i) == 42
+        assert compiled(here, work_here, count, 0.1 * i) == 42
+    assert there.tobytes() == here.tobytes() != start.tobytes()
+    assert work_there.tobytes() == work_here.tobytes()
+
+
+def test_a_table_has_two_dimensions_and_an_exception_is_a_code(library: ctypes.CDLL) -> None:
+    table = np.arange(12).reshape(4, 3)
+    assert library.folded(arrays_of(table), 0.0) == 54
+    assert library.churn(arrays_of(np.zeros(1), np.zeros(1), np.array([-1])), 0.0) == RAISED
+
+
+def test_the_text_is_kept_and_a_damaged_one_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cosim.compiled import kernel_cache, native
+
+    made = []
+    lowered = native._lowered
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(native, "_lowered", lambda f, s: made.append(f) or lowered(f, s))
+    first = cosim.lower(half, "f>f", "one")
+    assert cosim.lower(half, "f>f", "two") == first.replace("@one", "@two") and len(made) == 1
+    kept = next(tmp_path.glob("*/text"))
+    kept.write_text(kept.read_text("utf-8").replace("ret", "add"), "utf-8")
+    assert cosim.lower(half, "f>f", "one") == first and len(made) == 2
+
+
+def test_what_only_python_has_is_refused() -> None:
+    with pytest.raises(cosim.ContractError, match="plain function"):
+        cosim.lower(math.sin, "f>f", "sine")
+    text = "declare double @PyFloat_AsDouble(ptr)\ndefine double @f(ptr %p) {\n"
+    text += "  %x = call double @PyFloat_AsDouble(ptr %p)\n  ret double %x\n}\n"
+    with pytest.raises(cosim.ContractError, match="PyFloat_AsDouble"):
+        cosim.MachineCode([text], ["f"])
+    with pytest.raises(ValueError, match="signature"):
+        cosim.entry_point("f", "g", "fF>i", RAISED)
+
+
+def test_without_numba_there_is_a_message() -> None:
+    code = (
+        "import cosim\ntry:\n    cosim.lower(cosim.walk, 'f>f', 'x')\nexcept cosim.ContractError as error:\n"
+    )
+    code += "    print(error)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=True,
+    )
+    assert "NUMBA_DISABLE_JIT" in done.stdout
