@@ -1,0 +1,122 @@
+"""Mechanical systems cut in two, with the matrix of the whole: what is exact, and what is stable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from linear_participant import LinearParticipant, Matrix
+from scipy.linalg import expm
+
+Link = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Two participants ``left`` and ``right``, and the whole in whose states they are.
+
+    Attributes
+    ----------
+    make : callable
+        The two participants; takes whether they follow slopes of their inputs.
+    links : list of (str, str)
+    whole : ndarray, shape (n, n)
+        z' = whole z, with z the states of left and then those of right.
+    start : ndarray, shape (n,)
+    """
+
+    make: Callable[[bool], dict[str, LinearParticipant]]
+    links: list[Link]
+    whole: Matrix
+    start: Matrix
+
+    @property
+    def signals(self) -> list[str]:
+        """Paths of the states."""
+        parts = self.make(False)
+        return [f"{name}.x{i}" for name, part in parts.items() for i in range(len(part.start))]
+
+    def exact(self, time: float) -> Matrix:
+        """The states at `time` (s)."""
+        return self.after(time, self.start)
+
+    def after(self, time: float, states: Matrix) -> Matrix:
+        """What becomes of `states` in `time` (s)."""
+        found: Matrix = expm(time * self.whole) @ states
+        return found
+
+
+@dataclass(frozen=True)
+class TwoMasses:
+    """Two masses on springs and dampers to the ground, and a spring and damper between them.
+
+    Attributes
+    ----------
+    m1, k1, c1, m2, k2, c2 : float
+        kg, N/m, N.s/m.
+    k, c : float
+        Of the coupling.
+    start : tuple of float
+        Position and speed of the left mass, then of the right one: m, m/s.
+    """
+
+    m1: float = 1.0
+    k1: float = 1.0
+    c1: float = 0.0
+    m2: float = 1.0
+    k2: float = 3.0
+    c2: float = 0.0
+    k: float = 2.0
+    c: float = 0.1
+    start: tuple[float, ...] = (1.0, 0.0, 1.0, 0.0)
+
+    @property
+    def whole(self) -> Matrix:
+        """Both masses and the coupling as one linear system."""
+        k, c = self.k, self.c
+        return np.array(
+            [
+                [0.0, 1.0, 0.0, 0.0],
+                [-(self.k1 + k) / self.m1, -(self.c1 + c) / self.m1, k / self.m1, c / self.m1],
+                [0.0, 0.0, 0.0, 1.0],
+                [k / self.m2, c / self.m2, -(self.k2 + k) / self.m2, -(self.c2 + c) / self.m2],
+            ]
+        )
+
+    def force_and_motion(self) -> Cut:
+        """Left has the coupling and gives its force; right gives its motion."""
+
+        def make(follows: bool) -> dict[str, LinearParticipant]:
+            right = [[0.0, 1.0], [-self.k2 / self.m2, -self.c2 / self.m2]], [[0.0], [1.0 / self.m2]]
+            return {
+                "left": self._with_coupling(self.m1, self.k1, self.c1, self.start[:2], follows),
+                "right": LinearParticipant(
+                    [*right, np.eye(2), np.zeros((2, 1))], ["f"], ["x", "v"], self.start[2:], follows
+                ),
+            }
+
+        links = [("left.force", "right.f"), ("right.x", "left.x_other"), ("right.v", "left.v_other")]
+        return Cut(make, links, self.whole, np.array(self.start))
+
+    def motion_and_motion(self) -> Cut:
+        """Both have the coupling, and give their motion."""
+
+        def make(follows: bool) -> dict[str, LinearParticipant]:
+            return {
+                "left": self._with_coupling(self.m1, self.k1, self.c1, self.start[:2], follows),
+                "right": self._with_coupling(self.m2, self.k2, self.c2, self.start[2:], follows),
+            }
+
+        pairs = (("left", "right"), ("right", "left"))
+        links = [(f"{one}.{q}", f"{other}.{q}_other") for one, other in pairs for q in "xv"]
+        return Cut(make, links, self.whole, np.array(self.start))
+
+    def _with_coupling(
+        self, m: float, k: float, c: float, start: tuple[float, ...], follows: bool
+    ) -> LinearParticipant:
+        a = [[0.0, 1.0], [-(k + self.k) / m, -(c + self.c) / m]]
+        b = [[0.0, 0.0], [self.k / m, self.c / m]]
+        y = [[1.0, 0.0], [0.0, 1.0], [self.k, self.c]]
+        d = [[0.0, 0.0], [0.0, 0.0], [-self.k, -self.c]]
+        return LinearParticipant([a, b, y, d], ["x_other", "v_other"], ["x", "v", "force"], start, follows)

@@ -1,0 +1,125 @@
+"""A linear participant that steps exactly, so that a co-simulation has no error but that of its coupling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import expm
+
+import cosim
+
+Matrix = NDArray[np.float64]
+
+
+class LinearParticipant(cosim.Participant):
+    """x' = A x + B u, y = C x + D u, with u constant over a step or along a line.
+
+    Parameters
+    ----------
+    matrices : (A, B, C, D)
+        Shapes (n, n), (n, m), (r, n), (r, m).
+    inputs, outputs : sequence of str
+        Names of the m inputs and of the r outputs; states are ``x0``, ``x1`` …
+    start : sequence of float
+        The n states at the start.
+    follows : bool
+        Whether inputs may run along slopes; else they are held.
+    """
+
+    def __init__(
+        self,
+        matrices: Sequence[Any],
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        start: Sequence[float],
+        follows: bool = False,
+    ) -> None:
+        a, b, c, d = (np.atleast_2d(np.asarray(m, dtype=float)) for m in matrices)
+        self.a, self.b = a.reshape(len(start), len(start)), b.reshape(len(start), len(inputs))
+        self.c, self.d = c.reshape(len(outputs), len(start)), d.reshape(len(outputs), len(inputs))
+        self.inputs, self.outputs, self.start, self.follows = list(inputs), list(outputs), start, follows
+        self._maps: dict[float, tuple[Matrix, Matrix, Matrix]] = {}
+        self._begin({})
+
+    def _begin(self, values: Mapping[str, float]) -> None:
+        self.x = np.array(self.start, dtype=float)
+        self.u = np.array([values.get(name, 0.0) for name in self.inputs])
+        self.slope = np.zeros(len(self.inputs))
+
+    def describe(self) -> cosim.ParticipantDescription:
+        """States are shown as well."""
+        names = {
+            **dict.fromkeys(self.inputs, "input"),
+            **dict.fromkeys(self.outputs, "output"),
+            **dict.fromkeys((f"x{i}" for i in range(len(self.start))), "output"),
+        }
+        return cosim.ParticipantDescription(
+            "linear system",
+            {name: cosim.ParticipantVariable(name, kind) for name, kind in names.items()},
+            {
+                **{f"x{i}": frozenset() for i in range(len(self.start))},
+                **{
+                    name: frozenset(u for u, gain in zip(self.inputs, row, strict=True) if gain != 0.0)
+                    for name, row in zip(self.outputs, self.d, strict=True)
+                },
+            },
+            can_restore=True,
+            follows_slopes=self.follows,
+        )
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Take the states at the start."""
+        self._begin(values)
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        """Write inputs; their slopes are zero until they are set."""
+        for name, value in zip(names, values, strict=True):
+            self.u[self.inputs.index(name)] = value
+        self.slope[:] = 0.0
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Derivatives of inputs over the next step."""
+        for name, slope in zip(names, slopes, strict=True):
+            self.slope[self.inputs.index(name)] = slope
+
+    def step(self, time: float, size: float) -> float:
+        """By the matrix exponential."""
+        a, held, sloped = self.maps(size)
+        self.x = a @ self.x + held @ self.u + sloped @ self.slope
+        self.u = self.u + size * self.slope
+        self.slope = np.zeros(len(self.inputs))
+        return time + size
+
+    def maps(self, size: float) -> tuple[Matrix, Matrix, Matrix]:
+        """What a step by `size` (s) does with states, inputs at its start and slopes of the inputs."""
+        found = self._maps.get(size)
+        if found is None:
+            n, m = self.b.shape
+            whole = np.zeros((n + 2 * m, n + 2 * m))
+            whole[:n, :n], whole[:n, n : n + m] = self.a, self.b
+            whole[n : n + m, n + m :] = np.eye(m)
+            power = expm(size * whole)
+            found = self._maps[size] = power[:n, :n], power[:n, n : n + m], power[:n, n + m :]
+        return found
+
+    def get(self, names: Sequence[str]) -> list[float]:
+        """Outputs and states."""
+        y = self.c @ self.x + self.d @ self.u
+        values = {**dict(zip(self.outputs, y, strict=True)), **{f"x{i}": v for i, v in enumerate(self.x)}}
+        return [float(values[name]) for name in names]
+
+    def save(self) -> Any:
+        """States and inputs."""
+        return self.x.copy(), self.u.copy(), self.slope.copy()
+
+    def restore(self, token: Any) -> None:
+        """Go back."""
+        self.x, self.u, self.slope = (values.copy() for values in token)
+
+    def close(self) -> None:
+        """Nothing to free."""
