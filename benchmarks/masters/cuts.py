@@ -120,3 +120,14 @@ class TwoMasses:
         y = [[1.0, 0.0], [0.0, 1.0], [self.k, self.c]]
         d = [[0.0, 0.0], [0.0, 0.0], [-self.k, -self.c]]
         return LinearParticipant([a, b, y, d], ["x_other", "v_other"], ["x", "v", "force"], start, follows)
+
+
+STIFF = TwoMasses(m2=0.1, k=1e5, c=10.0)
+"""A light mass on a coupling that is a hundred thousand times as stiff as the springs to the ground."""
+
+QUARTER_CAR = TwoMasses(m1=400.0, k1=0.0, m2=40.0, k2=150e3, k=15e3, c=1000.0, start=(-0.1, 0.0, -0.1, 0.0))
+"""Chassis (left) and wheel (right) after a step of 0.1 m in the road, from which heights are counted.
+
+Masses, tyre and suspension as the Quarter-Truck demonstration of the Open Simulation Platform gives them
+(https://open-simulation-platform.github.io/cosim-demo-app/Quarter-Truck).
+"""

@@ -105,7 +105,7 @@ def plot(tables: dict[str, dict[str, list[tuple[float, float]]]], path: Path) ->
     """A panel for each cut."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 8), layout="constrained")
+    figure = Figure(figsize=(12, 8), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     for axes, (title, table) in zip(panels.ravel(), tables.items(), strict=True):
         for name, points in table.items():
@@ -117,7 +117,7 @@ def plot(tables: dict[str, dict[str, list[tuple[float, float]]]], path: Path) ->
             axes.annotate(f"{power}", (ends[0], 0.3 * ends[0] ** power), color="grey", fontsize="small")
         axes.set_title(f"{title} over a step" if "held" in title else title.replace("slopes", "along slopes"))
         axes.grid(True, which="both", alpha=0.2)
-    panels[0, 0].legend(fontsize="x-small")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right upper", fontsize="small")
     figure.supxlabel("communication step; mean length of an exchange, s")
     figure.supylabel("largest error of the states after 2 s")
     figure.savefig(path, dpi=110)

@@ -10,7 +10,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import orders
-from cuts import Cut, TwoMasses
+from cuts import QUARTER_CAR, STIFF, Cut, TwoMasses
+from linear_participant import LinearParticipant
+from scipy.linalg import block_diag
 
 import cosim
 from cosim_fmu import CoSimulation
@@ -65,29 +67,45 @@ def test_extrapolation_begins_with_an_error_of_second_order() -> None:
 # stability
 
 
+def wires(cut: Cut, parts: dict[str, LinearParticipant]) -> np.ndarray:
+    inputs = [f"{n}.{u}" for n, p in parts.items() for u in p.inputs]
+    outputs = [f"{n}.{y}" for n, p in parts.items() for y in p.outputs]
+    found = np.zeros((len(inputs), len(outputs)))
+    for source, target in cut.links:
+        found[inputs.index(target), outputs.index(source)] = 1.0
+    return found
+
+
 def amplification(cut: Cut, step: float, algorithm: str) -> np.ndarray:
     """What a communication step does with states and outputs on the board, by its definition."""
     parts = cut.make(False)
-    names = list(parts)
-    inputs = [f"{n}.{u}" for n, p in parts.items() for u in p.inputs]
-    outputs = [f"{n}.{y}" for n, p in parts.items() for y in p.outputs]
-    states = [f"{n}.x{i}" for n, p in parts.items() for i in range(len(p.start))]
-    wires = np.zeros((len(inputs), len(outputs)))
-    for source, target in cut.links:
-        wires[inputs.index(target), outputs.index(source)] = 1.0
+    wired = wires(cut, parts)
+    states, outputs, inputs = (
+        [name for name, p in parts.items() for _ in range(size(p))]
+        for size in (lambda p: len(p.start), lambda p: len(p.outputs), lambda p: len(p.inputs))
+    )
     now = np.eye(len(states) + len(outputs))
-    x, y = np.split(now, [len(states)])
-    board = y.copy()
-    for name in names:
-        mine = [
-            [i for i, path in enumerate(paths) if path.startswith(name + ".")]
-            for paths in (inputs, outputs, states)
-        ]
-        u = (wires @ (board if algorithm == "gauss_seidel" else now[len(states) :]))[mine[0]]
-        free, forced, _ = parts[name].maps(step)
-        x[mine[2]] = free @ x[mine[2]] + forced @ u
-        board[mine[1]] = parts[name].c @ x[mine[2]] + parts[name].d @ u
-    return np.vstack([x, board])
+    x, y = np.split(now.copy(), [len(states)])
+    for name, part in parts.items():
+        seen = y if algorithm == "gauss_seidel" else now[len(states) :]
+        u = (wired @ seen)[np.array(inputs) == name]
+        mine = np.array(states) == name
+        free, forced, _ = part.maps(step)
+        x[mine] = free @ x[mine] + forced @ u
+        y[np.array(outputs) == name] = part.c @ x[mine] + part.d @ u
+    return np.vstack([x, y])
+
+
+def implicit_amplification(cut: Cut, step: float) -> np.ndarray:
+    """The same for inputs that run along a line to the outputs at the end, solved for these."""
+    parts = cut.make(True)
+    wired = wires(cut, parts)
+    free, at_start, sloped = (block_diag(*[p.maps(step)[i] for p in parts.values()]) for i in range(3))
+    at_end = sloped / step
+    c, d = block_diag(*[p.c for p in parts.values()]), block_diag(*[p.d for p in parts.values()])
+    known = np.hstack([free, (at_start - at_end) @ wired])
+    y = np.linalg.solve(np.eye(len(c)) - c @ at_end @ wired - d @ wired, c @ known)
+    return np.vstack([known + at_end @ wired @ y, y])
 
 
 def radius(matrix: np.ndarray) -> float:
@@ -113,7 +131,7 @@ FORCE, MOTION = DAMPED.force_and_motion(), DAMPED.motion_and_motion()
 
 def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
     """Per communication step, seen in a run: the largest states of two stretches of it."""
-    loop = CoSimulation(cut.make(False), cut.links, algorithm, step)
+    loop = CoSimulation(cut.make(algorithm == "interface_newton"), cut.links, algorithm, step)
     assert loop.order == ["left", "right"]
     result = loop.simulate(3000 * step, record=cut.signals)
     sizes = np.linalg.norm([result[name] for name in cut.signals], axis=0)
@@ -131,6 +149,20 @@ def test_limit_of_stability_is_that_of_the_closed_form(cut: Cut, algorithm: str)
     assert rate_of_growth(cut, algorithm, 0.85 * edge) < 1.0 < rate_of_growth(cut, algorithm, 1.2 * edge)
 
 
+def test_limit_of_stability_of_an_implicit_coupling() -> None:
+    """It has one, too: the line through the interface is not that of a stiff motion."""
+    cut = STIFF.force_and_motion()
+    edge = first_above_one(lambda step: radius(implicit_amplification(cut, step)) - 1e-6, 2e-3)
+    assert edge > 50.0 * first_above_one(lambda step: radius(amplification(cut, step, "jacobi")), 1e-6)
+    for step, grows in ((0.95 * edge, False), (1.1 * edge, True)):
+        result = CoSimulation(cut.make(True), cut.links, "interface_newton", step).simulate(60 * step)
+        sizes = np.max(np.abs([result[name] for name in cut.signals]), axis=0)
+        assert (sizes[-1] > 1e3 * sizes[1]) == grows
+        if grows:
+            expected = radius(implicit_amplification(cut, step))
+            assert (sizes[50] / sizes[30]) ** (1.0 / 20.0) == pytest.approx(expected, rel=1e-2)
+
+
 def test_gauss_seidel_over_motions_is_stable_at_every_step() -> None:
     assert (
         max(radius(amplification(MOTION, step, "gauss_seidel")) for step in np.linspace(0.01, 3.0, 300)) < 1.0
@@ -140,20 +172,19 @@ def test_gauss_seidel_over_motions_is_stable_at_every_step() -> None:
         assert max(abs(result[name][-1]) for name in MOTION.signals) < 0.1
 
 
+def contraction(cut: Cut, step: float) -> float:
+    """What one iteration makes of a change of the interface at the end of a step."""
+    parts = cut.make(True)
+    left, right = parts["left"], parts["right"]
+    assert left.outputs[2] == "force" and right.outputs == ["x", "v"]
+    # inputs at the end of the step, reached along a line: a change du is the slope du / step
+    gain = {name: part.c @ part.maps(step)[2] / step + part.d for name, part in parts.items()}
+    return radius(np.block([[np.zeros((1, 1)), gain["left"][2:]], [gain["right"], np.zeros((2, 2))]]))
+
+
 def test_fixed_point_iteration_converges_where_its_matrix_contracts() -> None:
-    """Over a step, the change of the interface is multiplied by a matrix that the step makes large."""
     cut = TwoMasses(k=300.0, c=1.0).force_and_motion()
-
-    def contraction(step: float) -> float:
-        parts = cut.make(True)
-        left, right = parts["left"], parts["right"]
-        # inputs at the end of the step, reached along a line: a change du is the slope du / step
-        gain = {n: p.c @ p.maps(step)[2] / step + p.d for n, p in parts.items()}
-        motion, force = gain["right"], gain["left"][2:]
-        assert left.outputs[2] == "force" and right.outputs == ["x", "v"]
-        return radius(np.block([[np.zeros((1, 1)), force], [motion, np.zeros((2, 2))]]))
-
-    edge = first_above_one(contraction, 1e-3)
+    edge = first_above_one(lambda step: contraction(cut, step), 1e-3)
     options: dict[str, Any] = {"iterations": 400, "tolerance": 1e-9}
     inside = CoSimulation(cut.make(True), cut.links, "waveform_iteration", 0.9 * edge, options=options)
     assert inside.simulate(3.0 * edge).statistics["algorithm"]["largest_iterations"] > 30
@@ -162,3 +193,42 @@ def test_fixed_point_iteration_converges_where_its_matrix_contracts() -> None:
         outside.simulate(3.0 * edge)
     newton = CoSimulation(cut.make(True), cut.links, "interface_newton", 1.1 * edge)
     assert newton.simulate(3.0 * edge).message == ""
+
+
+# well-known cuts
+
+
+def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options: Any) -> float:
+    """Over the whole run, of positions alone; relative to the largest of them."""
+    loop = CoSimulation(cut.make(True), cut.links, algorithm, step, options=options)
+    result = loop.simulate(until)
+    exact = np.array([cut.exact(time) for time in result.time])
+    found = np.array([result["left.x0"], result["right.x0"]]).T
+    return float(np.max(np.abs(found - exact[:, [0, 2]])) / np.max(np.abs(exact[:, [0, 2]])))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "step", "largest"),
+    [
+        ("jacobi", {}, 1e-3, 5e-2),
+        ("gauss_seidel", {}, 1e-3, 2e-2),
+        ("jacobi", {"extrapolation": 1}, 1e-3, 3e-3),
+        ("waveform_iteration", {}, 1e-3, 2e-4),
+        ("waveform_iteration", {}, 5e-3, 5e-3),
+        ("adaptive_step", {"tolerance": 1e-4}, 1e-2, 1e-2),
+    ],
+)
+def test_quarter_car(algorithm: str, options: dict[str, Any], step: float, largest: float) -> None:
+    assert largest_error(QUARTER_CAR.force_and_motion(), algorithm, step, 1.0, **options) < largest
+
+
+def test_stiff_coupling_needs_newton() -> None:
+    """With a step of half the fast period explicit algorithms grow, and fixed points do not settle."""
+    cut, step = STIFF.force_and_motion(), 3e-3
+    for algorithm in ("jacobi", "gauss_seidel"):
+        assert radius(amplification(cut, step, algorithm)) > 1.5
+    assert contraction(cut, step) > 1.1
+    with pytest.raises(cosim.SimulationError, match="did not settle"):
+        largest_error(cut, "waveform_iteration", step, 0.1)
+    assert largest_error(cut, "interface_newton", step, 0.5) < 4e-2
+    assert largest_error(cut, "interface_newton", 5e-4, 0.5) < 1e-3
