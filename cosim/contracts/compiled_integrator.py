@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cosim.compiled.native import compile_function, function_address, is_plain
-from cosim.compiled.walker import DENSE_SIGNATURE, STEP_SIGNATURE, WALK_SIGNATURE, walk
+from cosim.compiled.walker import DENSE_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.integrator import Integrator, Vector
 from cosim.contracts.step_code import StepCode, StepReason
@@ -18,8 +18,8 @@ from cosim.contracts.step_statistics import StepStatistics
 from cosim.errors import SimulationError
 from cosim.integration import layout
 from cosim.integration.advance import ADVANCE_SIGNATURE, advance
-from cosim.integration.first_step import FIRST_STEP_SIGNATURE, choose_first_step
-from cosim.integration.projection import END, NORMALIZE, PROJECT_SIGNATURE, project
+from cosim.integration.begin import begin_steps, restart_steps
+from cosim.integration.whole_way import whole_way
 
 if TYPE_CHECKING:
     State = Any
@@ -43,6 +43,11 @@ class CompiledIntegrator(Integrator):
     ----------
     step_function, redo_function, dense_function : function
         Kernel functions; plain Python, compiled when a system is prepared.
+    begin_function, restart_function : function
+        The beginning of a run, and going on after a jump: kernel functions; a method with a memory of its own
+        has others.
+    complete_function : function or None
+        What dense output needs beyond the step itself.
 
     Notes
     -----
@@ -59,6 +64,9 @@ class CompiledIntegrator(Integrator):
     step_function: ClassVar[Callable[..., Any]]
     redo_function: ClassVar[Callable[..., Any]]
     dense_function: ClassVar[Callable[..., Any]]
+    begin_function: ClassVar[Callable[..., Any]] = begin_steps
+    restart_function: ClassVar[Callable[..., Any]] = restart_steps
+    complete_function: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -102,11 +110,13 @@ class CompiledIntegrator(Integrator):
 
     def initialize(self, system: System, state: State) -> None:
         """Choose the first step and write the memory; the State is realized to Acceleration."""
+        self.check(system, state)
         self._prepare(system)
-        memory = np.zeros(self.memory_size(self._ny))
-        state.integrator_memory = memory
-        self._work[layout.START] = math.nan
-        memory[layout.NEXT_STEP] = self._first_step(system, state)
+        state.integrator_memory = np.zeros(self.memory_size(self._ny))
+        self._call(type(self).begin_function, system, state)
+
+    def check(self, system: System, state: State) -> None:
+        """Refuse, with a `SimulationError`, systems that are not for this method."""
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
         """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
@@ -160,13 +170,9 @@ class CompiledIntegrator(Integrator):
         If the step turns out to be too long for what comes, error control rejects it; a new choice
         by trial would cost evaluations at every event.
         """
-        self._work[layout.START] = math.nan
-        state.integrator_memory[layout.LAST_ERROR] = 0.0
-        if system.projection[NORMALIZE] != system.projection[END]:
-            compiled(project, PROJECT_SIGNATURE)(
-                *(system.table, system.ints, *system.derivative_range, state.time),
-                *(*system.arrays(state), system.projection),
-            )
+        if self._system is None:
+            self._prepare(system)
+        self._call(type(self).restart_function, system, state)
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
         """The last step again, ending at `t_event`, not later than error control accepted it."""
@@ -239,18 +245,23 @@ class CompiledIntegrator(Integrator):
         end = min(t_stop, state.time + min(limit, self.maximum_step))
         if end == math.inf:
             raise ValueError(NOTHING_LIMITS)
-        step, work = compiled(walk, WALK_SIGNATURE), self._work
-        arrays = (system.table, system.ints, *system.derivative_range)
-        status = step(*arrays, end, *system.arrays(state))
-        if status != 0:
-            work[layout.FAILED_BLOCK], work[layout.FAILED_TIME] = status - 1, end
-            step(*arrays, state.time, *system.arrays(state))
-            return StepCode.BLOCK_FAILED
-        work[layout.START], work[layout.END], work[layout.ACCEPTED_END] = state.time, end, end
-        work[layout.REASON] = layout.BY_TARGET if end == t_stop else layout.BY_LIMIT
-        work[layout.STEPS] += 1.0
-        state._advance(end)
-        return StepCode.DONE
+        code = compiled(whole_way, STEP_SIGNATURE)(
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
+            *(t_stop, limit),
+        )
+        if code == layout.DONE:
+            state._advance(end)
+        return CODES[code]
+
+    def _call(self, function: Any, system: System, state: State) -> None:
+        """Call one of the method's functions that have the signature of a step taken again."""
+        code = compiled(function, layout.REDO_SIGNATURE)(
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
+        )
+        if code != layout.DONE:
+            raise SimulationError(state.time, CODES[code].sentence)
 
     def _prepare(self, system: System) -> None:
         """Compile, and make room for this system."""
@@ -260,7 +271,7 @@ class CompiledIntegrator(Integrator):
         head = np.zeros(layout.SETTINGS_HEADER)
         head[layout.ACCURACY], head[layout.ERROR_ORDER] = self.accuracy, self.error_order
         head[layout.SMALLEST], head[layout.LARGEST] = self.minimum_step, self.maximum_step
-        head[layout.FIXED] = self.fixed_step or 0.0
+        head[layout.FIXED], head[layout.INITIAL] = self.fixed_step or 0.0, self.initial_step or 0.0
         self._settings = np.concatenate([head, relative, absolute])
         self._coefficients = self.coefficients(system)
         self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
@@ -279,22 +290,6 @@ class CompiledIntegrator(Integrator):
         self._step = compiled(type(self).step_function, STEP_SIGNATURE)
         self._redo = compiled(type(self).redo_function, layout.REDO_SIGNATURE)
         self._dense = compiled(type(self).dense_function, DENSE_SIGNATURE)
-
-    def _first_step(self, system: System, state: State) -> float:
-        if self.fixed_step is not None:
-            return self.fixed_step
-        if self.initial_step is not None:
-            return self.initial_step
-        if self._ny == 0:
-            return self.maximum_step
-        status = compiled(choose_first_step, FIRST_STEP_SIGNATURE)(
-            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
-            *(self._settings, self._work),
-        )
-        if status != 0:
-            raise SimulationError(state.time, StepCode.BLOCK_FAILED.sentence)
-        chosen, self._work[layout.END] = float(self._work[layout.END]), math.nan
-        return min(max(chosen, self.minimum_step), self.maximum_step)
 
     def _check_inside(self, t: float, end: float) -> None:
         start = self.previous_time

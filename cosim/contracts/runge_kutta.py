@@ -16,7 +16,7 @@ from cosim.contracts.step_code import StepCode
 from cosim.errors import ContractError, SimulationError
 from cosim.integration import layout
 from cosim.integration.dense_output import explicit_dense_output
-from cosim.integration.explicit_stages import EXTRA_SIGNATURE, take_extra_stages
+from cosim.integration.explicit_stages import complete_explicit_step
 from cosim.integration.explicit_step import explicit_step, redo_explicit_step
 from cosim.integration.own_past import points_inside
 from cosim.integration.stiffness import HITS
@@ -59,6 +59,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
     step_function = explicit_step
     redo_function = redo_explicit_step
     dense_function = explicit_dense_output
+    complete_function = complete_explicit_step
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -139,13 +140,12 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if self._scratch[0].shape != y.shape or self._scratch[1].shape != c.shape:
             self._scratch = np.empty_like(y), np.empty_like(c)
         self._scratch[1][:] = c
-        status = compiled(take_extra_stages, EXTRA_SIGNATURE)(
+        status = compiled(complete_explicit_step, layout.REDO_SIGNATURE)(
             *(*schedule, self.previous_time, self._scratch[0], p, d, k, h, self._scratch[1]),
-            *(self._coefficients, self._work),
+            *(self._coefficients, self._settings, self._work, self._work, self._slots),
         )
         if status != 0:
             raise SimulationError(self.previous_time, StepCode.BLOCK_FAILED.sentence)
-        self._work[layout.DENSE_READY] = 1.0
 
     @property
     def worst_state(self) -> int:

@@ -16,10 +16,11 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import walk
-from cosim.integration.layout import END, EVALUATIONS, FAILED_TIME, WORK_HEADER
+import math
 
-EXTRA_SIGNATURE = "TIiifFFFIFFFF>i"
+from cosim.compiled.walker import walk
+from cosim.integration.layout import DENSE_READY, END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER
+
 TABLEAU_HEADER = 12
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
 
@@ -139,3 +140,15 @@ def take_extra_stages(table, ints, first, last, t, y, p, d, k, h, c, tableau, wo
         for m in range(n):
             stage[m] = c[m]
     return 0
+
+
+def complete_explicit_step(
+    table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, memory, work, slots
+):
+    """`take_extra_stages` for the last step, unless that was done; see `cosim.integration.layout`."""
+    if tableau[EXTRA] == 0.0 or work[DENSE_READY] != 0.0 or not work[START] < math.inf:
+        return 0
+    status = take_extra_stages(table, ints, first, last, work[START], y, p, d, k, h, c, tableau, work)
+    if status == 0:
+        work[DENSE_READY] = 1.0
+    return status

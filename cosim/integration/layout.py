@@ -13,11 +13,14 @@ on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
     redo(table, ints, first, last, t_event, y, p, d, k, h, c, coefficients, settings, memory, work, slots)
     dense(t, coefficients, work, y, out)
 
+The beginning of a run, going on after a jump, and completing what dense output needs have it, too; the last
+one gets a copy of `y` and `c` that it may overwrite.
+
 ================ ==========================================================================
 ``coefficients`` constant numbers of the method
 ``settings``     0 accuracy, 1 smallest step, 2 largest step, 3 fixed step (0: none), 4 order of the error
-                 estimate (the exponent of the step in it), then the relative and the absolute tolerances,
-                 `n` numbers each
+                 estimate (the exponent of the step in it), 5 first step (0: chosen), then the relative and
+                 the absolute tolerances, `n` numbers each
 ``memory``       part of the State: 0 next step (0: not initialized), 1 error of the last step
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
@@ -46,7 +49,7 @@ BY_LIMIT = 2
 BY_KINK = 3
 BY_MAXIMUM = 4
 
-ACCURACY, SMALLEST, LARGEST, FIXED, ERROR_ORDER = 0, 1, 2, 3, 4
+ACCURACY, SMALLEST, LARGEST, FIXED, ERROR_ORDER, INITIAL = 0, 1, 2, 3, 4, 5
 SETTINGS_HEADER = 8
 
 NEXT_STEP, LAST_ERROR = 0, 1

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.integration.layout import NEXT_STEP
 from cosim_integrators.implicit.backward_differences import (
     CHANGE_SIZE,
     DIFFERENCES,
     backward_step,
     redo_backward_step,
+    restart_backward_steps,
 )
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 
@@ -69,6 +69,7 @@ class Bdf(ImplicitIntegrator):
     )
     step_function = backward_step
     redo_function = redo_backward_step
+    restart_function = restart_backward_steps
     vectors, history = 2 * DIFFERENCES, DIFFERENCES
     shifts = (1.0, 0.0, 0.0)
     method = np.concatenate([[5.0], GAMMA, ALPHA, CONSTANT])
@@ -90,12 +91,3 @@ class Bdf(ImplicitIntegrator):
     def work_size(self, ny: int) -> int:
         """Room for the matrix of a change of distance besides."""
         return super().work_size(ny) + CHANGE_SIZE
-
-    def restart(self, system: Any, state: Any) -> None:
-        """Begin again at order 1, with a step as short as at the start of a run."""
-        super().restart(system, state)
-        if self.fixed_step is None and self._ny:
-            if self._system is not system:
-                self._prepare(system)
-            memory = state.integrator_memory
-            memory[NEXT_STEP] = min(memory[NEXT_STEP], self._first_step(system, state))

@@ -21,7 +21,9 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED
+from cosim.integration.begin import write_first_step
+from cosim.integration.layout import DONE, FIXED, NEXT_STEP
+from cosim_integrators.implicit.begin import restart_implicit_steps
 from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.layout import (
     AGE,
@@ -254,3 +256,19 @@ def polynomial(order, differences, work, n):
 
 backward_step = new_step(attempt_differences, accept_differences)
 redo_backward_step = new_redo(attempt_differences, accept_differences)
+
+
+def restart_backward_steps(
+    table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
+):
+    """Begin again at order 1, with a step as short as at the start of a run."""
+    code = restart_implicit_steps(
+        table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
+    )
+    if settings[FIXED] != 0.0 or y.shape[0] == 0:
+        return code
+    known = memory[NEXT_STEP]
+    code = write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work)
+    if code == DONE:
+        memory[NEXT_STEP] = min(known, memory[NEXT_STEP])
+    return code

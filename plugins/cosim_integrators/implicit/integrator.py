@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.integration.layout import LAST_ERROR, WORK_HEADER, WORST
+from cosim.integration.layout import WORK_HEADER, WORST
 from cosim_integrators.implicit import layout
+from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.layout import EPSILON
 from cosim_integrators.implicit.pattern import jacobian_pattern
@@ -60,6 +61,8 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
     """
 
     dense_function = polynomial_output
+    begin_function = begin_implicit_steps
+    restart_function = restart_implicit_steps
     bibtex = HAIRER_WANNER
 
     method: ClassVar[Vector]
@@ -106,23 +109,6 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
     def extra_slots(self, system: System) -> list[int]:
         """The structure of the Jacobian."""
         return [int(i) for i in self._pattern]
-
-    def initialize(self, system: System, state: State) -> None:
-        """Choose the first step and write the memory; the State is realized to Acceleration."""
-        super().initialize(system, state)
-        state.integrator_memory[layout.CONVERGENCE] = 1.0
-
-    def restart(self, system: System, state: State) -> None:
-        """Go on after a jump: the past is forgotten, the length of the step and the Jacobian are not.
-
-        If the step turns out to be too long, error control rejects it; if the Jacobian has become
-        wrong, Newton's method converges slowly and has it made again.
-        """
-        super().restart(system, state)
-        memory = state.integrator_memory
-        memory[layout.LAST] = memory[LAST_ERROR] = 0.0
-        memory[layout.CONVERGENCE] = 1.0
-        memory[layout.AGE] = min(1.0, memory[layout.AGE])
 
     @property
     def worst_state(self) -> int:

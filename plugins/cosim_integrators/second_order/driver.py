@@ -1,7 +1,7 @@
 """What fixed steps of all methods for second-order form share, as kernel functions.
 
 =================== =====================================================================
-``coefficients``    0 length of q, then the numbers of the method
+``coefficients``    0 and 1 lengths of q and u, then the numbers of the method
 ``memory``          after the header: 0 while q' = u has held at every point (then the rates of q at new
                     speeds are known without an evaluation), 1 since it did not
 ``work``            after the vectors that all methods have: the derivative at the start and at the end of
@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from cosim import walk
+from cosim.integration.begin import begin_steps
 from cosim.integration.layout import (
     ACCEPTED_END,
     ATTEMPTED_END,
@@ -37,6 +38,17 @@ from cosim.integration.start_of_step import go_back, remember_start
 from cosim.integration.step_control import end_reason, step_end
 
 DIVERGED = -2  # beside 0, 1 + the index of a failed block and, for what is not finite, -1
+
+
+def begin_second_order_steps(
+    table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
+):
+    """As `begin_steps`; q' = u holds until it does not."""
+    code = begin_steps(
+        table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
+    )
+    memory[MEMORY_HEADER] = 1.0 if coefficients[0] != coefficients[1] else 0.0
+    return code
 
 
 def evaluate(table, ints, first, last, t, y, p, d, k, h, c, work):

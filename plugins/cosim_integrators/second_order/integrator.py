@@ -10,6 +10,7 @@ import numpy as np
 import cosim
 from cosim.integration.dense_output import hermite_dense_output
 from cosim.integration.layout import MEMORY_HEADER
+from cosim_integrators.second_order.driver import begin_second_order_steps
 
 
 class SecondOrderIntegrator(cosim.CompiledIntegrator):
@@ -22,14 +23,15 @@ class SecondOrderIntegrator(cosim.CompiledIntegrator):
     """
 
     dense_function: ClassVar[Any] = hermite_dense_output
+    begin_function: ClassVar[Any] = begin_second_order_steps
 
     @abstractmethod
     def method(self) -> list[float]:
         """The numbers of the method, for its substeps."""
 
     def coefficients(self, system: Any) -> Any:
-        """The length of q, then the numbers of the method."""
-        return np.array([float(system.nq), *self.method()])
+        """The lengths of q and u, then the numbers of the method."""
+        return np.array([float(system.nq), float(system.nu), *self.method()])
 
     def work_size(self, ny: int) -> int:
         """The derivatives at both ends of the step, and two vectors."""
@@ -39,19 +41,14 @@ class SecondOrderIntegrator(cosim.CompiledIntegrator):
         """One number more: whether q' = u has held so far."""
         return MEMORY_HEADER + 1
 
-    def initialize(self, system: Any, state: Any) -> None:
-        """Check the form of the system, then as `cosim.CompiledIntegrator.initialize`.
+    def check(self, system: Any, state: Any) -> None:
+        """Check the form of the system.
 
         Raises
         ------
         SimulationError
             The system is not in second-order form.
         """
-        self._check(system, state)
-        super().initialize(system, state)
-        state.integrator_memory[MEMORY_HEADER] = float(system.nq != system.nu)
-
-    def _check(self, system: Any, state: Any) -> None:
         name = type(self).__name__
         if not system.nq or not system.nu:
             what = "coordinates (cosim.position)" if not system.nq else "speeds (cosim.speed)"

@@ -86,11 +86,11 @@ def verlet_substep(table, ints, first, last, t, t_end, y, p, d, k, h, c, nq, mem
 def verlet_substeps(table, ints, first, last, t, t_end, y, p, d, k, h, c, coefficients, memory, work):
     """Verlet steps of the lengths that the coefficients list, as parts of the whole one."""
     nq = int(coefficients[0])
-    count = coefficients.shape[0] - 1
+    count = coefficients.shape[0] - 2
     begin = t
     done = 0.0
     for i in range(count):
-        done += coefficients[1 + i]
+        done += coefficients[2 + i]
         end = t_end if i == count - 1 else t + done * (t_end - t)
         status = verlet_substep(table, ints, first, last, begin, end, y, p, d, k, h, c, nq, memory, work)
         if status != 0:

@@ -1,0 +1,30 @@
+"""Where runs of implicit methods begin and go on after a jump, as kernel functions."""
+
+from __future__ import annotations
+
+from cosim.integration.begin import begin_steps, restart_steps
+from cosim_integrators.implicit.layout import AGE, CONVERGENCE, LAST
+
+
+def begin_implicit_steps(
+    table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
+):
+    """As `begin_steps`; nothing is known of the convergence of Newton's method."""
+    code = begin_steps(table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots)
+    memory[CONVERGENCE] = 1.0
+    return code
+
+
+def restart_implicit_steps(
+    table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
+):
+    """As `restart_steps`: the past is forgotten, the length of the step and the Jacobian are not.
+
+    If the step turns out to be too long, error control rejects it; if the Jacobian has become wrong, Newton's
+    method converges slowly and has it made again.
+    """
+    code = restart_steps(table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots)
+    memory[LAST] = 0.0
+    memory[CONVERGENCE] = 1.0
+    memory[AGE] = min(1.0, memory[AGE])
+    return code
