@@ -87,6 +87,7 @@ from cosim.errors import StageError as StageError
 from cosim.errors import StateError as StateError
 from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
+from cosim.lowering.program import Program as Program
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.model.model import Model as Model

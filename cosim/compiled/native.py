@@ -319,12 +319,12 @@ def _lift(function: types.FunctionType) -> Any:
         return _foreign_calls()[0]
     if function is foreign.call_with_interval:
         return _foreign_calls()[1]
-    if function is walker.call_step:
-        return _indirect_call_of(walker.STEP_SIGNATURE)
-    if function is walker.call_dense:
-        return _indirect_call_of(walker.DENSE_SIGNATURE)
+    if "__indirect__" in function.__dict__:
+        return _indirect_call_of(function.__dict__["__indirect__"])
     if id(function) not in _lifted:
         options = INLINED_EARLY if getattr(function, "__inline__", False) else HELPER_OPTIONS
+        if getattr(function, "__whole__", False):
+            options = OPTIONS  # large, and called from several places: one copy of it
         _lifted[id(function)] = (function, numba.njit(**options)(_with_lifted_globals(function)))
     return _lifted[id(function)][1]
 

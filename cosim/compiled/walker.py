@@ -62,6 +62,11 @@ def call_step(address, arguments):
     return plain_blocks[address](*arguments)
 
 
+def call_redo(address, arguments):
+    """Call what has the signature of a step that is taken again; `arguments` lacks the last two of a step."""
+    return plain_blocks[address](*arguments)
+
+
 def call_dense(address, arguments):
     """Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""
     plain_blocks[address](*arguments)
@@ -75,6 +80,12 @@ def plain_address(block: Any) -> int:
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
 STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
+REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"
 DENSE_SIGNATURE = "fFFFF>v"
 WALK_SIGNATURE = "TIiifFFFIFF>i"
 REPEAT_SIGNATURE = "TIiifFFFIFFi>i"
+
+# Compiled, these are indirect calls of what has that signature.
+call_step.__dict__["__indirect__"] = STEP_SIGNATURE
+call_redo.__dict__["__indirect__"] = REDO_SIGNATURE
+call_dense.__dict__["__indirect__"] = DENSE_SIGNATURE

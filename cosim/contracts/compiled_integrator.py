@@ -106,6 +106,10 @@ class CompiledIntegrator(Integrator):
         """Integers of the method's own, for the end of `slots`."""
         return []
 
+    def unlowered(self, system: System) -> str:
+        """Why the method cannot run without Python for this system, with a remedy; empty when it can."""
+        return ""
+
     # the contract
 
     def initialize(self, system: System, state: State) -> None:

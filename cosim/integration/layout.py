@@ -33,6 +33,8 @@ one gets a copy of `y` and `c` that it may overwrite.
 
 from __future__ import annotations
 
+from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
+
 # How a step ended; the numbers of `cosim.StepCode`.
 DONE = 0
 NOT_FINITE = 1
@@ -74,6 +76,3 @@ SLOTS_HEADER = 13
 def own_slots(slots):
     """Where in `slots` begins what the method needs."""
     return SLOTS_HEADER + slots[ERROR_SLOTS] + slots[SMOOTH_SLOTS]
-
-
-REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"

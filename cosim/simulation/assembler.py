@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cosim.compiled import native
+from cosim.contracts.compiled_integrator import compiled
 from cosim.contracts.constraint import Constraint
 from cosim.errors import SimulationError
-from cosim.integration.projection import (
-    END,
-    ERRORS,
-    LOOSE,
-    MOVE,
-    NORMALIZE,
-    NOT_MET,
-    PREPARE,
-    PROJECT_SIGNATURE,
-    project,
-)
+from cosim.integration.assembling import MEET_SIGNATURE, meet_constraints
+from cosim.integration.projection import END, LOOSE, NORMALIZE, NOT_MET
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
-
-MOST = 100
-LONGEST = 0.5  # largest change of a coordinate in one step, rad or m
 
 
 def assemble(system: System, state: State) -> None:
@@ -46,10 +34,10 @@ def assemble(system: System, state: State) -> None:
         return
     y = state._arrays["y"]
     before = y.copy()
-    status = _project(system, state)
-    if status == NOT_MET and at[PREPARE] != at[END]:
-        y[:] = before
-        status = _search(system, state)
+    status = compiled(meet_constraints, MEET_SIGNATURE)(
+        *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+        *(at, system.nq, system.nu, np.zeros(2 * system.ny)),
+    )
     if not np.array_equal(before, y):
         state.invalidate(Stage.POSITION, "the assembler of constraints")
     if status > 0:
@@ -57,57 +45,6 @@ def assemble(system: System, state: State) -> None:
     if status == NOT_MET:
         raise SimulationError(state.time, _complaint(system, state))
     state.realize(Stage.ACCELERATION)
-
-
-def _project(system: System, state: State) -> int:
-    step = native.compile_function(project, PROJECT_SIGNATURE)
-    with np.errstate(all="ignore"):
-        return int(
-            step(
-                *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
-                system.projection,
-            )
-        )
-
-
-def _search(system: System, state: State) -> int:
-    """Newton's method with short steps, as long as the errors shrink; then as after a step."""
-    at, arrays = system.projection, system.arrays(state)
-    y, c = arrays[0], arrays[5]
-    u = slice(system.nq, system.nq + system.nu)
-
-    def run(group: int) -> None:
-        system.walk_blocks(system.table, at[group], at[group + 1], state.time, arrays)
-
-    def evaluate() -> float:
-        if system.walk(state, *system.derivative_range):
-            return np.inf
-        error = float(c[at[ERRORS] + 1])
-        return error if np.isfinite(error) else np.inf
-
-    error = evaluate()
-    for _ in range(MOST):
-        if error <= LOOSE or error == np.inf:
-            break
-        start, factor = y.copy(), 1.0
-        while factor > 1e-4:
-            run(PREPARE)
-            moved = factor * y[u]
-            longest = float(abs(moved).max(initial=0.0))
-            y[u] = moved * min(1.0, LONGEST / longest) if longest > 0.0 else moved
-            system.walk(state, *system.derivative_range)
-            run(MOVE)
-            run(NORMALIZE)
-            shorter = evaluate()
-            if shorter < error:
-                break
-            y[:] = start
-            evaluate()
-            factor *= 0.5
-        else:
-            break
-        error = shorter
-    return _project(system, state) if error <= 1e-3 else NOT_MET
 
 
 def unmet(system: System, state: State) -> str:

@@ -110,6 +110,15 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
         """The structure of the Jacobian."""
         return [int(i) for i in self._pattern]
 
+    def unlowered(self, system: System) -> str:
+        """Sparse matrices are SciPy's."""
+        if system.ny <= LARGEST_DENSE:
+            return ""
+        return (
+            f"the system has {system.ny} states, and beyond {LARGEST_DENSE} the matrices of implicit methods "
+            "are SciPy's: choose an explicit method, or cut the system in two."
+        )
+
     @property
     def worst_state(self) -> int:
         """Index in y of the state with the largest error or correction in the last attempt; -1: none."""

@@ -1,0 +1,62 @@
+"""The arrays of a run without Python: their names, kinds and order, and what has to be saved of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+CONSTANT, STATE, COMPUTED, SCRATCH = "constant", "state", "computed", "scratch"
+
+ARRAYS = (
+    ("table", "T", CONSTANT),  # of the system: address, start in `ints`, rows of each block
+    ("ints", "I", CONSTANT),
+    ("watched", "T", CONSTANT),  # as `table`, for the blocks that the witnesses need
+    ("program", "I", CONSTANT),  # see `layout`
+    ("numbers", "F", CONSTANT),  # see `layout`
+    ("coefficients", "F", CONSTANT),  # of the integrator, as the next two
+    ("settings", "F", CONSTANT),
+    ("slots", "I", CONSTANT),
+    ("y", "F", STATE),
+    ("p", "F", STATE),
+    ("d", "F", STATE),
+    ("k", "I", STATE),
+    ("h", "F", STATE),  # grows
+    ("c", "F", COMPUTED),
+    ("memory", "F", STATE),  # of the integrator
+    ("agenda", "I", STATE),  # see `layout`
+    ("clock", "F", STATE),  # see `layout`
+    ("work", "F", SCRATCH),  # of the integrator
+    ("scratch", "F", SCRATCH),  # see `layout`
+    ("probe", "I", SCRATCH),  # see `cosim.simulation.crossing`
+    ("places", "I", SCRATCH),  # see `layout`
+)
+"""Name, letter of the type and role of each array. After a state was put back, ``places[STAGE]`` has to be
+set to NOTHING: what is COMPUTED follows from the rest, SCRATCH needs no saving."""
+
+ENTRY_SIGNATURE = "".join(letter for _, letter, _ in ARRAYS) + "f>i"
+"""Of every entry point: all arrays, a time; the answer is one of `codes`."""
+
+
+class Arrays(NamedTuple):
+    """All arrays of one instance, as helpers take them."""
+
+    table: Any
+    ints: Any
+    watched: Any
+    program: Any
+    numbers: Any
+    coefficients: Any
+    settings: Any
+    slots: Any
+    y: Any
+    p: Any
+    d: Any
+    k: Any
+    h: Any
+    c: Any
+    memory: Any
+    agenda: Any
+    clock: Any
+    work: Any
+    scratch: Any
+    probe: Any
+    places: Any

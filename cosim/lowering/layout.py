@@ -1,0 +1,60 @@
+"""Where things lie in the arrays of a run without Python.
+
+============ ==========================================================================
+``program``  a header (the names below), then tables; a table is named by two places in the header: how
+             many rows, and where they start
+``numbers``  0 accuracy of the State (NaN: none), then the times of lists of scheduled events
+``clock``    0 time, 1 whether somebody wrote to the state since the last step (the shell says so), 2 next
+             scheduled event, 3 whether a handler asked to stop, 4 whether states were changed; then three
+             numbers for each handler (time that its timer was served last, period and offset that its grid
+             has); then the memory of the witnesses
+``agenda``   0 initialized, 1 updates at the start of this step are done, 2 kinds of updates that wait for
+             time to advance, 3 finished; from FIRST_ENTRY on, for each handler, the index of its next time
+             or whether it is pending
+``places``   0 how far the cache is realized (the shell sets it to NOTHING whenever it writes to a state),
+             1 whether updates changed something, 2 worst answer, 3 who gave it, 4 … 7 what failed, 8 length
+             that `h` needs; then working space
+============ ==========================================================================
+"""
+
+from __future__ import annotations
+
+# program: the header
+(
+    FIRST, LAST, ALL, REPORTS, NQ, NU,
+    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES,
+    END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, AHEAD, SIDE, POINTS_INSIDE, ORDER, CHEAP,
+    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS,
+    SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
+    WITNESSES, WITNESSES_AT, POLICY,
+    BACKUP, WORKING, BACKUP_K, WORKING_K, DUE, TIMERS, DERIVATIVE, SPARE,
+    PROBED_Y, PROBED_C, LEVELS, ENDS, POINTS, RATES_OUT, BEFORE, AFTER, LOW, FLAGS, INNER_C,
+    HEADER,
+) = range(61)  # fmt: skip
+
+# program: the row of a handler
+(
+    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_IN, PERIOD_AT, OFFSET_IN, OFFSET_AT, FOLLOWS,
+    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT,
+    ENTRY_WIDTH,
+) = range(17)  # fmt: skip
+PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
+IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
+NEXT_WIDTH = 4  # where in the cache, which array, where in it, how many
+WITNESS_WIDTH = 2  # direction, whether it is a condition
+SWAP_WIDTH = 3  # where in the cache, which array, where in it
+
+# numbers
+ACCURACY = 0
+
+# clock
+TIME, JUMPED, NEXT_EVENT, STOP, STATES_CHANGED, CLOCK_HEADER = range(6)
+SERVED, GRID_PERIOD, GRID_OFFSET, ENTRY_NUMBERS = range(4)
+
+# agenda
+INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED = range(4)
+FIRST_ENTRY = 5
+
+# places
+STAGE, CHANGED, SEVERITY, SOURCE, BLOCK, ENTRY, WITNESS, STEP_CODE, NEEDED, PLACES_HEADER = range(10)
+NOTHING, MOTION, REPORT = 0, 1, 2  # STAGE: nothing, everything up to the derivatives, outputs too

@@ -1,0 +1,206 @@
+"""A system and an integrator as tables and functions that need no Python."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.compiled.walker import BLOCK_SIGNATURE, DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim.contracts.compiled_integrator import CompiledIntegrator
+from cosim.contracts.integrator import Integrator
+from cosim.errors import ModelError, Problem, SimulationError
+from cosim.lowering import entries, layout
+from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE
+from cosim.lowering.refusals import integrator_refusals, system_refusals
+from cosim.lowering.tables import Tables
+from cosim.system.state import State
+from cosim.system.system import System
+
+ENTRIES = ("initialize", "advance", "evaluate", "finish")
+
+
+class Program:
+    """Everything that a run of a system consists of, as arrays and kernel functions.
+
+    The entry points (`functions` whose names begin with ``lowered_``) take all arrays in the order of
+    `cosim.lowering.arrays.ARRAYS` and a time, and answer one of `cosim.lowering.codes`. They do what
+    `Simulator` does, to the last bit.
+
+    Parameters
+    ----------
+    system : System
+    integrator : str, class or Integrator
+        As `Simulator` takes it.
+    accuracy : float, optional
+        Of the integration; the isolation window of events follows it.
+    state : State, optional
+        Where the arrays begin; the default State unless given.
+    endless_events : str
+        What to do about a witness whose events do not end, as `Simulator` takes it.
+    **options
+        For the integrator.
+
+    Attributes
+    ----------
+    refusals : list of Problem
+        What cannot be lowered, with reason and remedy; where there is something, the rest is empty.
+    functions : dict of str to (function, str)
+        By name: plain function and signature, in the letters of `cosim.compiled.native`.
+    addresses : list of (str, int, str)
+        Array, flat index in it and name of the function whose address belongs there.
+    arrays : dict of str to ndarray
+        Start contents.
+    blocks : list of str
+        For messages: what each row of the table is.
+    handlers, witnesses : list of str
+        Their paths, in the order of the tables.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> model = cosim.Model()
+    >>> ball = model.add("ball", "measures.sine")
+    >>> program = Program(model.build(), "integrators.heun", fixed_step=0.1)
+    >>> program.refusals, sorted(program.functions)[-1]
+    ([], 'lowered_initialize')
+    """
+
+    def __init__(
+        self,
+        system: System,
+        integrator: str | type[Integrator] | Integrator = "integrators.runge_kutta_merson",
+        accuracy: float | None = None,
+        state: State | None = None,
+        endless_events: str = "hold",
+        **options: Any,
+    ) -> None:
+        self.system, self.policy = system, endless_events
+        self.state = system.default_state() if state is None else state.copy()
+        if accuracy is not None:
+            self.state.accuracy = accuracy
+        self.integrator = _integrator(integrator, accuracy, options)
+        self.functions: dict[str, tuple[Callable[..., Any], str]] = {}
+        self.addresses: list[tuple[str, int, str]] = []
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self.blocks: list[str] = []
+        self.handlers: list[str] = []
+        self.witnesses: list[str] = []
+        self._names: dict[int, str] = {}
+        self.refusals: list[Problem] = [
+            *system_refusals(system),
+            *integrator_refusals(self.integrator, system),
+        ]
+        if not self.refusals:
+            self._make()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """By name of the array: "constant", "state", "computed" or "scratch"."""
+        return {name: role for name, _, role in ARRAYS}
+
+    def require(self) -> None:
+        """Raise `ModelError` with all refusals, if there are any."""
+        if self.refusals:
+            raise ModelError(self.refusals)
+
+    def _make(self) -> None:
+        system, integrator = self.system, self.integrator
+        assert isinstance(integrator, CompiledIntegrator)
+        try:
+            integrator.check(system, self.state.copy().realize())
+        except SimulationError as error:
+            self.refusals.append(Problem(type(integrator).__name__, error.reason))
+            return
+        integrator._prepare(system)
+        tables = Tables(system, integrator, self.state, self.policy)
+        self.refusals += tables.refusals
+        if self.refusals:
+            return
+        self.handlers, self.witnesses = tables.handlers, tables.witnesses
+        mine = self.state._arrays
+        made = {
+            **{"table": system.table, "ints": system.ints, "watched": tables.watched},
+            **{"program": tables.program, "numbers": tables.numbers},
+            **{"coefficients": integrator._coefficients, "settings": integrator._settings},
+            **{"slots": integrator._slots, "memory": np.zeros(integrator.memory_size(system.ny))},
+            **{name: mine[name] for name in "ypdkhc"},
+            **{"agenda": tables.agenda, "clock": tables.clock, "work": integrator._work},
+            **{"scratch": tables.scratch, "probe": tables.probe, "places": tables.places},
+        }
+        self.arrays = {name: np.ascontiguousarray(made[name]).copy() for name, _, _ in ARRAYS}
+        self._list_functions(integrator, tables)
+
+    def _list_functions(self, integrator: CompiledIntegrator, tables: Tables) -> None:
+        system, projection = self.system, self.system._assembly.projection
+        listed = [(block.function, block.label, block.owners) for block in system.blocks]
+        corrections = [] if projection is None else [function for function, _ in projection.all]
+        listed += [(function, function.__name__, ()) for function in corrections]
+        for i, (function, label, owners) in enumerate(listed):
+            self._address("table", 3 * i, function, BLOCK_SIGNATURE, "block")
+            self.blocks.append(f"{', '.join(owners)}: {label}" if owners else label)
+        for i, block in enumerate(tables.watched_blocks):
+            self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
+        cls = type(integrator)
+        for place, function, signature in (
+            (layout.STEP, cls.step_function, STEP_SIGNATURE),
+            (layout.REDO, cls.redo_function, REDO_SIGNATURE),
+            (layout.DENSE, cls.dense_function, DENSE_SIGNATURE),
+            (layout.BEGIN, cls.begin_function, REDO_SIGNATURE),
+            (layout.RESTART, cls.restart_function, REDO_SIGNATURE),
+            (layout.COMPLETE, cls.complete_function, REDO_SIGNATURE),
+            *tables.functions,
+        ):
+            if function is not None:
+                self._address("program", place, function, signature, "method")
+        if tables.watched_blocks:
+            self._address("probe", 0, cls.dense_function, DENSE_SIGNATURE, "method")
+        for name in ENTRIES:
+            function = getattr(entries, f"lowered_{name}")
+            self.functions[f"lowered_{name}"] = (function, ENTRY_SIGNATURE)
+
+    def _address(self, array: str, place: int, function: Any, signature: str, kind: str) -> None:
+        assert isinstance(function, types.FunctionType)
+        name = self._names.get(id(function))
+        if name is None:
+            plain = re.sub(r"\W+", "_", function.__name__)
+            name = self._names[id(function)] = f"{kind}_{len(self._names)}_{plain}"
+            self.functions[name] = (function, signature)
+        self.addresses.append((array, place, name))
+
+    def instance(self) -> dict[str, NDArray[Any]]:
+        """Arrays of a run of its own in this process: constants shared, addresses those of here."""
+        from cosim.compiled.native import block_address, function_address
+
+        self.require()
+        found = {
+            name: self.arrays[name] if role == "constant" else self.arrays[name].copy()
+            for name, _, role in ARRAYS
+        }
+        for array, place, name in self.addresses:
+            function, signature = self.functions[name]
+            address = (
+                block_address(function)
+                if signature == BLOCK_SIGNATURE
+                else function_address(function, signature)
+            )
+            found[array].reshape(-1)[place] = address
+        return found
+
+
+def _integrator(given: Any, accuracy: float | None, options: dict[str, Any]) -> Integrator:
+    if isinstance(given, str):
+        from cosim.registration.registry import registry
+
+        given = registry().get("integrator", given)
+    if isinstance(given, type):
+        if accuracy is not None:
+            options = {"accuracy": accuracy, **options}
+        made: Integrator = given(**options)
+        return made
+    assert isinstance(given, Integrator)
+    return given

@@ -1,0 +1,134 @@
+"""Evaluating a state, and the functions of the integrator."""
+
+from __future__ import annotations
+
+from cosim.compiled.walker import call_redo, call_step, walk
+from cosim.integration.assembling import meet_constraints
+from cosim.integration.layout import BLOCK_FAILED as STEP_BLOCK_FAILED
+from cosim.integration.layout import END, FAILED_BLOCK, SLOTS_HEADER
+from cosim.integration.projection import END as END_OF_CORRECTIONS
+from cosim.integration.projection import NORMALIZE
+from cosim.integration.whole_way import whole_way
+from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.lowering.codes import FAILED_CONSTRAINTS, FAILED_STEP
+from cosim.lowering.layout import (
+    ALL,
+    BEGIN,
+    BLOCK,
+    FIRST,
+    LAST,
+    MOTION,
+    NOTHING,
+    NQ,
+    NU,
+    REDO,
+    REPORTS,
+    RESTART,
+    SPARE,
+    STAGE,
+    STEP,
+    STEP_CODE,
+    TIME,
+)
+
+DONE = 0
+UNBOUNDED = float("inf")
+
+
+def realize(a, stage):
+    """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
+    t = a.clock[TIME]
+    if a.places[STAGE] == NOTHING:
+        first = a.program[ALL]
+        status = walk(a.table, a.ints, first, a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
+        if status != 0:
+            a.places[BLOCK] = status - 1
+            return CODE_BLOCK
+        a.places[STAGE] = MOTION
+    if a.places[STAGE] < stage:
+        first = a.program[LAST]
+        status = walk(a.table, a.ints, first, a.program[REPORTS], t, a.y, a.p, a.d, a.k, a.h, a.c)
+        if status != 0:
+            a.places[BLOCK] = status - 1
+            return CODE_BLOCK
+        a.places[STAGE] = stage
+    return 0
+
+
+def assemble(a):
+    """Make the state one that meets the constraints, and realize it; 0 or a code."""
+    code = realize(a, MOTION)
+    if code != 0 or a.slots[NORMALIZE] == a.slots[END_OF_CORRECTIONS]:
+        return code
+    n = a.y.shape[0]
+    at = a.program[SPARE]
+    status = meet_constraints(
+        a.table, a.ints, a.program[FIRST], a.program[LAST], a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c,
+        a.slots, a.program[NQ], a.program[NU], a.scratch[at : at + 2 * n],
+    )  # fmt: skip
+    a.places[STAGE] = NOTHING
+    if status > 0:
+        a.places[BLOCK] = status - 1
+        return CODE_BLOCK
+    if status != 0:
+        return FAILED_CONSTRAINTS
+    return realize(a, MOTION)
+
+
+def begin_integration(a):
+    """The integrator's memory at the beginning of a run."""
+    return call_method(a, a.program[BEGIN], a.clock[TIME])
+
+
+def restart_integration(a):
+    """After a jump."""
+    return call_method(a, a.program[RESTART], a.clock[TIME])
+
+
+def step(a, t_stop):
+    """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
+    first = a.program[FIRST]
+    last = a.program[LAST]
+    t = a.clock[TIME]
+    code = DONE
+    if a.y.shape[0] == 0 and a.slots.shape[0] == SLOTS_HEADER:
+        code = whole_way(
+            a.table, a.ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c,
+            a.coefficients, a.settings, a.memory, a.work, a.slots, t_stop, UNBOUNDED,
+        )  # fmt: skip
+    else:
+        schedule = (a.table, a.ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
+        method = (a.coefficients, a.settings, a.memory, a.work, a.slots, t_stop, UNBOUNDED)
+        code = call_step(a.program[STEP], schedule + method)
+    if code != DONE:
+        return method_failed(a, code)
+    a.clock[TIME] = a.work[END]
+    a.places[STAGE] = MOTION
+    return 0
+
+
+def redo(a, t_event):
+    """The last step again, ending at `t_event`."""
+    code = call_method(a, a.program[REDO], t_event)
+    a.clock[TIME] = a.work[END]
+    a.places[STAGE] = MOTION
+    return code
+
+
+def call_method(a, address, t):
+    """Call a function of the integrator that has the signature of a step taken again."""
+    schedule = (a.table, a.ints, a.program[FIRST], a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
+    code = call_redo(address, schedule + (a.coefficients, a.settings, a.memory, a.work, a.slots))
+    return method_failed(a, code) if code != DONE else 0
+
+
+def method_failed(a, code):
+    """The code for an integrator that cannot go on."""
+    a.places[STEP_CODE] = code
+    if code == STEP_BLOCK_FAILED:
+        a.places[BLOCK] = int(a.work[FAILED_BLOCK])
+    return FAILED_STEP
+
+
+for _function in (realize, assemble, step, call_method):
+    _function.__dict__["__whole__"] = True

@@ -1,0 +1,83 @@
+"""What cannot run without Python, with the reason and what to do instead."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cosim.compiled import foreign
+from cosim.compiled.fingerprint import environment
+from cosim.contracts.compiled_integrator import CompiledIntegrator
+from cosim.errors import Problem
+
+if TYPE_CHECKING:
+    from cosim.contracts.integrator import Integrator
+    from cosim.system.system import System
+
+FIXED_METHODS = ("initialize", "step", "advance", "restart", "redo", "interpolate", "dense")
+AS_KERNEL = (
+    "write it as a kernel function: without `self`, its argument names being what it reads and writes."
+)
+
+
+def system_refusals(system: System) -> list[Problem]:
+    """The components of a system that cannot be lowered."""
+    found = []
+    for block in system.blocks:
+        owner = block.owners[0] if block.owners else block.label
+        if block.is_python:
+            found.append(Problem(owner, f"{block.label} is a Python method; {AS_KERNEL}"))
+        elif isinstance(block.function, types.FunctionType) and calls_foreign(block.function):
+            found.append(
+                Problem(owner, f"{block.label} calls a library by its address, which another process lacks.")
+            )
+    for name, part in system.parts.items():
+        for handler in part.handlers.values():
+            if handler.function.is_python:
+                what = f"the event handler {handler.name} is a Python method; {AS_KERNEL}"
+                found.append(Problem(name, what))
+    return found
+
+
+def integrator_refusals(integrator: Integrator, system: System) -> list[Problem]:
+    """Why an integrator cannot be lowered."""
+    cls = type(integrator)
+    name = cls.__name__
+    if not isinstance(integrator, CompiledIntegrator):
+        text = "its steps are those of a library: choose an integrator whose steps are kernel functions "
+        return [Problem(name, text + "(integrators.dormand_prince; for stiff systems integrators.radau5).")]
+    found = []
+    for method in FIXED_METHODS:
+        if getattr(cls, method) is not getattr(CompiledIntegrator, method):
+            found.append(Problem(name, f"its {method}() is Python: give the class a {_KERNELS[method]}."))
+    if reason := integrator.unlowered(system):
+        found.append(Problem(name, reason))
+    return found
+
+
+_KERNELS = {
+    "initialize": "begin_function",
+    "step": "step_function",
+    "advance": "step_function",
+    "restart": "restart_function",
+    "redo": "redo_function",
+    "interpolate": "dense_function",
+    "dense": "dense_function",
+}
+
+
+def calls_foreign(function: types.FunctionType) -> bool:
+    """Whether a kernel function calls functions of other libraries by their addresses."""
+    wanted = (foreign.call_with_array, foreign.call_with_interval)
+    return any(reached in wanted for reached in _reachable(function, set()))
+
+
+def _reachable(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
+    if id(function) in seen:
+        return
+    seen.add(id(function))
+    yield function
+    for value in environment(function).values():
+        if isinstance(value, types.FunctionType):
+            yield from _reachable(value, seen)

@@ -1,0 +1,104 @@
+"""A lowered run in this process, beside one of the Simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.contracts.compiled_integrator import compiled
+from cosim.lowering import codes, layout
+from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE
+
+
+class LoweredRun:
+    """Calls the entry points as a shell would."""
+
+    def __init__(self, system: cosim.System, *arguments: Any, **options: Any) -> None:
+        self.program = cosim.Program(system, *arguments, **options)
+        self.arrays = self.program.instance()
+        self.grown = 0
+
+    def call(self, name: str, t: float = 0.0) -> int:
+        function = compiled(self.program.functions[f"lowered_{name}"][0], ENTRY_SIGNATURE)
+        while True:
+            code = int(function(*(self.arrays[name] for name, _, _ in ARRAYS), t))
+            if code != codes.GROW:
+                return code
+            self.grown += 1
+            needed = int(self.arrays["places"][layout.NEEDED])
+            self.arrays["h"] = np.concatenate([self.arrays["h"], np.zeros(needed - self.arrays["h"].size)])
+
+    @property
+    def time(self) -> float:
+        return float(self.arrays["clock"][layout.TIME])
+
+    def write(self, path: str, value: float) -> None:
+        """As a shell sets a variable."""
+        system = self.program.system
+        slot = system.signal(path).slot
+        if path in system.inputs:
+            slot = system._input_slot(path, system.signal(path))
+        self.arrays[slot.array][slot.offset : slot.offset + slot.size] = value
+        self.arrays["clock"][layout.JUMPED] = 1.0
+        self.arrays["places"][layout.STAGE] = layout.NOTHING
+
+
+def histories(system: cosim.System, k: Any, h: Any) -> list[list[float]]:
+    """What the histories hold, oldest first."""
+    found = []
+    for slot in system.rings:
+        start, capacity, first, count, full, begin, end, order = k[slot.offset : slot.offset + 8].tolist()
+        at = [start + 4 * ((first + i) % capacity) for i in range(count)]
+        found.append([*(h[i + j] for i in at for j in range(4)), full, begin, end, order])
+    return found
+
+
+def compare(
+    system: cosim.System, integrator: str, times: list[float], writes: Any = None, **options: Any
+) -> LoweredRun:
+    """Run both to these times and compare all bytes at each; `writes` by time: path and value."""
+    simulator = cosim.Simulator(system, integrator=integrator, **options)
+    run = LoweredRun(system, integrator, **options)
+    status = simulator.initialize()
+    assert run.call("initialize", 0.0) == (codes.TERMINATED if not status.succeeded else codes.REACHED)
+    same(simulator, run)
+    for time in times:
+        for path, value in (writes or {}).get(time, []):
+            simulator.state[path] = value
+            run.write(path, value)
+        status = simulator.advance_to(time)
+        code = run.call("advance", time)
+        assert code == (codes.REACHED if status.succeeded else codes.TERMINATED), (time, code, status)
+        same(simulator, run)
+        if not status.succeeded:
+            break
+    simulator.state.realize()
+    assert run.call("evaluate", run.time) == codes.REACHED
+    variables = [v for v in system.variables.values() if v.slot.array == "c"]
+    for variable in variables:
+        part = slice(variable.slot.offset, variable.slot.offset + variable.slot.size)
+        mine, theirs = simulator.state._arrays["c"][part], run.arrays["c"][part]
+        assert mine.tobytes() == theirs.tobytes(), (variable.path, mine, theirs)
+    return run
+
+
+def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
+    """Time, variables and the memory of the integrator are equal to the last bit."""
+    arrays, system = simulator.state._arrays, simulator.system
+    assert simulator.state.time == run.time
+    for name in "ypd":
+        assert arrays[name].tobytes() == run.arrays[name].tobytes(), (
+            f"{name} at {run.time}: {system.paths_at(name, np.flatnonzero(arrays[name] != run.arrays[name]))}"
+        )
+    plain = np.ones(arrays["k"].size, dtype=bool)
+    for slot in system.rings:
+        plain[slot.offset : slot.offset + slot.size] = False
+    assert np.array_equal(arrays["k"][plain], run.arrays["k"][plain])
+    assert np.array_equal(
+        np.array(sum(histories(system, arrays["k"], arrays["h"]), [])),
+        np.array(sum(histories(system, run.arrays["k"], run.arrays["h"]), [])),
+        equal_nan=True,
+    )
+    assert simulator.state.integrator_memory.tobytes() == run.arrays["memory"].tobytes()

@@ -1,0 +1,82 @@
+"""Lowered runs without events against the Simulator, bit by bit."""
+
+from __future__ import annotations
+
+import pytest
+from lowered_run import compare
+
+import cosim
+from cosim.testing.known_solution import known_system
+from cosim.testing.other_mode import results_in_other_mode
+from cosim_mechanics import Multibody
+
+ADAPTIVE = ("runge_kutta_merson", "dormand_prince_853", "radau5", "bdf", "esdirk43")
+FIXED = ("explicit_euler", "velocity_verlet", "implicit_euler", "bdf")
+TIMES = [0.1, 0.1, 0.37, 1.0]
+
+
+def oscillator() -> cosim.System:
+    class Spring(cosim.Component):
+        x = cosim.position(start=1.0)
+        v = cosim.speed(start=0.0)
+        stiffness = cosim.parameter(unit="N/m", default=4.0)
+        force = cosim.input(unit="N")
+        power = cosim.output(unit="W")
+
+        @cosim.kernel
+        def derivatives(x, v, stiffness, force, x_dot, v_dot):
+            x_dot[0] = v
+            v_dot[0] = force - stiffness * x
+
+        @cosim.kernel
+        def report(v, force, power):
+            power[0] = v * force
+
+    model = cosim.Model("oscillator")
+    model.add(Spring, "spring")
+    return model.build()
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_adaptive_methods(name: str) -> None:
+    compare(known_system(), f"integrators.{name}", TIMES, accuracy=1e-6)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_steps(name: str) -> None:
+    system = oscillator()
+    compare(system, f"integrators.{name}", TIMES, fixed_step=0.03)
+
+
+def test_inputs_and_parameters_between_steps() -> None:
+    writes = {0.37: [("spring.force", 2.0)], 1.0: [("spring.stiffness", 9.0), ("spring.x", 0.25)]}
+    compare(oscillator(), "integrators.dormand_prince", TIMES, writes, accuracy=1e-7)
+
+
+def loop() -> cosim.System:
+    """A four-bar linkage that does not quite close at the start."""
+    model = Multibody("four_bar", gravity=(0, -9.81, 0))
+    for name, length in {"crank": 0.4, "coupler": 1.0, "rocker": 0.8}.items():
+        model.body(name, mass=length, center_of_mass=(length / 2, 0, 0), inertia=(0.001, length, length))
+    model.joint("pin", child="crank", q=1.0)
+    model.joint("pin", child="coupler", parent="crank", frame_on_parent=(0.4, 0, 0), q=-0.5)
+    model.joint("pin", child="rocker", frame_on_parent=(1.0, 0, 0), q=1.5)
+    points = {"point1": (1, 0, 0), "point2": (0.8, 0, 0)}
+    model.add("mechanics.ball_constraint", "closure", body1="coupler", body2="rocker", **points)
+    return model.build()
+
+
+def test_constraints_are_met_at_the_start_and_kept() -> None:
+    compare(loop(), "integrators.dormand_prince", [0.2, 0.5], accuracy=1e-6)
+
+
+def test_the_same_bytes_in_plain_python() -> None:
+    """The other tests compare runs of one kind; this one the two kinds."""
+    assert results_in_other_mode(Bytes, "run") == Bytes.run()
+
+
+class Bytes:
+    @classmethod
+    def run(cls) -> list[str]:
+        run = compare(oscillator(), "integrators.radau5", TIMES, accuracy=1e-6)
+        return [run.arrays[name].tobytes().hex() for name in ("y", "memory", "clock")]
