@@ -45,13 +45,13 @@ class LoweredRun:
         self.arrays["places"][layout.STAGE] = layout.NOTHING
 
 
-def histories(system: cosim.System, k: Any, h: Any) -> list[list[float]]:
+def histories(system: cosim.System, k: Any, h: Any) -> list[float]:
     """What the histories hold, oldest first."""
-    found = []
+    found: list[float] = []
     for slot in system.rings:
         start, capacity, first, count, full, begin, end, order = k[slot.offset : slot.offset + 8].tolist()
         at = [start + 4 * ((first + i) % capacity) for i in range(count)]
-        found.append([*(h[i + j] for i in at for j in range(4)), full, begin, end, order])
+        found += [*(h[i + j] for i in at for j in range(4)), full, begin, end, order]
     return found
 
 
@@ -96,9 +96,9 @@ def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
     for slot in system.rings:
         plain[slot.offset : slot.offset + slot.size] = False
     assert np.array_equal(arrays["k"][plain], run.arrays["k"][plain])
-    assert np.array_equal(
-        np.array(sum(histories(system, arrays["k"], arrays["h"]), [])),
-        np.array(sum(histories(system, run.arrays["k"], run.arrays["h"]), [])),
-        equal_nan=True,
+    mine, theirs = (
+        histories(system, arrays["k"], arrays["h"]),
+        histories(system, run.arrays["k"], run.arrays["h"]),
     )
+    assert np.array_equal(np.array(mine), np.array(theirs), equal_nan=True)
     assert simulator.state.integrator_memory.tobytes() == run.arrays["memory"].tobytes()
