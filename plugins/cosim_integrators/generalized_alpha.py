@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim_integrators.implicit.begin import begin_second_order_form
 from cosim_integrators.implicit.generalized_alpha_step import alpha_step, redo_alpha_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator, Vector
-from cosim_integrators.implicit.layout import ORDER
 
 
 class GeneralizedAlpha(ImplicitIntegrator):
@@ -72,6 +72,7 @@ class GeneralizedAlpha(ImplicitIntegrator):
     step_function = alpha_step
     redo_function = redo_alpha_step
     vectors = 4
+    begin_function = begin_second_order_form
     history = 4
     shifts = (1.0, 0.0, 0.0)
 
@@ -97,11 +98,6 @@ class GeneralizedAlpha(ImplicitIntegrator):
         beta = 1.0 / (1.0 + rho) ** 2
         error_q = 0.5 * (of_u[0] - alpha_f) + beta - 1.0 / 6.0
         return np.array([system.nq, system.nu, beta / of_u[2], *of_u, *of_z, error_q])
-
-    def initialize(self, system: Any, state: Any) -> None:
-        """As `ImplicitIntegrator.initialize`."""
-        super().initialize(system, state)
-        state.integrator_memory[ORDER] = float(system.nq != system.nu)
 
 
 def group(alpha_m: float, alpha_f: float) -> tuple[float, float, float, float]:

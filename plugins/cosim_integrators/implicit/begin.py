@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim.integration.begin import begin_steps, restart_steps
-from cosim_integrators.implicit.layout import AGE, CONVERGENCE, LAST
+from cosim_integrators.implicit.layout import AGE, CONVERGENCE, LAST, METHOD_AT, ORDER
 
 
 def begin_implicit_steps(
@@ -27,4 +27,18 @@ def restart_implicit_steps(
     memory[LAST] = 0.0
     memory[CONVERGENCE] = 1.0
     memory[AGE] = min(1.0, memory[AGE])
+    return code
+
+
+def begin_second_order_form(
+    table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
+):
+    """As `begin_implicit_steps`, for a method whose numbers begin with the lengths of q and u.
+
+    Whether q' = u has failed somewhere stands in place of the order; it cannot hold where the lengths differ.
+    """
+    code = begin_implicit_steps(
+        table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
+    )
+    memory[ORDER] = 1.0 if method[METHOD_AT] != method[METHOD_AT + 1] else 0.0
     return code
