@@ -24,11 +24,12 @@ import cosim
 
 RESTITUTION = 0.95
 REPEATS = 3
-RUNS = {
-    "cosim, Runge-Kutta-Merson": ("", "runge_kutta_merson"),
-    "cosim, Bogacki-Shampine": ("", "bogacki_shampine"),
-    "Drake 1.51, Runge-Kutta 3": ("drake", "events/bouncing_balls_drake.py"),
-    "Simbody 3.7, Runge-Kutta-Merson": ("simbody", "events/bouncing_balls_simbody.cpp"),
+RUNS = {  # program: peer, its script, method; methods of one order stand beside each other
+    "cosim, Bogacki-Shampine": ("", "", "bogacki_shampine"),
+    "Drake 1.51, Runge-Kutta 3": ("drake", "events/bouncing_balls_drake.py", "rk3"),
+    "Simbody 3.7, Runge-Kutta 3": ("simbody", "events/bouncing_balls_simbody.cpp", "rk3"),
+    "cosim, Runge-Kutta-Merson": ("", "", "runge_kutta_merson"),
+    "Simbody 3.7, Runge-Kutta-Merson": ("simbody", "events/bouncing_balls_simbody.cpp", "merson"),
 }
 
 
@@ -115,12 +116,12 @@ def main() -> None:
     found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for count in arguments.balls:
         numbers = [str(x) for x in (count, arguments.until, arguments.accuracy, RESTITUTION)]
-        for name, (peer, how) in RUNS.items():
+        for name, (peer, script, method) in RUNS.items():
             try:
                 if peer:
-                    figures = run_peer(peer, how, numbers)
+                    figures = run_peer(peer, script, [*numbers, method])
                 else:
-                    figures = ours(count, arguments.until, arguments.accuracy, how)
+                    figures = ours(count, arguments.until, arguments.accuracy, method)
             except PeerError as error:
                 print(f"| {count} | {name} | {error} | | | |", flush=True)
                 continue

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <vector>
 
 using namespace SimTK;
@@ -42,7 +44,10 @@ int main(int, char** argv) {
     }
     State state = system.realizeTopology();
     for (int i = 0; i < count; ++i) balls[i].setOneQ(state, 0, 1.0 + 9.0 * i / (count > 1 ? count - 1 : 1));
-    RungeKuttaMersonIntegrator integrator(system);
+    std::unique_ptr<Integrator> method;
+    if (std::string(argv[5]) == "merson") method.reset(new RungeKuttaMersonIntegrator(system));
+    else method.reset(new RungeKutta3Integrator(system));
+    Integrator& integrator = *method;
     integrator.setAccuracy(accuracy);
     TimeStepper stepper(system, integrator);
     stepper.initialize(state);

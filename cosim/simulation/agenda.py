@@ -19,7 +19,8 @@ from cosim.system.system import System
 
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, STAMP, FIRST = 0, 1, 2, 3, 4, 5
 UNRESTRICTED, DISCRETE, BOTH = 1, 2, 3  # kinds of updates that TIME_ADVANCED has in store
-VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, COLUMNS = 0, 1, 2, 3, 4, 5, 6  # of the memory of a witness
+# of the memory of a witness
+VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ class Agenda:
                 if entry.handler.cause is EventCause.TRIGGERED:
                     state.agenda[entry.index] = old[entry.index]
         self.memory(state)[:, FIRED] = -math.inf
+        self.memory(state)[:, EXPECTED] = math.inf
         self._grids.clear()
         for entry in self.scheduled:
             if entry.handler.timer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 EXAMINED = (StepCode.BLOCK_FAILED, StepCode.NOT_FINITE, StepCode.CONSTRAINTS_NOT_MET)
+NEARLY = 0.5  # of the window: so near to the end of a step an event is at its end
+AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
 CORRECTIONS = 40  # of the time of an event, where dense output and a step of its own differ
 
 
@@ -78,6 +81,8 @@ class ContinuousPhase:
         system = self._flow(state)
         if system is not self.system:
             system.realize(state)
+        if self.watch is not None and self._foresees(state, integrator):
+            stop = min(stop, self.watch.next_expected(state))
         code = integrator.step(system, state, stop)
         if code is StepCode.NOT_INITIALIZED:
             # the memory of an implicit method has another size while witnesses are held
@@ -122,7 +127,16 @@ class ContinuousPhase:
         if length is not None:
             found = isolation.first_crossing(state, integrator, before, length)
             if found is not None:
+                stop, dense = state.time, integrator.dense() if self._foresees(state, integrator) else None
+                if dense is not None:
+                    dense = replace(dense, work=dense.work.copy())
                 located = self._go_to(state, integrator, found, length)
+                if dense is not None and located is not None and state.time < stop:
+                    later = None
+                    if state.time == found[1]:  # dense output is as exact as the method here
+                        span, crossed = (state.time, stop), located.crossed
+                        later = isolation.later_crossings(state, dense, span, crossed, length) + AIM * length
+                    self.watch.expect(state, later, stop)
         elif crossed:
             located = Located((start, state.time), before, after, crossed)
         if located is not None:
@@ -144,6 +158,8 @@ class ContinuousPhase:
         low, high = isolation.at_window
         crossed = set(isolation.crossed(low, high))
         time, reach, before = found[1], length, integrator.previous_time
+        if stop - time <= NEARLY * length:
+            time = stop  # the step ends there already
         latest = before  # at which not all have crossed
         earliest = (
             stop if crossed <= set(isolation.crossed(low, isolation.values(state) - level)) else math.inf
@@ -179,6 +195,14 @@ class ContinuousPhase:
         if not crossed:
             return None
         return Located((min(window[0], state.time), state.time), low + level, after, sorted(crossed))
+
+    def _foresees(self, state: State, integrator: Integrator) -> bool:
+        """Whether steps may be made to end where a step before has foreseen an event.
+
+        Not where steps are fixed, nor with a method to which short steps are dear, nor while one is held.
+        """
+        cheap = integrator.fixed_step is None and integrator.capabilities.restarts_cheaply
+        return cheap and self._flow(state) is self.system
 
     def _flow(self, state: State) -> Any:
         """What the integrator integrates: the system, or the one with what holds witnesses."""

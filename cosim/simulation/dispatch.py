@@ -76,6 +76,12 @@ class Dispatch:
                 setattr(self.statistics, count, getattr(self.statistics, count) + 1)
         return worst(statuses)
 
+    def refresh(self, state: State) -> None:
+        """Realize to Acceleration, where a step begins and ends, and before handlers read."""
+        if state.stage < Stage.ACCELERATION:
+            self.statistics.realizations += 1
+            self.system.realize(state, Stage.ACCELERATION)
+
     def take_signals(self, state: State) -> EventStatus:
         """Rounds of signaled updates until no signal is set; `SimulationError` when they never end."""
         flags, statuses = state._arrays["k"], [NOTHING]
@@ -156,13 +162,13 @@ class Dispatch:
 
     def _run(self, state: State, entries: list[Entry], does: str, backup: State) -> EventStatus:
         try:
-            self.system.realize(state, Stage.ACCELERATION)
+            self.refresh(state)
             status = self._handle(state, entries, does)
             if status.severity is Severity.FAILED:
                 raise handler_failure(state, status)
         except SimulationError:
             take_over(self.system, state, backup)
-            self.system.realize(state, Stage.ACCELERATION)
+            self.refresh(state)
             raise
         return status
 

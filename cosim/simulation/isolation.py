@@ -55,7 +55,8 @@ class Isolation:
         self._probe = np.zeros(kernels.HEADER + 3 * count, dtype=np.int64)
         self._probe[1:3] = len(self.blocks), count
         self._probe[3:] = np.array([(w.offset, w.rate, w.direction) for w in witnesses]).reshape(-1)
-        self.directions = np.array([w.direction for w in witnesses])
+        self._declared = np.array([w.direction for w in witnesses], dtype=np.int64)
+        self.directions = self._declared.copy()
         self.level = np.zeros((count, 2))
         self._ends = np.zeros(2 + 2 * count)
         self._work = np.zeros(kernels.POINTS * (1 + 2 * count))
@@ -65,7 +66,8 @@ class Isolation:
 
     def leave_out(self, held: list[int]) -> None:
         """Look at all witnesses but these."""
-        self.directions[:] = [0 if i in held else w.direction for i, w in enumerate(self.witnesses)]
+        self.directions[:] = self._declared
+        self.directions[held] = 0
         self._probe[kernels.HEADER + 2 :: 3] = self.directions
 
     def values(self, state: State) -> NDArray[np.float64]:
@@ -92,22 +94,68 @@ class Isolation:
         SimulationError
             A witness cannot be evaluated there.
         """
-        count, dense = len(self.witnesses), integrator.dense() or self._sampled(integrator, state.time)
+        dense = integrator.dense() or self._sampled(integrator, state.time)
+        level, after = self.level[:, 0], self.values(state)
+        span = integrator.previous_time, state.time
+        code = self._look(state, dense, span, before - level, after - level, window)
+        if code < 0:
+            raise self._failure(state, -code - 1, float(self._work[0]))
+        return (float(self._ends[0]), float(self._ends[1])) if code == kernels.FOUND else None
+
+    def later_crossings(
+        self, state: State, dense: DenseOutput, span: tuple[float, float], crossed: list[int], window: float
+    ) -> NDArray[np.float64]:
+        """When each witness crosses for the first time in the rest of a step, s; infinite where it does not.
+
+        To be asked after `first_crossing`; `state` gives what is constant inside a step.
+
+        Parameters
+        ----------
+        dense : DenseOutput
+            Of that step.
+        span : (float, float)
+            The rest of it, s.
+        crossed : list of int
+            The witnesses that have crossed where the rest begins: they are left out.
+        window : float
+            s
+        """
+        times, found, (start, stop) = np.full(len(self.witnesses), np.inf), list(crossed), span
+        end = self._ends[2 + len(times) :].copy()
+        while found and len(found) < len(times):
+            self.leave_out(found)
+            if self._look(state, dense, (start, stop), self.at_window[1], end, window) != kernels.FOUND:
+                break
+            start = float(self._ends[1])
+            more = self.crossed(*self.at_window)
+            times[more] = start
+            found = [*found, *more] if more else []
+        self.leave_out([])
+        return times
+
+    def _look(
+        self,
+        state: State,
+        dense: DenseOutput,
+        span: tuple[float, float],
+        before: NDArray[np.float64],
+        after: NDArray[np.float64],
+        window: float,
+    ) -> int:
+        """Search a part of a step; the code of `crossing.first_crossing`."""
+        count, arrays = len(self.witnesses), state._arrays
         self._probe[0] = dense.address
-        self._ends[2 : 2 + count] = before - self.level[:, 0]
-        self._ends[2 + count :] = self.values(state) - self.level[:, 0]
-        arrays = state._arrays
+        self._ends[2 : 2 + count] = before
+        self._ends[2 + count :] = after
         self._c[:] = arrays["c"]
-        start, stop = integrator.previous_time, state.time
-        code = self._search(
+        start, stop = span
+        code: int = self._search(
             *(self._table, self.system.ints, start, stop),
             *(arrays["p"], arrays["d"], arrays["k"], arrays["h"], self._y, self._c, self._probe),
             *(dense.coefficients, dense.work, self.level.reshape(-1), self._ends, self._work),
             *(max(CLOSER * window, 4.0 * np.spacing(abs(stop))), DIFFERENCE * (stop - start)),
         )
-        if code < 0:
-            raise self._failure(state, -code - 1, float(self._work[0]))
-        return (float(self._ends[0]), float(self._ends[1])) if code == kernels.FOUND else None
+        return code
 
     @property
     def at_window(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -136,11 +184,9 @@ class Isolation:
     def crossed(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> list[int]:
         """Indices of the witnesses for which going from one to the other, above their levels, is an event."""
         guard, way = self.level[:, 1], self.directions
-        falls = (way % 2 == 1) & (before > 0.0) & (after <= 0.0)
-        rises = (way >= 2) & (before < 0.0) & (after >= 0.0)
-        leaves = (before == 0.0) & (guard * after < 0.0)
-        found: list[int] = np.flatnonzero(falls | rises | leaves).tolist()
-        return found
+        changed = ((before > 0.0) & (after <= 0.0)) | ((before < 0.0) & (after >= 0.0)) | (before == 0.0)
+        (candidates,) = changed.nonzero()  # few of many
+        return [i for i in candidates.tolist() if kernels.crosses(before[i], after[i], way[i], guard[i])]
 
     def _sampled(self, integrator: Integrator, stop: float) -> DenseOutput:
         """A polynomial through points of a dense output that only Python can call."""

@@ -183,7 +183,7 @@ class Simulator:
         now, counts = self._integrator.statistics, self._stepping.dispatch.statistics
         counts.integrator_steps = now.steps - self._origin.steps
         counts.rejections = now.rejections - self._origin.rejections
-        counts.evaluations = now.evaluations - self._origin.evaluations
+        counts.evaluations = now.evaluations - self._origin.evaluations + counts.realizations
         return counts
 
     def reset_statistics(self) -> None:

@@ -18,8 +18,12 @@ class Statistics:
         does not count.
     events : int
         Handlers that were called.
-    integrator_steps, rejections, evaluations : int
-        Of the integrator: steps that it took, attempts that it repeated, evaluations of the derivatives.
+    integrator_steps, rejections : int
+        Of the integrator: steps that it took, attempts that it repeated.
+    evaluations : int
+        Of the derivatives of the whole system, wherever they are asked for.
+    realizations : int
+        Those of them that no step asked for: where a run begins, and after updates have changed something.
     """
 
     steps: int = 0
@@ -30,3 +34,4 @@ class Statistics:
     integrator_steps: int = 0
     rejections: int = 0
     evaluations: int = 0
+    realizations: int = 0

@@ -19,7 +19,6 @@ from cosim.simulation.status import EventStatus, Severity, worst
 from cosim.simulation.status_watch import StatusWatch
 from cosim.simulation.step_interior import StepInterior
 from cosim.simulation.witness_watch import WitnessWatch
-from cosim.stage import Stage
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.system.state import State
 from cosim.system.system import BREAK_ORDER, System
@@ -153,8 +152,7 @@ class Stepping:
 
     def refresh(self, state: State) -> None:
         """Realize to Acceleration, where a step begins and ends."""
-        if state.stage < Stage.ACCELERATION:
-            self.system.realize(state, Stage.ACCELERATION)
+        self.dispatch.refresh(state)
 
     def has_pending_updates(self, state: State) -> bool:
         """Whether the next step begins with an update that is not one of every step."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosim.errors import SimulationError
-from cosim.simulation.agenda import FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
+from cosim.simulation.agenda import EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
 from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.hold import hold_of, is_switched_over, pack_holds, unpack_holds
 from cosim.simulation.isolation import Isolation
 from cosim.simulation.sliding_field import PUSHED, SWITCHED
 from cosim.simulation.sliding_system import SlidingSystem
 from cosim.simulation.witness import BOTH, FALLING, RISING, Located
+from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -50,6 +51,7 @@ class WitnessWatch:
     ) -> None:
         self.system, self.agenda, self.policy, self.report = system, agenda, policy, report
         self.isolation = Isolation(system, agenda.witnesses)
+        self._triggered = [entry for entry in agenda.entries if entry.handler.witness is not None]
         self._held_bytes = b""
         self._sliding: SlidingSystem | None = None
 
@@ -68,11 +70,15 @@ class WitnessWatch:
 
     def note(self, state: State) -> None:
         """At the end of a step: what is written to the State from here on is a jump from these values."""
-        self.agenda.memory(state)[:, VALUE] = self.isolation.values(state)
+        memory = self.agenda.memory(state)
+        memory[:, VALUE] = self.isolation.values(state)
+        if (memory[:, EXPECTED] <= state.time).any():
+            memory[:, EXPECTED] = np.inf  # one did not come true
 
     def jumps(self, state: State) -> Located | None:
         """The witnesses that crossed because somebody wrote to the State since the last step."""
         before, after = self.agenda.memory(state)[:, VALUE].copy(), self.isolation.values(state)
+        self.agenda.memory(state)[:, EXPECTED] = np.inf
         pairs = enumerate(zip(self.agenda.witnesses, before, after, strict=True))
         crossed = [i for i, (w, a, b) in pairs if w.triggers(a, b)]
         return Located((state.time, state.time), before, after, crossed) if crossed else None
@@ -119,8 +125,10 @@ class WitnessWatch:
         sliding = self.sliding(state)
         if sliding is None:
             return
-        moved = not np.array_equal(before["y"], state._arrays["y"])
-        kept = [h for h in sliding.holds if not moved and not is_switched_over(h, state._arrays)]
+        kept = [h for h in sliding.holds if not is_switched_over(h, state._arrays)]
+        if not np.array_equal(before["y"], state._arrays["y"]):
+            still = self._unmoved(state, before)
+            kept = [h for h in kept if still[h.witness]]
         values, memory = self.isolation.values(state), self.agenda.memory(state)
         for hold in sliding.holds:
             if hold not in kept:
@@ -129,6 +137,17 @@ class WitnessWatch:
                 memory[i, LEVEL : REPEATS + 1] = values[i] * abs(guard), guard, -np.inf, 0.0
                 self._tell(state, "released", i, "is let go: a handler has changed what held it")
         self.agenda.set_holds(state, pack_holds(kept))
+
+    def _unmoved(self, state: State, before: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        """The witnesses whose value and rate are what they were before handlers changed the State."""
+        twin, isolation = state.copy(), self.isolation
+        for name, array in before.items():
+            twin._arrays[name][:] = array
+        twin.invalidate(Stage.INSTANCE, "the State before handlers")
+        self.system.realize(twin, Stage.ACCELERATION)
+        values, rates = isolation.values(twin), isolation.rates(twin)
+        still: NDArray[np.bool_] = values == isolation.values(state)
+        return still & (rates == isolation.rates(state))
 
     # steps
 
@@ -142,6 +161,19 @@ class WitnessWatch:
         self.isolation.level[:] = memory[:, LEVEL : GUARD + 1]
         return values
 
+    def next_expected(self, state: State) -> float:
+        """When the next crossing is expected, s; infinite when none is."""
+        return float(self.agenda.memory(state)[:, EXPECTED].min())
+
+    def expect(self, state: State, later: NDArray[np.float64] | None, stop: float) -> None:
+        """Note what a step that went on to `stop` (s) has foreseen; None: it cannot be relied on.
+
+        What was foreseen for the time behind it stays.
+        """
+        expected = self.agenda.memory(state)[:, EXPECTED]
+        expected[expected <= stop] = np.inf
+        expected[:] = np.inf if later is None else np.minimum(expected, later)
+
     def fire(self, state: State, located: Located, length: float) -> None:
         """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
@@ -153,22 +185,23 @@ class WitnessWatch:
         memory = self.agenda.memory(state)
         memory[:, RATE] = self.isolation.rates(state)
         crossed = located.crossed
+        memory[crossed, EXPECTED] = np.inf
         near = state.time - memory[crossed, FIRED] <= NEAR * length
         memory[crossed, REPEATS] = np.where(near, memory[crossed, REPEATS] + 1.0, 0.0)
         memory[crossed, FIRED] = state.time
         self._set_pending(state, crossed)
 
     def _set_pending(self, state: State, crossed: list[int]) -> None:
-        for entry in self.agenda.entries:
-            if entry.handler.witness is not None and entry.flag in crossed:
+        for entry in self._triggered:
+            if entry.flag in crossed:
                 state.agenda[entry.index] = 1
 
     def pending(self, state: State) -> set[int]:
         """The witnesses whose updates are pending."""
         return {
             e.flag
-            for e in self.agenda.entries
-            if e.handler.witness is not None and e.handler.does != "publish" and state.agenda[e.index]
+            for e in self._triggered
+            if state.agenda[e.index] and e.handler.does != "publish"
         }
 
     def turned(
@@ -178,6 +211,8 @@ class WitnessWatch:
         memory, values = self.agenda.memory(state), self.isolation.values(state)
         rates = self.isolation.rates(state)
         moved = not np.array_equal(before, state._arrays["y"])
+        same = (values == memory[:, VALUE]) & (rates == memory[:, RATE])
+        memory[~same if witnesses else slice(None), EXPECTED] = np.inf
         for i in sorted(witnesses):
             witness, rate = self.agenda.witnesses[i], memory[i, RATE]
             if memory[i, REPEATS] == LEAVING:
@@ -222,6 +257,7 @@ class WitnessWatch:
         self.agenda.set_holds(state, pack_holds([*held, hold]))
         memory = self.agenda.memory(state)
         memory[i, LEVEL : REPEATS + 1] = 0.0, 0.0, -np.inf, 0.0
+        memory[:, EXPECTED] = np.inf
         self._tell(state, "held", i, "is held at zero")
 
     def _tell(self, state: State, kind: str, i: int, message: str) -> None:

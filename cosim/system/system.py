@@ -92,6 +92,10 @@ class System:
             for key, block in assembly.handlers.items()
         }
         self.variables = {v.path: v for v in self._list_variables()}
+        self._paths: dict[tuple[str, int], list[tuple[int, str]]] = {}  # by array and offset, in order
+        for number, variable in enumerate(self.variables.values()):
+            for i in range(variable.slot.offset, variable.slot.offset + variable.slot.size):
+                self._paths.setdefault((variable.slot.array, i), []).append((number, variable.path))
         self.digest = self._digest()
         self._swaps = self._list_swaps()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
@@ -394,13 +398,8 @@ class System:
 
     def paths_at(self, array: str, offsets: list[int]) -> list[str]:
         """Paths of the variables that lie at these offsets of an array."""
-        found = [
-            v.path
-            for v in self.variables.values()
-            if v.slot.array == array
-            and any(v.slot.offset <= i < v.slot.offset + v.slot.size for i in offsets)
-        ]
-        return found or [f"{array}[{i}]" for i in offsets]
+        found = {number: path for i in offsets for number, path in self._paths.get((array, i), ())}
+        return [found[number] for number in sorted(found)] or [f"{array}[{i}]" for i in offsets]
 
     def _list_variables(self) -> list[Variable]:
         found = []

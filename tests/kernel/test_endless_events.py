@@ -199,3 +199,15 @@ def test_a_witness_on_the_wrong_side_is_told():
     assert "cannot fall through zero before it has risen" in finding.message
     with pytest.raises(cosim.SimulationError, match=r"ball\.floor is -1 at the start"):
         cosim.Simulator(system, accuracy=1e-6, endless_events="stop").initialize()
+
+
+def test_two_that_come_to_rest_at_the_same_time_do_not_let_go_of_each_other():
+    model = cosim.Model("balls")
+    model.add(BouncingBall, "one", restitution=0.5)
+    model.add(BouncingBall, "other", restitution=0.5, height=1.001)
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+    simulator.advance_to(3.0)
+    held = [f.witness for f in simulator.findings if f.kind == "held"]
+    assert sorted(held) == ["one.floor", "other.floor"]
+    assert len(simulator.events) < 200
+    assert abs(simulator.state["one.height"]) < 1e-7 and abs(simulator.state["other.height"]) < 1e-7

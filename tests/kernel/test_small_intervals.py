@@ -48,4 +48,4 @@ def test_what_is_written_between_intervals_costs_one_evaluation():
     simulator.state["o.force"] = 1.0
     before = simulator.statistics.evaluations
     simulator.advance_to(1.0 + 21 * step)
-    assert simulator.statistics.evaluations - before == 6
+    assert simulator.statistics.evaluations - before == 7
