@@ -1,4 +1,4 @@
-"""Events that the rest of a step has foreseen: steps are aimed at them, and nothing depends on their being right."""
+"""Events that the rest of a step has foreseen: steps end there, and nothing depends on their coming true."""
 
 import math
 
