@@ -51,6 +51,10 @@ BEFORE, START, DIAGONAL, U_FREE, U_DOT, U = range(6)
 PARENT, BODY_REFERENCE, BODY_POSE, A_FREE, A_GB, FIRST_DOF, DOFS = range(7)
 WIDTH = 20
 
+#: Less than this part of what was added up is left by rounding: the equation does not see this speed. Taken
+#: for a number, it would give an equation between bodies that do not move against each other a multiplier.
+ROUNDING = 1e-13
+
 
 def constraint_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
@@ -105,8 +109,10 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
     for r in range(m):
         row = first + (1 + r) * WIDTH
         G_row = ints[first + G] + r * n
+        sizes = ints[first + Z] + r * n  # of what is added up: Z comes later
         for i in range(n):
             c[G_row + i] = 0.0
+            c[sizes + i] = 0.0
         if p[ints[row + ENABLED]] == 0.0:
             c[ints[first + RIGHT] + r] = 0.0
             c[ints[row + VELOCITY]] = 0.0
@@ -121,6 +127,7 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
                 value += c[at] * c[ints[term + FREE]]
                 speed += c[at] * y[ints[term + SPEED]]
                 c[G_row + dof] += c[at]
+                c[sizes + dof] += abs(c[at])
             else:
                 f = six(c, at)
                 value += dot6(f, six(c, ints[term + FREE]))
@@ -131,8 +138,13 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
                     moment = plus((f[0], f[1], f[2]), cross(arm, force))
                     wrench = (moment[0], moment[1], moment[2], f[3], f[4], f[5])
                     while dof >= 0:
-                        c[G_row + dof] += dot6(six(c, subspace + 6 * dof), wrench)
+                        S = six(c, subspace + 6 * dof)
+                        c[G_row + dof] += dot6(S, wrench)
+                        c[sizes + dof] += size6(S, wrench)
                         dof = ints[dofs + dof * WIDTH + BEFORE]
+        for i in range(n):
+            if abs(c[G_row + i]) <= ROUNDING * c[sizes + i]:
+                c[G_row + i] = 0.0
         if ints[row + DEFAULT] != 0:
             c[ints[row + VELOCITY]] = speed
         level = ints[row + LEVEL]
@@ -143,6 +155,14 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
         rate = p[ints[row + RATE]]
         value += 2.0 * rate * c[ints[row + VELOCITY]] + rate * rate * c[ints[row + POSITION]]
         c[ints[first + RIGHT] + r] = value
+
+
+def size6(a: Any, b: Any) -> float:
+    """How large the products are that a scalar product adds up."""
+    return (
+        abs(a[0] * b[0]) + abs(a[1] * b[1]) + abs(a[2] * b[2])
+        + abs(a[3] * b[3]) + abs(a[4] * b[4]) + abs(a[5] * b[5])
+    )  # fmt: skip
 
 
 def eliminate(c: Any, ints: Any, first: int) -> None:
