@@ -31,7 +31,7 @@ needsCompletedIntegratorStep="{steps}"/>
 """
 
 
-def make_model3(folder: Path, compiled: Callable[..., Path], kind: str) -> Path:
+def make_model3(folder: Path, compiled: Callable[..., Path], kind: str, *macros: str) -> Path:
     """``BALL.fmu`` or another one in `folder`."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
@@ -46,5 +46,7 @@ def make_model3(folder: Path, compiled: Callable[..., Path], kind: str) -> Path:
     path = folder / f"{kind}.fmu"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("modelDescription.xml", text)
-        archive.write(compiled("model3", kind), f"binaries/{platform_tuple}/model3{sharedLibraryExtension}")
+        archive.write(
+            compiled("model3", kind, *macros), f"binaries/{platform_tuple}/model3{sharedLibraryExtension}"
+        )
     return path

@@ -8,12 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from box3_fmu import make_box3
 from export_tools import ball, export, oscillator
+from model3_fmu import make_model3
+from test_model_exchange import DESCRIPTION
 
 from cosim_fmu.validate.check_fmu import check_file, check_run
 from cosim_fmu.validate.finding import Finding
 
 Make = Callable[..., Path]
+XML = "modelDescription.xml"
 
 
 def found(path: Path, timeout: float = 20.0) -> list[Finding]:
@@ -56,6 +60,38 @@ def test_each_defect_is_found(defect: str, make_fmu: Make) -> None:
     severity, where, text = DEFECTS[defect]
     findings = found(make_fmu("naughty", macros=(defect,)), timeout=2.0)
     assert any((f.severity, f.where) == (severity, where) and text in f.text for f in findings), findings
+
+
+@pytest.mark.parametrize("kind", ["BALL", "STAIR", "TURN"])
+def test_model_exchange_of_fmi_3_is_run(kind: str, tmp_path: Path, compiled: Make) -> None:
+    findings = found(make_model3(tmp_path, compiled, kind))
+    assert [str(f) for f in findings if f.severity == "error" and f.where != XML] == []
+    assert any("does not export fmi3SetDebugLogging" in f.text for f in findings)
+
+
+def test_derivatives_that_depend_on_their_past_are_found(tmp_path: Path, compiled: Make) -> None:
+    findings = found(make_model3(tmp_path, compiled, "VDP", "HIDES"))
+    text = "derivatives or event indicators differ after an evaluation elsewhere and back"
+    assert Finding("error", "evaluation", text) in findings
+
+
+@pytest.mark.parametrize("events", [True, False])
+def test_co_simulation_of_fmi_3_is_run(events: bool, tmp_path: Path, compiled: Make) -> None:
+    findings = found(make_box3(tmp_path, compiled, events=events))
+    errors = {f.where: f.text for f in findings if f.severity == "error" and f.where != XML}
+    assert errors.keys() == {"reset"} and "it does not repeat itself: x is" in errors["reset"]
+
+
+def test_model_exchange_of_fmi_2_is_run(tmp_path: Path, compiled: Make) -> None:
+    from fmpy import platform, sharedLibraryExtension
+
+    path = tmp_path / "ball.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        text = DESCRIPTION.replace('der(v)" valueReference="4"', 'der(v)" valueReference="2"')
+        archive.writestr("modelDescription.xml", text % "false")
+        archive.write(compiled("ball_me"), f"binaries/{platform}/ball_me{sharedLibraryExtension}")
+    errors = {f.where: f.text for f in found(path) if f.severity == "error" and f.where != XML}
+    assert errors.keys() == {"reset"}, errors
 
 
 def test_an_instance_that_is_refused_says_why(make_fmu: Make) -> None:

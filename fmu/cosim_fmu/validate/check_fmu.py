@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.master.fmu_archive import FmuArchive
+from cosim_fmu.master.fmu_archive import VERSIONS, FmuArchive
+from cosim_fmu.master.model_description import read_model_description
 from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.fmu_probe import FmuProbe
 from cosim_fmu.validate.static_checks import static_checks
 
 TIMEOUT = 120.0
+RUN = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
+"""Interfaces that are run, and what they are called."""
 
 
 def check_file(path: Path) -> Iterator[Finding]:
@@ -46,7 +50,8 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
     timeout : float
         For each process, s.
     """
-    from fmpy import platform, sharedLibraryExtension
+    from fmpy import platform as old_platform
+    from fmpy import platform_tuple, sharedLibraryExtension
 
     try:
         archive = FmuArchive(path)
@@ -56,30 +61,34 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
     if read is None:
         yield Finding("note", "run", "not run: its model description cannot be read")
         return
-    if archive.version != "2.0" or "CoSimulation" not in archive.interfaces:
-        kinds = " and ".join(archive.interfaces) or "no interface"
-        text = f"not run: FMI {archive.version} {kinds}; only FMI 2.0 Co-Simulation is run"
-        yield Finding("note", "run", text)
+    if archive.version not in VERSIONS:
+        yield Finding("note", "run", f"not run: FMI {archive.version}; FMI {' and '.join(VERSIONS)} are run")
         return
-    try:
-        archive.check_binary("CoSimulation", platform, sharedLibraryExtension)
-    except cosim.FmuError as error:
-        yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
-        return
-    folder = archive.unpack()
-    try:
-        name = f"{read.coSimulation.modelIdentifier}{sharedLibraryExtension}"
-        library = folder / "binaries" / platform / name
-        yield from FmuProbe(folder, read, library, timeout).findings()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    interfaces = [name for name in RUN if name in archive.interfaces]
+    others = [name for name in archive.interfaces if name not in RUN]
+    if others:
+        yield Finding("note", "run", f"{' and '.join(others)} is not run")
+    platform = platform_tuple if archive.version == "3.0" else old_platform
+    for interface in interfaces:
+        try:
+            archive.check_binary(interface, platform, sharedLibraryExtension)
+        except cosim.FmuError as error:
+            yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
+            continue
+        folder = archive.unpack()
+        able = read.coSimulation if interface == "CoSimulation" else read.modelExchange
+        library = folder / "binaries" / platform / f"{able.modelIdentifier}{sharedLibraryExtension}"
+        try:
+            for finding in FmuProbe(folder, read, library, timeout, interface).findings():
+                where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
+                yield replace(finding, where=where)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read(path: Path) -> Any:
-    """The model description as fmpy reads it; None when it cannot (what is wrong is a finding by itself)."""
-    from fmpy import read_model_description
-
+    """The model description as fmpy reads it, mended; None when it cannot (what is wrong is a finding)."""
     try:
-        return read_model_description(str(path), validate=False)
+        return read_model_description(FmuArchive(path))
     except Exception:  # fmpy lets all kinds through
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -16,6 +17,12 @@ from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.probe import LOADING
 from cosim_fmu.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RUN_CHECKS
 
+KINDS = {
+    "Float64": ("Real", "Float64"),
+    "Float32": ("Real", "Float32"),
+    **{f"{sign}Int{bits}": ("Integer", f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
+}
+"""Type in the checks and type in the names of functions."""
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from cosim_fmu.validate import probe; "
     "sys.path.pop(0); probe.main()"
@@ -33,14 +40,16 @@ class FmuProbe:
     library : Path
     timeout : float
         For each process, s.
+    interface : str
+        "CoSimulation" or "ModelExchange".
     """
 
-    def __init__(self, folder: Path, description: Any, library: Path, timeout: float) -> None:
+    def __init__(self, folder: Path, description: Any, library: Path, timeout: float, interface: str) -> None:
         self._timeout = timeout
-        self._folder = folder / "cosim-validate"
+        self._folder = folder / f"cosim-validate-{interface}"
         self._folder.mkdir()
         self._answers = self._folder / "answers"
-        self._job = {**job_for(folder, description, library), "answers": str(self._answers)}
+        self._job = {**job_for(folder, description, library, interface), "answers": str(self._answers)}
         self._job["folder"] = str(self._folder)
 
     def findings(self) -> Iterator[Finding]:
@@ -123,45 +132,60 @@ def _last_line(errors: Path) -> str:
     return f": {lines[-1]}" if lines else ""
 
 
-def job_for(folder: Path, read: Any, library: Path) -> dict[str, Any]:
+def job_for(folder: Path, read: Any, library: Path, interface: str = "CoSimulation") -> dict[str, Any]:
     """What `ForeignFmu` has to know of an unpacked FMU."""
-    able, experiment = read.coSimulation, read.defaultExperiment
+    third, steps = read.fmiVersion.startswith("3"), interface == "CoSimulation"
+    able, experiment = read.coSimulation if steps else read.modelExchange, read.defaultExperiment
     start, stop, step, tolerance = (
         _number(getattr(experiment, name, None))
         for name in ("startTime", "stopTime", "stepSize", "tolerance")
     )
     start = start or 0.0
     length = stop - start if stop is not None and stop > start else 1.0
+    variables = (
+        [v for v in read.modelVariables if v.causality != "independent"] if third else read.modelVariables
+    )
     return {
+        "version": "3.0" if third else "2.0",
+        "interface": interface,
         "library": str(library),
-        "resources": (folder / "resources").as_uri(),
+        "resources": f"{folder / 'resources'}{os.sep}" if third else (folder / "resources").as_uri(),
         "guid": read.guid or "",
         "start": start,
         "step": step if step is not None and 0.0 < step <= length else length / 100.0,
         "tolerance": tolerance if tolerance is not None and tolerance > 0.0 else None,
         "can_restore": able.canGetAndSetFMUstate,
         "can_serialize": able.canGetAndSetFMUstate and able.canSerializeFMUstate,
-        "variable_step": able.canHandleVariableCommunicationStepSize,
+        "variable_step": not steps or able.canHandleVariableCommunicationStepSize,
         "only_once": able.canBeInstantiatedOnlyOncePerProcess,
-        "variables": [_variable(v) for v in read.modelVariables],
+        "event_mode": third and steps and able.hasEventMode,
+        "wants_steps": not steps and able.needsCompletedIntegratorStep,
+        "states": int(read.numberOfContinuousStates),
+        "indicators": int(read.numberOfEventIndicators or 0),
+        "variables": [_variable(v, third=third) for v in variables],
     }
 
 
-def _variable(read: Any) -> dict[str, Any]:
+def _variable(read: Any, *, third: bool) -> dict[str, Any]:
     declared = read.declaredType
     low, high = (
         bound if bound is not None else getattr(declared, name, None)
         for name, bound in (("min", read.min), ("max", read.max))
     )
+    kind, access = KINDS.get(read.type, (read.type, read.type))
+    if kind == "Enumeration":
+        access = "Int64" if third else "Integer"
     return {
         "name": read.name,
-        "type": read.type,
+        "type": kind,
+        "access": access,
+        "size": math.prod(read.shape or ()),
         "unit": read.unit or getattr(declared, "unit", None) or "",
         "reference": read.valueReference,
         "causality": read.causality,
         "variability": read.variability,
         "initial": read.initial,
-        "start": read.start if read.type == "Real" else None,
+        "start": read.start if kind == "Real" and not read.shape else None,
         "min": _number(low),
         "max": _number(high),
     }

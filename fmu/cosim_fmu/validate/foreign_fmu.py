@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,18 @@ class ForeignFmu:
         return [v for v in chosen if v["type"] == kind] if kind else chosen
 
     @property
+    def driven(self) -> list[dict[str, Any]]:
+        """The inputs that are changed from step to step: real ones that need no event mode."""
+        free = self.job["version"] == "2.0" and self.job["interface"] == "CoSimulation"
+        inputs = [v for v in self.of("input", kind="Real") if v["size"] == 1]
+        return [v for v in inputs if free or v["variability"] != "discrete"]
+
+    @functools.cached_property
     def seen(self) -> list[dict[str, Any]]:
-        """The variables that are compared, in the order in which they are read: by type."""
+        """What is compared, in the order in which it is read: by type; arrays by element."""
         shown = [v for v in self.of("output", "local") if v["type"] in NUMBERS][:2000]
-        return sorted(shown, key=lambda v: NUMBERS.index(v["type"]))
+        return [
+            {**v, "name": f"{v['name']}[{i}]" if v["size"] > 1 else v["name"]}
+            for v in sorted(shown, key=lambda v: (NUMBERS.index(v["type"]), v["access"]))
+            for i in range(v["size"])
+        ]

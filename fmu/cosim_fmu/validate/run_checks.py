@@ -14,28 +14,51 @@ from pathlib import Path
 
 from cosim_fmu.validate.failed_call_error import FailedCallError
 from cosim_fmu.validate.foreign_fmu import STEPS, ForeignFmu
-from cosim_fmu.validate.foreign_instance import DOUBLE, REFERENCE, SIZE, WARNING, ForeignInstance, Row
+from cosim_fmu.validate.foreign_instance import DOUBLE, WARNING, ForeignInstance, Row
+from cosim_fmu.validate.model_exchange import ModelExchange
+from cosim_fmu.validate.new_instance import new_instance
 
 HALF = STEPS // 2
-REQUIRED = """
-fmi2GetTypesPlatform fmi2GetVersion fmi2SetDebugLogging fmi2Instantiate fmi2FreeInstance
-fmi2SetupExperiment fmi2EnterInitializationMode fmi2ExitInitializationMode fmi2Terminate fmi2Reset
-fmi2GetReal fmi2GetInteger fmi2GetBoolean fmi2GetString fmi2SetReal fmi2SetInteger fmi2SetBoolean
-fmi2SetString fmi2GetFMUstate fmi2SetFMUstate fmi2FreeFMUstate fmi2SerializedFMUstateSize
-fmi2SerializeFMUstate fmi2DeSerializeFMUstate fmi2GetDirectionalDerivative
-fmi2SetRealInputDerivatives fmi2GetRealOutputDerivatives fmi2DoStep fmi2CancelStep fmi2GetStatus
-fmi2GetRealStatus fmi2GetIntegerStatus fmi2GetBooleanStatus fmi2GetStringStatus
-""".split()  # noqa: SIM905
+COMMON_2 = """
+GetTypesPlatform GetVersion SetDebugLogging Instantiate FreeInstance SetupExperiment
+EnterInitializationMode ExitInitializationMode Terminate Reset GetReal GetInteger GetBoolean GetString
+SetReal SetInteger SetBoolean SetString GetFMUstate SetFMUstate FreeFMUstate SerializedFMUstateSize
+SerializeFMUstate DeSerializeFMUstate GetDirectionalDerivative
+"""
+COMMON_3 = """
+GetVersion SetDebugLogging FreeInstance EnterInitializationMode ExitInitializationMode EnterEventMode
+Terminate Reset GetFloat32 GetFloat64 GetInt8 GetUInt8 GetInt16 GetUInt16 GetInt32 GetUInt32 GetInt64
+GetUInt64 GetBoolean GetString GetBinary GetClock SetFloat32 SetFloat64 SetInt8 SetUInt8 SetInt16
+SetUInt16 SetInt32 SetUInt32 SetInt64 SetUInt64 SetBoolean SetString SetBinary SetClock
+GetNumberOfVariableDependencies GetVariableDependencies GetFMUState SetFMUState FreeFMUState
+SerializedFMUStateSize SerializeFMUState DeserializeFMUState GetDirectionalDerivative
+GetAdjointDerivative EnterConfigurationMode ExitConfigurationMode GetIntervalDecimal GetIntervalFraction
+GetShiftDecimal GetShiftFraction SetIntervalDecimal SetIntervalFraction SetShiftDecimal SetShiftFraction
+EvaluateDiscreteStates UpdateDiscreteStates
+"""
+REQUIRED = {
+    ("2.0", "CoSimulation"): COMMON_2 + "SetRealInputDerivatives GetRealOutputDerivatives DoStep CancelStep "
+    "GetStatus GetRealStatus GetIntegerStatus GetBooleanStatus GetStringStatus",
+    ("2.0", "ModelExchange"): COMMON_2 + "EnterEventMode NewDiscreteStates EnterContinuousTimeMode "
+    "CompletedIntegratorStep SetTime SetContinuousStates GetDerivatives GetEventIndicators "
+    "GetContinuousStates GetNominalsOfContinuousStates",
+    ("3.0", "CoSimulation"): COMMON_3 + "InstantiateCoSimulation EnterStepMode GetOutputDerivatives DoStep",
+    ("3.0", "ModelExchange"): COMMON_3 + "InstantiateModelExchange EnterContinuousTimeMode "
+    "CompletedIntegratorStep SetTime SetContinuousStates GetContinuousStateDerivatives GetEventIndicators "
+    "GetContinuousStates GetNominalsOfContinuousStates GetNumberOfEventIndicators "
+    "GetNumberOfContinuousStates",
+}
+"""Without their prefixes."""
 CAPABILITIES = {
-    "can_restore": ("fmi2GetFMUstate", "fmi2SetFMUstate", "fmi2FreeFMUstate"),
-    "can_serialize": ("fmi2SerializedFMUstateSize", "fmi2SerializeFMUstate", "fmi2DeSerializeFMUstate"),
+    "can_restore": ("getfmustate", "setfmustate", "freefmustate"),
+    "can_serialize": ("serializedfmustatesize", "serializefmustate", "deserializefmustate"),
 }
 Found = Iterator[tuple[str, str]]
 
 
 @contextmanager
 def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstance]:
-    made = ForeignInstance(fmu, name)
+    made = new_instance(fmu, name)
     try:
         yield made
     finally:
@@ -53,20 +76,23 @@ def _different(fmu: ForeignFmu, one: list[Row], other: list[Row]) -> str:
 
 def functions(fmu: ForeignFmu) -> Found:
     """What the standard asks a library to export, and what it says about itself."""
-    needed = {name: able for able, names in CAPABILITIES.items() if fmu.job[able] for name in names}
-    missing = [name for name in REQUIRED if not fmu.has(name)]
+    version = fmu.job["version"]
+    prefix = f"fmi{version[0]}"
+    needed = {name for able, names in CAPABILITIES.items() if fmu.job[able] for name in names}
+    missing = [n for n in REQUIRED[version, fmu.job["interface"]].split() if not fmu.has(prefix + n)]
     for name in missing:
-        if name in needed:
-            yield "error", f"the library does not export {name}, though the capability is declared"
-    rest = [name for name in missing if name not in needed]
+        if name.lower() in needed:
+            yield "error", f"the library does not export {prefix}{name}, though the capability is declared"
+    rest = [prefix + name for name in missing if name.lower() not in needed]
     if rest:
-        yield "warning", f"the library does not export {', '.join(rest)}, which FMI 2.0 asks of every library"
-    for function, expected in (("fmi2GetVersion", "2.0"), ("fmi2GetTypesPlatform", "default")):
+        asks = f"FMI {version} asks of every library"
+        yield "warning", f"the library does not export {', '.join(rest)}, which {asks}"
+    for function, expected in ((f"{prefix}GetVersion", version), ("fmi2GetTypesPlatform", "default")):
         if fmu.has(function):
             bound = getattr(fmu.library, function)
             bound.restype = ctypes.c_char_p
-            answer = bound()
-            if answer != expected.encode():
+            answer = bound() or b""
+            if answer != expected.encode() and not (version == "3.0" and answer.startswith(b"3.0")):
                 yield "error", f"{function} answers {answer!r}, needs {expected!r}"
 
 
@@ -74,7 +100,9 @@ def simulation(fmu: ForeignFmu) -> Found:
     """A plain run: start values, finite outputs."""
     with _instance(fmu) as one:
         exact = [
-            v for v in fmu.of("output", "local", "parameter", "input", kind="Real") if v["start"] is not None
+            v
+            for v in fmu.of("output", "local", "parameter", "input", kind="Real")
+            if v["start"] is not None and v["size"] == 1 and v["access"] in ("Real", "Float64")
         ]
         one.begin()
         at_start = one.get(exact)
@@ -90,30 +118,30 @@ def simulation(fmu: ForeignFmu) -> Found:
                 if not math.isfinite(value) and variable["causality"] == "output":
                     yield "error", f"output {variable['name']} is {value!r} after {i + 1} steps"
                     return
-        one.need("fmi2Terminate")
+        one.need("Terminate")
 
 
 def repetition(fmu: ForeignFmu) -> Found:
     """A second instance after the first repeats it."""
     with _instance(fmu) as one:
         expected = one.begin().steps(0, HALF)
-        one.call("fmi2Terminate")
+        one.call("Terminate")
     with _instance(fmu) as again:
         difference = _different(fmu, expected, again.begin().steps(0, HALF))
-        again.call("fmi2Terminate")
+        again.call("Terminate")
     if difference:
         yield "error", f"a second instance does not repeat the first: {difference}"
 
 
 def reset(fmu: ForeignFmu) -> Found:
-    """After fmi2Reset the instance repeats itself."""
+    """After a reset the instance repeats itself."""
     with _instance(fmu) as one:
         expected = one.begin().steps(0, HALF)
-        one.call("fmi2Terminate")
-        one.need("fmi2Reset")
+        one.call("Terminate")
+        one.need("Reset")
         difference = _different(fmu, expected, one.begin().steps(0, HALF))
     if difference:
-        yield "error", f"after fmi2Reset it does not repeat itself: {difference}"
+        yield "error", f"after a reset it does not repeat itself: {difference}"
 
 
 def two_instances(fmu: ForeignFmu) -> Found:
@@ -175,17 +203,18 @@ def serialization(fmu: ForeignFmu) -> Found:
         return
     with _instance(fmu) as one:
         one.begin().steps(0, HALF // 2)
-        data = one.to_bytes(one.save())
+        state = one.save()
+        data, time = one.to_bytes(state), state[1]
         expected = one.steps(HALF // 2, HALF)
     with _instance(fmu, "second") as second:
         second.begin()
-        second.restore(second.from_bytes(data))
+        second.restore(second.from_bytes(data, time))
         difference = _different(fmu, expected, second.steps(HALF // 2, HALF))
     if difference:
         yield "error", f"hidden state: a second instance does not go on from serialized bytes: {difference}"
     folder = Path(fmu.job["folder"])
     (folder / "state").write_bytes(data)
-    (folder / "expected.json").write_text(json.dumps(expected))
+    (folder / "expected.json").write_text(json.dumps([time, expected]))
 
 
 def new_process(fmu: ForeignFmu) -> Found:
@@ -193,18 +222,38 @@ def new_process(fmu: ForeignFmu) -> Found:
     folder = Path(fmu.job["folder"])
     if not (folder / "expected.json").exists():
         return
-    expected = json.loads((folder / "expected.json").read_text())
+    time, expected = json.loads((folder / "expected.json").read_text())
     with _instance(fmu) as one:
         one.begin()
-        one.restore(one.from_bytes((folder / "state").read_bytes()))
+        one.restore(one.from_bytes((folder / "state").read_bytes(), time))
         difference = _different(fmu, expected, one.steps(HALF // 2, HALF))
     if difference:
         yield "error", f"hidden state: a new process does not go on from serialized bytes: {difference}"
 
 
+def evaluation(fmu: ForeignFmu) -> Found:
+    """Derivatives and event indicators are functions of time, states and inputs: nothing else."""
+    if fmu.job["interface"] != "ModelExchange":
+        return
+    with _instance(fmu) as one:
+        assert isinstance(one, ModelExchange)
+        one.begin().steps(0, 2, drive=False)
+        if one.stopped:
+            return
+        states = one.states()
+        expected = one.rates() + one.indicators()
+        one.need("SetTime", DOUBLE(one.time + 1e-3 * fmu.step))
+        one.put_states([x + 1e-3 * max(1.0, abs(x)) for x in states])
+        one.rates(), one.indicators()
+        one.need("SetTime", DOUBLE(one.time))
+        one.put_states(states)
+        if one.rates() + one.indicators() != expected:
+            yield "error", "derivatives or event indicators differ after an evaluation elsewhere and back"
+
+
 def step_sizes(fmu: ForeignFmu) -> Found:
     """Shorter communication steps give the same results."""
-    if not fmu.job["variable_step"]:
+    if not fmu.job["variable_step"] or fmu.job["interface"] == "ModelExchange":
         return
     tolerance = 100.0 * (fmu.job["tolerance"] or 1e-4)
     with _instance(fmu, "one") as one, _instance(fmu, "two") as other:
@@ -232,6 +281,7 @@ def step_sizes(fmu: ForeignFmu) -> Found:
 def bounds(fmu: ForeignFmu) -> Found:
     """Inputs at the ends of their ranges."""
     bounded = [v for v in fmu.of("input", kind="Real") if v["min"] is not None or v["max"] is not None]
+    bounded = [v for v in bounded if v in fmu.driven]
     for variable in bounded[:50]:
         for side in ("min", "max"):
             if variable[side] is None:
@@ -254,21 +304,23 @@ def bounds(fmu: ForeignFmu) -> Found:
 
 def short_lives(fmu: ForeignFmu) -> Found:
     """Instances that are freed early."""
-    ForeignInstance(fmu).free()
-    made = ForeignInstance(fmu)
+    new_instance(fmu).free()
+    made = new_instance(fmu)
     made.begin()
     made.free()
-    made = ForeignInstance(fmu)
+    made = new_instance(fmu)
     made.begin()
-    made.need("fmi2Terminate")
+    made.need("Terminate")
     made.free()
     for _ in range(5):
-        ForeignInstance(fmu).free()
+        new_instance(fmu).free()
     yield from ()
 
 
 def wrong_steps(fmu: ForeignFmu) -> Found:
     """Communication steps that are not positive."""
+    if fmu.job["interface"] == "ModelExchange":
+        return
     taken = []
     for size in (0.0, -fmu.step):
         with _instance(fmu) as one:
@@ -284,17 +336,17 @@ def wrong_values(fmu: ForeignFmu) -> Found:
     unknown = max((v["reference"] for v in fmu.variables), default=0) + 12345
     with _instance(fmu) as one:
         one.begin()
-        data = (DOUBLE * 1)()
-        if one.call("fmi2GetReal", (REFERENCE * 1)(unknown), SIZE(1), data) <= WARNING:
-            yield (
-                "warning",
-                f"fmi2GetReal of a value reference that is not there ({unknown}) is answered by OK",
-            )
-        for variable in fmu.of("input", kind="Real")[:1]:
+        access = "Real" if fmu.job["version"] == "2.0" else "Float64"
+        if one.exchange(f"Get{access}", [unknown], (DOUBLE * 1)()) <= WARNING:
+            name = f"fmi{fmu.job['version'][0]}Get{access}"
+            yield "warning", f"{name} of a value reference that is not there ({unknown}) is answered by OK"
+        for variable in fmu.driven[:1]:
             if one.try_set([variable], [math.nan]) <= WARNING:
                 yield "warning", f"input {variable['name']} takes NaN and answers OK"
+        if fmu.job["interface"] == "ModelExchange":
+            return
         for variable in fmu.of("input", "parameter", kind="Real"):
-            if variable["min"] is not None and variable["variability"] != "fixed":
+            if variable["min"] is not None and variable["variability"] != "fixed" and variable["size"] == 1:
                 below = float(variable["min"]) - max(1.0, abs(float(variable["min"])))
                 if one.try_set([variable], [below]) <= WARNING:
                     yield (
@@ -308,7 +360,7 @@ RUN_CHECKS: dict[str, Callable[[ForeignFmu], Found]] = {
     check.__name__.replace("_", " "): check
     for check in (
         functions, simulation, repetition, two_instances, reset, rollback, serialization, new_process,
-        step_sizes, bounds, short_lives, wrong_steps, wrong_values,
+        evaluation, step_sizes, bounds, short_lives, wrong_steps, wrong_values,
     )
 }  # fmt: skip
 """By name, in the order in which they are run."""
