@@ -59,6 +59,9 @@ class Exchange(Protocol):
     def advance(self, name: str, time: float, size: float) -> None:
         """Step a participant from `time` by `size` (s); an early return is recorded and continued."""
 
+    def advance_all(self, time: float, size: float) -> None:
+        """Step all participants, side by side in threads where the run has several."""
+
     def read_outputs(self, name: str) -> None:
         """Read the outputs of a participant onto the board."""
 
@@ -103,7 +106,7 @@ class MasterAlgorithm(ABC):
     ...     '''All step from the same values.'''
     ...     def step(self, exchange, time, size):
     ...         for name in exchange.order: exchange.set_inputs(name)
-    ...         for name in exchange.order: exchange.advance(name, time, size)
+    ...         exchange.advance_all(time, size)
     ...         for name in exchange.order: exchange.read_outputs(name)
     """
 

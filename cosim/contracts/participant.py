@@ -55,6 +55,9 @@ class ParticipantDescription:
         Whether `serialize` works.
     follows_slopes : bool
         Whether `set_slopes` works.
+    steps_in_threads : bool
+        Whether `step` may be called from another thread than the other methods are, while other
+        participants step.
     """
 
     kind: str
@@ -63,6 +66,7 @@ class ParticipantDescription:
     can_restore: bool = False
     can_serialize: bool = False
     follows_slopes: bool = False
+    steps_in_threads: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

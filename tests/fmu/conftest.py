@@ -43,6 +43,16 @@ VARIABLES: dict[str, list[tuple[str, str, str, int, dict[str, str]]]] = {
         ("fail_status", "parameter", "Integer", 0, {"start": "0"}),
         ("asks_to_stop", "parameter", "Boolean", 0, {"start": "false"}),
     ],
+    "heavy": [
+        ("y", "output", "Real", 0, {"start": "0", "initial": "exact"}),
+        ("u", "input", "Real", 1, {"start": "0"}),
+        ("work", "parameter", "Real", 2, {"start": "1"}),
+        ("crash_at", "parameter", "Real", 3, {"start": "1e300"}),
+        ("hang_at", "parameter", "Real", 4, {"start": "1e300"}),
+        ("return_at", "parameter", "Real", 5, {"start": "1e300"}),
+        ("fail_at", "parameter", "Real", 6, {"start": "1e300"}),
+        ("pause", "parameter", "Real", 7, {"start": "0"}),
+    ],
     "naughty": [
         ("y", "output", "Real", 0, {"start": "0", "initial": "exact"}),
         ("u", "input", "Real", 1, {"start": "0", "min": "-10", "max": "10"}),
@@ -62,6 +72,7 @@ DEPENDENCIES: dict[str, dict[str, list[str]]] = {
     "mass": {"x": [], "v": [], "force": ["x_other", "v_other"]},
     "gain": {"y": ["u"]},
     "failing": {"y": [], "size": []},
+    "heavy": {"y": []},
     "naughty": {"y": []},
     "types": {"real_out": [], "integer_out": [], "boolean_out": [], "string_out": []},
 }

@@ -15,6 +15,7 @@ from cosim_fmu.master import compiled_steps
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_steps import ADVANCE, SET
 from cosim_fmu.master.coupled_participants import CoupledParticipants
+from cosim_fmu.master.levels import levels
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.operations import operations_of
 from cosim_fmu.master.recorder import Recorder
@@ -104,6 +105,20 @@ class CompiledLoop:
         for name in self._names:
             self._take_over(name)
         self._at_once, self._one_by_one = 1, one_by_one
+        self._levels = self._shared_levels()
+
+    def _shared_levels(self) -> list[tuple[list[int], list[int]]]:
+        """Calls that are made one after the other, and steps that are taken side by side, level by level.
+
+        Nothing when no two steps can be.
+        """
+        free = {n: d.steps_in_threads for n, d in self.coupled.descriptions.items()}
+        found = []
+        for level in levels(self._operations, self.coupled.links):
+            beside = [p for p in level if self._operations[p][0] == ADVANCE and free[self._operations[p][1]]]
+            found.append(([p for p in level if p not in beside], beside))
+        several = self.coupled.threads.count > 1 and any(len(beside) > 1 for _, beside in found)
+        return found if several else []
 
     def run(self, first: int) -> int:
         """Take steps from communication point `first` on, for some milliseconds; the point reached.
@@ -115,13 +130,11 @@ class CompiledLoop:
         """
         columns = max(1, self._columns.size)
         last = min(self.points.count, first + min(self._at_once, max(1, MOST_VALUES_AT_ONCE // columns)))
+        if self._levels:
+            return self._run_beside(first)
         rows = np.empty((last - first, self._columns.size))
         begun = perf_counter()
-        code = self._run(
-            *(self._program, self._parts, self._places, self._scales, self._columns),
-            *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), self._report),
-            *(self.points.start, self.points.step, self.points.until, self.points.count, first, last),
-        )
+        code = self._call(self._program, self._columns, rows, self._report, first, last)
         spent = perf_counter() - begun
         if code == compiled_steps.DONE:
             if spent < SECONDS_AT_ONCE and not self._one_by_one:
@@ -130,27 +143,85 @@ class CompiledLoop:
             return last
         stopped = int(self._report[0])
         self._keep(first, stopped, rows[: stopped - first])
-        self._finish_in_python(stopped, int(self._report[1]), code)
+        place = int(self._report[1])
+        self._finish_in_python(stopped, set(range(place)), {place: (code, int(self._report[2]))})
         return stopped + 1
 
-    def _finish_in_python(self, index: int, place: int, code: int) -> None:
-        """The rest of a step in which something was not as usual, in the loop that can deal with it."""
+    def _call(
+        self,
+        program: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        rows: NDArray[np.float64],
+        report: NDArray[np.int64],
+        first: int,
+        last: int,
+    ) -> int:
+        return int(
+            self._run(
+                *(program, self._parts, self._places, self._scales, columns),
+                *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), report),
+                *(self.points.start, self.points.step, self.points.until, self.points.count, first, last),
+            )
+        )
+
+    def _run_beside(self, first: int) -> int:
+        """As `run`, with the steps of several participants in threads."""
+        begun, index = perf_counter(), first
+        while index < self.points.count:
+            failed: dict[int, tuple[int, int]] = {}
+            done: set[int] = set()
+            for alone, beside in self._levels:
+                tasks = [partial(self._do, [place], index, done, failed) for place in beside]
+                self.coupled.threads.call(tasks, [partial(self._do, alone, index, done, failed)])
+                if failed:
+                    break
+            if failed:
+                self._finish_in_python(index, done, failed)
+            else:
+                row = np.empty((1, self._columns.size))
+                self._call(self._program[:0], self._columns, row, self._report, index, index + 1)
+                self._keep(index, index + 1, row)
+            index += 1
+            if self._one_by_one or self.coupled.stop_reason or perf_counter() - begun > SECONDS_AT_ONCE:
+                break
+        return index
+
+    def _do(self, places: list[int], index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
+        """Some calls of a communication step."""
+        report = self._report.copy()
+        program = self._program.reshape(-1, 2)[places].ravel()
+        code = self._call(program, self._columns[:0], self._inputs[:0], report, index, index + 1)
+        if code == compiled_steps.DONE:
+            done.update(places)
+        else:
+            done.update(places[: report[1]])
+            failed[places[report[1]]] = code, int(report[2])
+
+    def _finish_in_python(self, index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
+        """The rest of a step in which something was not as usual, in the loop that can deal with it.
+
+        Parameters
+        ----------
+        done : set of int
+            Places of the calls that have been made.
+        failed : dict of int to (int, int)
+            Places of those that were not as usual, with the stop code and the status.
+        """
         coupled = self.coupled
         time, following = self.points.time(index), self.points.time(index + 1)
-        name = self._operations[place][1]
-        rest = self._operations[place:]
-        if code == compiled_steps.STEP_FAILED:
-            participant: Any = coupled.participants[name]
-            attempt = partial(participant.after_native_step, int(self._report[2]))
-            coupled.begin_step(index)
-            coupled.finish_step(name, time, coupled.length(name, time, following - time), attempt)
-            rest = rest[1:]
-        elif code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
-            verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
-            failed: Any = coupled.participants[name]
-            coupled.guarded(name, failed.after_native_access, verb, int(self._report[2]))
         coupled.begin_step(index)
-        for kind, part in rest:
+        for place, (kind, part) in enumerate(self._operations):
+            if place in done:
+                continue
+            code, status = failed.get(place, (compiled_steps.DONE, 0))
+            participant: Any = coupled.participants[part]
+            if code == compiled_steps.STEP_FAILED:
+                attempt = partial(participant.after_native_step, status)
+                coupled.finish_step(part, time, coupled.length(part, time, following - time), attempt)
+                continue
+            if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
+                verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
+                coupled.guarded(part, participant.after_native_access, verb, status)
             if kind == SET:
                 coupled.set_inputs(part)
             elif kind == ADVANCE:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.link import Link
+from cosim_fmu.master.step_threads import StepThreads
 from cosim_fmu.master.stop_requested import StopRequested
 
 MOST_EARLY_RETURNS = 10_000
@@ -29,6 +32,16 @@ class _Saved(NamedTuple):
     board: dict[str, list[Any]]
     events: int
     stop_reason: str
+
+
+@dataclass
+class _Step:
+    """What came of a step of one participant; kept apart until it is its turn to be told."""
+
+    returns: list[float] = field(default_factory=list)
+    request: StopRequested | None = None
+    error: BaseException | None = None
+    seconds: float = 0.0
 
 
 class CoupledParticipants:
@@ -47,6 +60,8 @@ class CoupledParticipants:
     points : CommunicationPoints
     every : mapping of str to int
         Participants that step once in so many communication steps.
+    threads : StepThreads
+        In which participants step that may step beside others.
 
     Attributes
     ----------
@@ -73,7 +88,9 @@ class CoupledParticipants:
         descriptions: Mapping[str, cosim.ParticipantDescription],
         points: CommunicationPoints,
         every: Mapping[str, int],
+        threads: StepThreads,
     ) -> None:
+        self.threads = threads
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
         self.descriptions = descriptions
         self.statistics = statistics
@@ -190,41 +207,78 @@ class CoupledParticipants:
 
         The others cannot be told before the next communication point: the inputs stay as they are.
         """
-        if self._rests(name):
+        if not self._rests(name):
+            self._tell(name, self._step(name, time, self.length(name, time, size)))
+
+    def advance_all(self, time: float, size: float) -> None:
+        """Step all participants, side by side in threads where they may.
+
+        What happens is told in the order of the participants, so nobody can see from the results how many
+        threads there were.
+        """
+        going = [name for name in self.order if not self._rests(name)]
+        free = [name for name in going if self.descriptions[name].steps_in_threads]
+        if self.threads.count == 1 or not free or len(going) < 2:
+            for name in going:
+                self.advance(name, time, size)
             return
-        before = perf_counter()
-        try:
-            self.finish_step(name, time, self.length(name, time, size), self.participants[name].step)
-        finally:
-            self.statistics.participant_time[name] += perf_counter() - before
+        steps: dict[str, _Step] = {}
+
+        def take(name: str) -> None:
+            steps[name] = self._step(name, time, self.length(name, time, size))
+
+        tasks = {name: partial(take, name) for name in going}
+        self.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
+        for name in going:
+            self._tell(name, steps[name])
 
     def finish_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
     ) -> None:
-        """Step a participant to ``time + size``; the first attempt may have been made elsewhere.
+        """Step a participant to ``time + size``, where the first attempt has been made elsewhere.
 
         Parameters
         ----------
         attempt : callable
             Gives the time that the first attempt has reached, s.
         """
+        self._tell(name, self._step(name, time, size, attempt))
+
+    def _step(
+        self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
+    ) -> _Step:
+        """Step a participant to ``time + size``; touches nothing but this participant."""
+        before, found = perf_counter(), _Step()
+        step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
         try:
-            reached = self._reached(name, attempt, time, size, end + small)
-            returns = 0
+            reached = self._reached(name, attempt or step, time, size, end + small)
             while reached < end - small:
-                if not reached > time or returns == MOST_EARLY_RETURNS:
+                if not reached > time or len(found.returns) == MOST_EARLY_RETURNS:
                     raise CoSimulationError(
                         self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
                     )
-                returns += 1
-                self.statistics.retries += 1
-                self._happened(cosim.EventCause.TRIGGERED, reached, name, "returned early, went on")
+                found.returns.append(reached)
                 time = reached
-                reached = self._reached(name, self.participants[name].step, time, end - time, end + small)
+                reached = self._reached(name, step, time, end - time, end + small)
         except StopRequested as request:
-            self.stop(name, request)
+            found.request = request
+        except BaseException as error:
+            found.error = error
+        found.seconds = perf_counter() - before
+        return found
+
+    def _tell(self, name: str, step: _Step) -> None:
+        """Record what happened in a step; an error in it is raised."""
+        self.statistics.participant_time[name] += step.seconds
+        self.statistics.retries += len(step.returns)
+        for time in step.returns:
+            self._happened(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
+        if step.request is not None:
+            self.stop(name, step.request)
+        if step.error is not None:
+            raise step.error
 
     def read_outputs(self, name: str) -> None:
         """Read everything that is wanted of a participant."""

@@ -160,6 +160,8 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         feedthrough=feedthrough,
         can_restore=saves,
         follows_slopes=updates or (not third and steps and ability.canInterpolateInputs),
+        # an execution tool may care about the thread that calls it
+        steps_in_threads=not ability.needsExecutionTool,
         can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
         extra={
             "settable": frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),

@@ -42,15 +42,13 @@ class Jacobi(cosim.MasterAlgorithm):
         if self._past.order == 0:
             for name in exchange.order:
                 exchange.set_inputs(name)
-            for name in exchange.order:
-                exchange.advance(name, time, size)
+            exchange.advance_all(time, size)
         else:
             self._past.remember(time, exchange.interface())
             course = self._past.course(time, size)
             for name in exchange.order:
                 exchange.set_inputs(name, course)
-            for name in exchange.order:
-                exchange.advance(name, time, size)
+            exchange.advance_all(time, size)
             # what passes directly through a participant shall be that of the end of the step
             exchange.put(self._past.value(time + size))
             for name in exchange.order:

@@ -22,6 +22,10 @@ class _Notes:
     def advance(self, name: str, time: float, size: float) -> None:
         self.operations.append((ADVANCE, name))
 
+    def advance_all(self, time: float, size: float) -> None:
+        for name in self.order:
+            self.advance(name, time, size)
+
     def read_outputs(self, name: str) -> None:
         self.operations.append((READ, name))
 

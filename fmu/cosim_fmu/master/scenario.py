@@ -14,7 +14,7 @@ from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 TABLES = ("participants", "connections", "master", "output")
-MASTER = ("algorithm", "options", "step", "until", "start", "tolerance")
+MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
 OUTPUT = ("signals", "file")
 
 
@@ -40,6 +40,7 @@ class Scenario:
     step, until, start : float
         s.
     tolerance : float or None
+    threads : int
     signals : list of str or None
     file : Path or None
         For the results.
@@ -56,6 +57,7 @@ class Scenario:
     until: float = 0.0
     start: float = 0.0
     tolerance: float | None = None
+    threads: int = 1
     signals: list[str] | None = None
     file: Path | None = None
     _problems: list[WiringProblem] = field(default_factory=list)
@@ -94,6 +96,7 @@ class Scenario:
                 start=self.start,
                 tolerance=self.tolerance,
                 steps=self.steps,
+                threads=self.threads,
             )
         except cosim.FmuError as error:
             name = next(
@@ -168,6 +171,7 @@ class Scenario:
                 setattr(self, name, self._seconds(name, master[name], getattr(self, name)))
             elif name != "start":
                 self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
+        self.threads = master.get("threads", 1)
         if "until" in master and self.until < self.start:
             self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
         tolerance = master.get("tolerance")

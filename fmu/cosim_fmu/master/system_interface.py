@@ -88,5 +88,6 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
         feedthrough=SystemFeedthrough(system, readable, inputs),
         can_restore=True,
         can_serialize=True,
+        steps_in_threads=True,
         extra={"settable": frozenset(settable), "readable": frozenset(readable), "arrays": arrays},
     )

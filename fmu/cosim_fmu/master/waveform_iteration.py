@@ -108,8 +108,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
         course = cosim.Course(0.5 * (start + end), (end - start) / size, size)
         for name in exchange.order:
             exchange.set_inputs(name, course)
-        for name in exchange.order:
-            exchange.advance(name, time, size)
+        exchange.advance_all(time, size)
         exchange.put(end)
         for name in exchange.order:
             exchange.set_inputs(name)
