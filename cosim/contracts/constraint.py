@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration, cache_slot, option, parameter
 from cosim.contracts.force import on_or_off
-from cosim.errors import ContractError
+from cosim.errors import ContractError, LookUpError
+from cosim.stage import Stage
+from cosim.system.state import State
 
 LEVELS = ("position", "velocity", "acceleration")
 RESULTS = ("multipliers", "position_error", "velocity_error")
@@ -119,6 +121,34 @@ class Constraint(Component):
         list of `equations` s-vals
         """
         raise ContractError(f"constraint {type(self).__name__} has no create_constraint_equations(self, s)")
+
+    def calc_equations(self, state: State) -> list[Any]:
+        """The equations with the numbers of a State: what `create_constraint_equations` returns for it.
+
+        For looking at what was written: it is called as plain Python, so a breakpoint or a ``print`` in it
+        shows numbers.
+
+        Parameters
+        ----------
+        state : State
+            Realized here to VELOCITY where it is not.
+
+        Returns
+        -------
+        list of s-vals
+            ``equation.row(nu)`` is the row of the Jacobian G, ``equation.bias`` its constant b,
+            ``equation.evaluate(udot)`` the acceleration of the constraint; over the speeds of ``state.u``.
+
+        Raises
+        ------
+        LookUpError
+            When the constraint is no part of the State's system.
+        """
+        parts = state.system.parts
+        if type(parts.get(self.name)) is not type(self) or state.system.solver is None:
+            raise LookUpError("part of this State's system", self.name or repr(self), parts)
+        state.realize(Stage.VELOCITY)
+        return state.system.solver.constraint_equations(self, state)
 
     @classmethod
     def _collect(cls) -> None:

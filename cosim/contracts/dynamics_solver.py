@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cosim.errors import ContractError
 from cosim.system.schedule import Block
 
 if TYPE_CHECKING:
+    from cosim.contracts.constraint import Constraint
     from cosim.system.assembly import Assembly
+    from cosim.system.state import State
 
 
 class DynamicsSolver(ABC):
@@ -40,3 +43,10 @@ class DynamicsSolver(ABC):
         list of Block
             With truthful `reads`, `writes` and `adds`: their order follows from these.
         """
+
+    def constraint_equations(self, constraint: Constraint, state: State) -> list[Any]:
+        """The equations of a constraint with the numbers of a State, for `Constraint.calc_equations`.
+
+        A solver that takes no constraints has none.
+        """
+        raise ContractError(f"{type(self).__name__} does not know the equations of constraints")

@@ -76,7 +76,7 @@ class Assembly:
         self.wiring.connect(self._connections)
         self._raise()
         self._make_blocks()
-        self.dynamics = ""
+        self.dynamics, self.solver = "", solver
         if solver is not None:
             self.blocks += solver.create_blocks(self)
             self.dynamics = solver.choice

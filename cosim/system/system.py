@@ -61,6 +61,8 @@ class System:
         Paths of the inputs that nothing in the model is connected to.
     dynamics : str
         One line of the dynamics solver about how the equations of motion are solved; empty without joints.
+    solver : DynamicsSolver or None
+        The one that made their blocks.
     digest : str
         Hexadecimal; equal for systems whose States are interchangeable.
     """
@@ -83,7 +85,7 @@ class System:
         ]
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
-        self.dynamics = assembly.dynamics
+        self.dynamics, self.solver = assembly.dynamics, assembly.solver
         self._region_stage = assembly.graph.stage_of_region()
         self.side = assembly.side.offset
         self._smoothness = self._list_smoothness()

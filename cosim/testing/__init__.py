@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cosim.testing.constraint_contract import ConstraintContract as ConstraintContract
     from cosim.testing.force_element_contract import ForceElementContract as ForceElementContract
     from cosim.testing.integrator_contract import IntegratorContract as IntegratorContract
     from cosim.testing.joint_contract import JointContract as JointContract
@@ -22,13 +23,20 @@ if TYPE_CHECKING:
 
 # Loaded on demand: pytest imports this package in every run, and has to rewrite the asserts of its modules.
 _MODULES = {
+    "ConstraintContract": "constraint_contract",
     "ForceElementContract": "force_element_contract",
     "IntegratorContract": "integrator_contract",
     "JointContract": "joint_contract",
     "MeasureContract": "measure_contract",
 }
 
-__all__ = ["ForceElementContract", "IntegratorContract", "JointContract", "MeasureContract"]
+__all__ = [
+    "ConstraintContract",
+    "ForceElementContract",
+    "IntegratorContract",
+    "JointContract",
+    "MeasureContract",
+]
 
 
 def __getattr__(name: str) -> Any:

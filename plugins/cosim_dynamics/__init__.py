@@ -6,6 +6,9 @@ from cosim_dynamics.balances import joint_reactions as joint_reactions
 from cosim_dynamics.balances import momentum as momentum
 from cosim_dynamics.balances import potential_energy as potential_energy
 from cosim_dynamics.composite_rigid_body_solver import CompositeRigidBodySolver as CompositeRigidBodySolver
+from cosim_dynamics.constraint_operators import constraint_bias as constraint_bias
+from cosim_dynamics.constraint_operators import constraint_equations as constraint_equations
+from cosim_dynamics.constraint_operators import constraint_jacobian as constraint_jacobian
 from cosim_dynamics.equations import torque_equations as torque_equations
 from cosim_dynamics.equilibrium import equilibrium as equilibrium
 from cosim_dynamics.equilibrium import start_values as start_values

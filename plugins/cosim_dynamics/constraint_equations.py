@@ -1,7 +1,8 @@
-"""A constraint's equations, traced once and checked."""
+"""What a constraint's equations are made of: symbols where they are traced, or numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,21 +41,31 @@ class ConstraintEquations:
     Parameters
     ----------
     constraint : Constraint
-    graph : SymbolGraph
+    known : callable
+        From the name and the element of what a kernel function of the constraint may ask for to a symbol or
+        a number.
+    unknown : callable
+        From the name of an attachment and 0 … 5 (of a body: angular acceleration, then that of its origin)
+        or 0 (of a coordinate) to an `SVal`.
     """
 
-    def __init__(self, constraint: cosim.Constraint, graph: SymbolGraph) -> None:
-        self._constraint, self._graph = constraint, graph
+    def __init__(
+        self,
+        constraint: cosim.Constraint,
+        known: Callable[[str, int], Any],
+        unknown: Callable[[str, int], SVal],
+    ) -> None:
+        self._constraint, self._known, self._unknown = constraint, known, unknown
         self._where = f"{type(constraint).__name__}.create_constraint_equations"
 
     @property
     def time(self) -> Any:
         """Time, s."""
-        return self._graph.slot(TIME)
+        return self._known(TIME, 0)
 
     def acceleration(self, coordinate: Any) -> SVal:
         """du/dt of a coordinate."""
-        return SVal.acceleration((self._name(coordinate, "coordinate"), 0))
+        return self._unknown(self._name(coordinate, "coordinate"), 0)
 
     def coordinate(self, coordinate: Any) -> Any:
         """The coordinate q itself."""
@@ -67,23 +78,23 @@ class ConstraintEquations:
     def source(self, source: Any, order: int = 0) -> Any:
         """A signal, or its time derivative of an order up to 3."""
         suffix = ("", "_dot", "_dot2", "_dot3")[order]
-        return self._graph.slot(self._name(source, "source") + suffix)
+        return self._known(self._name(source, "source") + suffix, 0)
 
     def slot(self, name: str, first: int = 0, size: int = 1) -> Any:
         """`size` elements of a declared quantity, such as a cache slot, that kernel functions fill."""
         result = np.empty(size, dtype=object)
-        result[:] = [self._graph.slot(name, first + i) for i in range(size)]
+        result[:] = [self._known(name, first + i) for i in range(size)]
         return result if size > 1 else result[0]
 
     def angular_acceleration(self, body: Any) -> SValTriple:
         """Angular acceleration of a body."""
         name = self._name(body, "body")
-        return SValTriple(*[SVal.acceleration((name, i)) for i in range(3)])
+        return SValTriple(*[self._unknown(name, i) for i in range(3)])
 
     def origin_acceleration(self, body: Any) -> SValTriple:
         """Acceleration of a body's origin."""
         name = self._name(body, "body")
-        return SValTriple(*[SVal.acceleration((name, 3 + i)) for i in range(3)])
+        return SValTriple(*[self._unknown(name, 3 + i) for i in range(3)])
 
     def point_acceleration(self, body: Any, point: Any) -> SValTriple:
         """Acceleration of a point that is fixed on a body."""
@@ -131,9 +142,7 @@ class ConstraintEquations:
         return result
 
     def _offered(self, attached: Any, kind: str, slot: str, i: int = 0) -> Any:
-        name = self._name(attached, kind)
-        suffix = name[len(kind) :] if name.startswith(kind) else "_" + name
-        return self._graph.slot(slot + suffix, i)
+        return self._known(offered_name(slot, self._name(attached, kind), kind), i)
 
     def _name(self, attached: Any, kind: str) -> str:
         if not isinstance(attached, Attached):
@@ -145,6 +154,38 @@ class ConstraintEquations:
         if provides != kind:
             raise cosim.ContractError(f"{self._where}: self.{attached.name} is a {provides}, needs a {kind}")
         return attached.name
+
+
+def written_equations(
+    constraint: cosim.Constraint, known: Callable[[str, int], Any], unknown: Callable[[str, int], SVal]
+) -> list[SVal]:
+    """What the constraint's ``create_constraint_equations`` returns, as s-vals.
+
+    Raises
+    ------
+    cosim.ContractError
+        When it is not one s-val for each equation.
+    """
+    returned = type(constraint).create_constraint_equations(
+        TracedConstraint(constraint, known),  # type: ignore[arg-type]
+        ConstraintEquations(constraint, known, unknown),
+    )
+    where = f"{type(constraint).__name__}.create_constraint_equations"
+    if not isinstance(returned, (list, tuple, SValTriple)) or len(returned) != constraint.equations:
+        raise cosim.ContractError(
+            f"{where}: returned {returned!r}, needs a list of {constraint.equations} s-vals: as many as the "
+            "class says in `equations`"
+        )
+    equations = []
+    for i, value in enumerate(returned):
+        equation = _as_sval(value)
+        if equation is None:
+            raise cosim.ContractError(
+                f"{where}: equation {i} is {value!r}, which holds no acceleration; build it from "
+                "s.acceleration, s.point_acceleration and s.angular_acceleration"
+            )
+        equations.append(equation)
+    return equations
 
 
 @dataclass(frozen=True)
@@ -179,26 +220,14 @@ def trace_constraint(constraint: cosim.Constraint) -> TracedConstraintEquations:
         When it is not one s-val for each equation, or an equation holds no acceleration.
     """
     graph = SymbolGraph()
-    where = f"{type(constraint).__name__}.create_constraint_equations"
-    stand_in = TracedConstraint(constraint, graph.slot)
-    returned = type(constraint).create_constraint_equations(
-        stand_in,  # type: ignore[arg-type]
-        ConstraintEquations(constraint, graph),
-    )
-    if not isinstance(returned, (list, tuple, SValTriple)) or len(returned) != constraint.equations:
-        raise cosim.ContractError(
-            f"{where}: returned {returned!r}, needs a list of {constraint.equations} s-vals: as many as the "
-            "class says in `equations`"
-        )
-    equations = []
-    for i, value in enumerate(returned):
-        equation = _as_sval(value)
-        if equation is None or not equation.carries_accelerations:
+    equations = written_equations(constraint, graph.slot, lambda name, i: SVal.acceleration((name, i)))
+    for i, equation in enumerate(equations):
+        if not equation.carries_accelerations:
             raise cosim.ContractError(
-                f"{where}: equation {i} is {value!r}, which holds no acceleration; build it from "
-                "s.acceleration, s.point_acceleration and s.angular_acceleration"
+                f"{type(constraint).__name__}.create_constraint_equations: equation {i} is "
+                f"{equation.bias!r}, which holds no acceleration; build it from s.acceleration, "
+                "s.point_acceleration and s.angular_acceleration"
             )
-        equations.append(equation)
     sizes = {"body": 6, "coordinate": 1}
     attachments = [
         (name, sizes[d.options["provides"]])
@@ -208,6 +237,15 @@ def trace_constraint(constraint: cosim.Constraint) -> TracedConstraintEquations:
     keys = [(name, i) for name, size in attachments for i in range(size)]
     results = [e.coefficient(key) for e in equations for key in keys] + [e.bias for e in equations]
     return TracedConstraintEquations(graph, attachments, results)
+
+
+def offered_name(slot: str, attachment: str, kind: str) -> str:
+    """What a kernel function calls a slot that an attachment of a kind offers.
+
+    >>> offered_name("X_GB", "body1", "body"), offered_name("q", "crank", "coordinate")
+    ('X_GB1', 'q_crank')
+    """
+    return slot + (attachment[len(kind) :] if attachment.startswith(kind) else "_" + attachment)
 
 
 def _vector(point: Any) -> Any:

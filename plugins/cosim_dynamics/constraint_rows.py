@@ -10,7 +10,7 @@ import numpy as np
 import cosim
 from cosim_dynamics import constraint_block as cb
 from cosim_dynamics import projection_blocks as pb
-from cosim_dynamics.constraint_equations import TracedConstraintEquations, trace_constraint
+from cosim_dynamics.constraint_equations import TracedConstraintEquations, offered_name, trace_constraint
 from cosim_dynamics.matrix_rows import Matrix, Targets, equations_of, solution_of
 from cosim_dynamics.own_terms import OwnTerms, blame
 from cosim_dynamics.rows import NOWHERE, block, table
@@ -202,7 +202,7 @@ class _Solving:
         assembly, force = self.assembly, self.assembly.slot(part, f"force_on_{name}")
         self.writes.append(force)
         if size == 1:
-            speed = assembly.asked(part, _offered("u", name, "coordinate"))
+            speed = assembly.asked(part, offered_name("u", name, "coordinate"))
             path = str(getattr(part.values.attachments[name], "name", part.values.attachments[name]))
             link = self.joints[path.partition("[")[0].partition(".")[0]]
             dof = link.first_dof + speed.offset - assembly.slot(link.joint, "u").offset
@@ -251,7 +251,3 @@ def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> c
         result.displaced.append((pb.position_estimate_block, constraints.rows))
         result.rates.append((pb.rate_estimate_block, movement))
     return result
-
-
-def _offered(slot: str, attachment: str, kind: str) -> str:
-    return slot + (attachment[len(kind) :] if attachment.startswith(kind) else "_" + attachment)

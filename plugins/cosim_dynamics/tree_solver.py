@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cosim
+from cosim_dynamics.constraint_operators import constraint_equations
 from cosim_dynamics.constraint_rows import Constraints, constrained, projection_of
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
@@ -34,6 +35,10 @@ class TreeSolver(cosim.DynamicsSolver):
 
     def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
         """Report what this solver cannot do."""
+
+    def constraint_equations(self, constraint: cosim.Constraint, state: cosim.State) -> list[Any]:
+        """As `cosim_dynamics.constraint_equations`."""
+        return constraint_equations(state.system, state, constraint)
 
     def create_blocks(self, assembly: Assembly) -> list[Block]:
         """Blocks for joint frames, poses, velocities, joints' own terms and accelerations.

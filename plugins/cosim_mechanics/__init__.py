@@ -2,6 +2,21 @@
 
 from cosim_mechanics.ball import Ball as Ball
 from cosim_mechanics.bushing import Bushing as Bushing
+from cosim_mechanics.constraints.ball_constraint import BallConstraint as BallConstraint
+from cosim_mechanics.constraints.constant_acceleration import ConstantAcceleration as ConstantAcceleration
+from cosim_mechanics.constraints.constant_angle import ConstantAngle as ConstantAngle
+from cosim_mechanics.constraints.constant_speed import ConstantSpeed as ConstantSpeed
+from cosim_mechanics.constraints.coordinate_coupler import CoordinateCoupler as CoordinateCoupler
+from cosim_mechanics.constraints.gear import Gear as Gear
+from cosim_mechanics.constraints.lock import Lock as Lock
+from cosim_mechanics.constraints.point_in_plane import PointInPlane as PointInPlane
+from cosim_mechanics.constraints.point_on_line import PointOnLine as PointOnLine
+from cosim_mechanics.constraints.prescribed_motion import PrescribedMotion as PrescribedMotion
+from cosim_mechanics.constraints.rod import Rod as Rod
+from cosim_mechanics.constraints.rolling_ball import RollingBall as RollingBall
+from cosim_mechanics.constraints.rolling_disc import RollingDisc as RollingDisc
+from cosim_mechanics.constraints.speed_coupler import SpeedCoupler as SpeedCoupler
+from cosim_mechanics.constraints.weld_constraint import WeldConstraint as WeldConstraint
 from cosim_mechanics.cylinder import Cylinder as Cylinder
 from cosim_mechanics.energy import Energy as Energy
 from cosim_mechanics.forces.actuator import Actuator as Actuator

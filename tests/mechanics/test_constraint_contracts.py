@@ -1,0 +1,66 @@
+"""Every kind of constraint keeps the contract."""
+
+from __future__ import annotations
+
+from cosim.testing import ConstraintContract
+from cosim_mechanics import (
+    BallConstraint,
+    ConstantAcceleration,
+    ConstantAngle,
+    ConstantSpeed,
+    CoordinateCoupler,
+    Gear,
+    Lock,
+    PointInPlane,
+    PointOnLine,
+    PrescribedMotion,
+    Rod,
+    RollingBall,
+    RollingDisc,
+    SpeedCoupler,
+    WeldConstraint,
+)
+
+TILTED = [0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6, 0.1, -0.2, 0.3]
+POINTS = {"point1": (0.2, -0.1, 0.3), "point2": (-0.3, 0.4, 0.1)}
+
+
+SAMPLE = (WeldConstraint, RollingDisc, PrescribedMotion)
+
+
+def case(make, **values):
+    """The contract of a constraint; what takes a process or an FMU of its own is for a sample only."""
+    kind = type(make())
+    space = {"make": staticmethod(make), "__module__": __name__, **values}
+    for check in ("test_compiled_is_plain_python", "test_runs_in_an_fmu"):
+        if kind not in SAMPLE:
+            space[check] = later(check)
+    return type(f"Test{kind.__name__}", (ConstraintContract,), space)
+
+
+def later(check):
+    """The check, for the long tests."""
+    method = getattr(ConstraintContract, check)
+
+    @functools.wraps(method)
+    def run(self, *args, **options):
+        method(self, *args, **options)
+
+    return pytest.mark.thorough(run)
+
+
+TestRod = case(lambda: Rod(**POINTS, length=1.3))
+TestBallConstraint = case(lambda: BallConstraint(**POINTS))
+TestWeldConstraint = case(lambda: WeldConstraint(frame1=TILTED, frame2=TILTED))
+TestPointInPlane = case(lambda: PointInPlane(**POINTS, normal=(1, 2, -1)))
+TestPointOnLine = case(lambda: PointOnLine(**POINTS, axis=(0.3, -1, 2)))
+TestConstantAngle = case(lambda: ConstantAngle(axis1=(1, 2, 3), axis2=(0, 1, -1), angle=1.1))
+TestRollingBall = case(lambda: RollingBall(**POINTS, normal=(0.2, 0.1, 1), radius=0.4))
+TestRollingDisc = case(lambda: RollingDisc(**POINTS, normal=(0.2, 0.1, 1), axis=(1, 0.3, 0), radius=0.4))
+TestCoordinateCoupler = case(lambda: CoordinateCoupler(ratio=-0.7, offset=0.2))
+TestSpeedCoupler = case(lambda: SpeedCoupler(ratio=-0.7, offset=0.2), does_work=True)
+TestGear = case(lambda: Gear(ratio=2.5))
+TestConstantSpeed = case(lambda: ConstantSpeed(speed=0.4), does_work=True)
+TestConstantAcceleration = case(lambda: ConstantAcceleration(acceleration=0.4), does_work=True)
+TestLock = case(lambda: Lock(value=0.4))
+TestPrescribedMotion = case(lambda: PrescribedMotion(), does_work=True)

@@ -1,0 +1,35 @@
+"""Each check of the kit for constraints finds its own deliberately wrong toy, and nothing else."""
+
+import pytest
+import toy_constraints as toys
+from failing_checks import checks, failing_checks, fails_exactly
+
+WRONG = {
+    "test_has_a_docstring_with_its_law": toys.SilentCase,
+    "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
+    "test_velocity_error_is_the_rate_of_the_position_error": toys.DriftingCase,
+    "test_jacobian_is_that_of_the_velocity_error": toys.TurningCase,
+    "test_bias_is_the_rate_of_the_velocity_error": toys.LateCase,
+    "test_accelerations_meet_the_equation": toys.DecidingCase,
+    "test_forces_do_no_work": toys.DrivingCase,
+    "test_frame_indifferent": toys.SidewaysCase,
+    "test_is_met_and_stays_met": toys.UnheldCase,
+    "test_redundant_copies_are_found": toys.DoubledCase,
+    "test_switched_off_it_lets_go": toys.ClingingCase,
+    "test_follows_from_the_state_alone": toys.WearingCase,
+    "test_compiled_is_plain_python": toys.OverflowingCase,
+    "test_runs_in_an_fmu": toys.ShowingCase,
+}
+
+
+def test_each_check_has_a_toy():
+    assert sorted(WRONG) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_wrong_toy_fails_exactly_its_check(check):
+    fails_exactly(WRONG[check], check)
+
+
+def test_right_constraint_passes():
+    assert failing_checks(toys.RightCase) == []

@@ -1,0 +1,223 @@
+"""Constraints, each wrong in one way, and their contracts."""
+
+import sys
+
+import cosim
+from cosim.testing import ConstraintContract
+
+
+class Unheld(cosim.Constraint):
+    """Says nothing about positions. Law: as `Cam`."""
+
+    coordinate1 = cosim.coordinate()
+    coordinate2 = cosim.coordinate()
+    gain = cosim.parameter(unit="1", default=0.4, minimum=0.0)
+
+    def create_constraint_equations(self, s):
+        q, u = s.coordinate(self.coordinate1), s.speed(self.coordinate1)
+        a1, a2 = s.acceleration(self.coordinate1), s.acceleration(self.coordinate2)
+        return [a2 - self.gain * (q * a1 + u * u)]
+
+
+class Cam(Unheld):
+    """A coordinate that leads the square of another. Law: q2 = gain q1^2 / 2."""
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+
+
+class Silent(Cam):
+    """Does something."""
+
+
+class Clamping(Cam):
+    """Takes what it should refuse. Law: as `Cam`."""
+
+    def __init__(self, **values):
+        super().__init__(**{**values, "gain": abs(values.get("gain", 0.4))})
+
+
+class Drifting(Cam):
+    """Says where it should be with another gain. Law: as `Cam`."""
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, position_error):
+        position_error[0] = q2 - 0.6 * gain * q1 * q1
+
+
+class Turning(Cam):
+    """Its speeds and its accelerations go different ways. Law: as `Cam`."""
+
+    def create_constraint_equations(self, s):
+        q, u = s.coordinate(self.coordinate1), s.speed(self.coordinate1)
+        a1, a2 = s.acceleration(self.coordinate1), s.acceleration(self.coordinate2)
+        return [a2 - self.gain * (1.1 * q * a1 + u * u)]
+
+    @cosim.kernel
+    def velocity_error(q1, u1, u2, gain, velocity_error):
+        velocity_error[0] = u2 - gain * q1 * u1
+
+
+class Late(Cam):
+    """Forgets a velocity term. Law: as `Cam`."""
+
+    def create_constraint_equations(self, s):
+        a1, a2 = s.acceleration(self.coordinate1), s.acceleration(self.coordinate2)
+        return [a2 - self.gain * s.coordinate(self.coordinate1) * a1]
+
+
+class Driving(Unheld):
+    """Asks for a speed. Law: u2 = gain (q1 u1 + 1)."""
+
+    level = "velocity"
+
+    @cosim.kernel
+    def velocity_error(q1, u1, u2, gain, velocity_error):
+        velocity_error[0] = u2 - gain * (q1 * u1 + 1.0)
+
+
+class Sideways(cosim.Constraint):
+    """Holds a body over another one, along Ground's z axis. Law: z2 = z1."""
+
+    body1 = cosim.body()
+    body2 = cosim.body()
+
+    def create_constraint_equations(self, s):
+        return [s.origin_acceleration(self.body2).z - s.origin_acceleration(self.body1).z]
+
+    @cosim.kernel
+    def position_error(X_GB1, X_GB2, position_error):
+        position_error[0] = X_GB2[11] - X_GB1[11]
+
+
+class Doubled(Cam):
+    """The same twice. Law: as `Cam`."""
+
+    equations = 2
+
+    def create_constraint_equations(self, s):
+        (equation,) = Cam.create_constraint_equations(self, s)
+        return [equation, equation]
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+        position_error[1] = position_error[0]
+
+
+WORN = []
+
+
+class Wearing(Cam):
+    """Another one each time. Law: as `Cam`."""
+
+    def position_error(self, q1, q2, gain, position_error):
+        WORN.append(0)
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 + 1e-13 * len(WORN)
+
+
+class Clinging(Cam):
+    """Pushes when it is off. Law: as `Cam`."""
+
+    switch = ""
+
+    @cosim.kernel
+    def push(enabled, tau1):
+        tau1[0] += 1.0 if enabled == 0.0 else 0.0
+
+
+class Deciding(Unheld):
+    """Asks for something else when it is asked with numbers. Law: a2 = gain a1."""
+
+    level = "acceleration"
+
+    def create_constraint_equations(self, s):
+        factor = 1.0 if isinstance(self.gain, float) else 2.0
+        return [s.acceleration(self.coordinate2) - factor * self.gain * s.acceleration(self.coordinate1)]
+
+
+class Overflowing(Cam):
+    """Integers that leave 64 bits. Law: as `Cam`, less a number that should always be the same."""
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, position_error):
+        number = 1
+        for _ in range(80):
+            number = number * 7 + 1
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * (number % 1000)
+
+
+class Showing(Cam):
+    """Holds something else where an FMU looks. Law: as `Cam`."""
+
+    def position_error(self, q1, q2, gain, position_error):
+        frame, files = sys._getframe(), set()
+        while frame is not None:
+            files.add(frame.f_code.co_filename.rpartition("/")[2])
+            frame = frame.f_back
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+        if "slave.py" in files or "fmu_instance.py" in files:
+            position_error[0] += 0.1
+
+
+class RightCase(ConstraintContract):
+    make = staticmethod(lambda: Cam())
+
+
+class SilentCase(ConstraintContract):
+    make = staticmethod(lambda: Silent())
+
+
+class ClampingCase(ConstraintContract):
+    make = staticmethod(lambda: Clamping())
+
+
+class DriftingCase(ConstraintContract):
+    make = staticmethod(lambda: Drifting())
+
+
+class TurningCase(ConstraintContract):
+    make = staticmethod(lambda: Turning())
+    does_work = True
+
+
+class LateCase(ConstraintContract):
+    make = staticmethod(lambda: Late())
+
+
+class DrivingCase(ConstraintContract):
+    make = staticmethod(lambda: Driving())
+
+
+class SidewaysCase(ConstraintContract):
+    make = staticmethod(lambda: Sideways())
+
+
+class UnheldCase(ConstraintContract):
+    make = staticmethod(lambda: Unheld())
+
+
+class DoubledCase(ConstraintContract):
+    make = staticmethod(lambda: Doubled())
+
+
+class WearingCase(ConstraintContract):
+    make = staticmethod(lambda: Wearing())
+
+
+class ClingingCase(ConstraintContract):
+    make = staticmethod(lambda: Clinging())
+
+
+class DecidingCase(ConstraintContract):
+    make = staticmethod(lambda: Deciding())
+    does_work = True
+
+
+class OverflowingCase(ConstraintContract):
+    make = staticmethod(lambda: Overflowing())
+
+
+class ShowingCase(ConstraintContract):
+    make = staticmethod(lambda: Showing())
