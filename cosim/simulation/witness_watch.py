@@ -198,11 +198,7 @@ class WitnessWatch:
 
     def pending(self, state: State) -> set[int]:
         """The witnesses whose updates are pending."""
-        return {
-            e.flag
-            for e in self._triggered
-            if state.agenda[e.index] and e.handler.does != "publish"
-        }
+        return {e.flag for e in self._triggered if state.agenda[e.index] and e.handler.does != "publish"}
 
     def turned(
         self, state: State, before: NDArray[np.float64], witnesses: set[int], records: list[EventRecord]

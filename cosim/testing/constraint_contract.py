@@ -165,10 +165,10 @@ class ConstraintContract:
             state = self.state(bench, seed)
             for _ in range(3):
                 G, _ = bench.jacobian(state)
-                error = bench.errors(state, "velocity_error")
+                missed = bench.errors(state, "velocity_error")
                 if self._held("acceleration"):
-                    error = G @ state.u
-                state.set_u(state.u - np.linalg.pinv(G, rcond=1e-10) @ error)
+                    missed = G @ state.u
+                state.set_u(state.u - np.linalg.pinv(G, rcond=1e-10) @ missed)
             power, size = bench.power(state)
             assert abs(power) <= self.tolerance * max(size, 1.0), (
                 f"the forces do {power:.9g} W at speeds that meet the constraint; for one that drives "
@@ -221,8 +221,8 @@ class ConstraintContract:
             now = simulator.state
             for i in held:
                 for what in ("position_error", "velocity_error")[levels[i] != "position" :]:
-                    error = abs(bench.errors(now, what)[i])
-                    assert error <= 1e-8, f"equation {i}: {what} is {error:.3g} at t = {now.time:g} s"
+                    missed = abs(bench.errors(now, what)[i])
+                    assert missed <= 1e-8, f"equation {i}: {what} is {missed:.3g} at t = {now.time:g} s"
 
     def test_redundant_copies_are_found(self) -> None:
         """Two of the same: one is named, and together they do what one does."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+
+import pytest
+
 from cosim.testing import ConstraintContract
 from cosim_mechanics import (
     BallConstraint,
