@@ -181,7 +181,7 @@ def test_loop_of_direct_feedthrough_is_solved_at_the_start(make_fmu: MakeFmu, ga
 def test_loop_without_solution_is_reported_with_path_and_residuals(make_fmu: MakeFmu) -> None:
     with pytest.raises(
         CoSimulationError,
-        match=r"the loop a\.y → b\.u → b\.y → a\.u → a\.y does not converge \(a\.y changes by",
+        match=r"the loop a\.y → b\.u → b\.y → a\.u → a\.y does not converge in 40 substitutions and 1 Newton",
     ):
         loop_of_gains(make_fmu, Jacobi, 1.0).simulate(1.0)
 

@@ -226,7 +226,7 @@ class CoSimulation:
             stack.callback(_close, participant)
             values = self._values[name]
             coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
-        make_consistent(coupled, self.descriptions)
+        make_consistent(coupled, self.descriptions, initializing=True)
         waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
         for name, participant in waiting.items():
             try:

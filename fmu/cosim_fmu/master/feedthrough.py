@@ -11,8 +11,16 @@ from cosim_fmu.master.link import Link
 Port = tuple[str, str]
 
 
-def direct_inputs(description: cosim.ParticipantDescription, output: str) -> frozenset[str]:
-    """Inputs that an output depends on directly; all of them when the participant does not tell."""
+def direct_inputs(
+    description: cosim.ParticipantDescription, output: str, *, initializing: bool = False
+) -> frozenset[str]:
+    """Inputs that an output depends on directly; all of them when the participant does not tell.
+
+    In initialization mode it may depend on others than in a run.
+    """
+    known: Mapping[str, frozenset[str]] = description.extra.get("initial_feedthrough", {})
+    if initializing and output in known:
+        return known[output]
     if description.feedthrough is not None and output in description.feedthrough:
         return description.feedthrough[output]
     return frozenset(name for name, v in description.variables.items() if v.causality == "input")
@@ -25,7 +33,11 @@ def is_assumed(description: cosim.ParticipantDescription, output: str) -> bool:
 
 
 def instant_graph(
-    descriptions: Mapping[str, cosim.ParticipantDescription], links: Sequence[Link], *, known_only: bool
+    descriptions: Mapping[str, cosim.ParticipantDescription],
+    links: Sequence[Link],
+    *,
+    known_only: bool,
+    initializing: bool = False,
 ) -> dict[Port, list[Port]]:
     """Connected ports and the edges along which a value passes at one instant.
 
@@ -35,6 +47,8 @@ def instant_graph(
     links : sequence of Link
     known_only : bool
         Leave out dependencies that are only assumed.
+    initializing : bool
+        Take the dependencies of initialization mode.
 
     Returns
     -------
@@ -50,7 +64,7 @@ def instant_graph(
         description = descriptions[name]
         if known_only and is_assumed(description, output):
             continue
-        needs = direct_inputs(description, output)
+        needs = direct_inputs(description, output, initializing=initializing)
         for port in graph:
             if port[0] == name and port[1] in needs and port not in outputs:
                 graph[port].append((name, output))

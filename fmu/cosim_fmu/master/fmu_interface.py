@@ -168,6 +168,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
             "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
             "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
             "assumed_feedthrough": assumed,
+            "initial_feedthrough": _known(read.initialUnknowns, inputs, names),
             "variable_step": not steps or ability.canHandleVariableCommunicationStepSize,
             "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
             "arrays": {name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
@@ -297,13 +298,21 @@ def _feedthrough(
     read: Any, inputs: frozenset[str], names: Mapping[str, list[str]]
 ) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
     """For each output its inputs, and the outputs for which that is only assumed."""
-    known: dict[str, frozenset[str]] = {}
-    for unknown in read.outputs:
-        if unknown.dependencies is not None:
-            needed = {element for v in unknown.dependencies for element in names.get(v.name, ())}
-            known.update(dict.fromkeys(names.get(unknown.variable.name, ()), inputs & needed))
+    known = _known(read.outputs, inputs, names)
     outputs = [n for v in read.modelVariables if v.causality == "output" for n in names.get(v.name, ())]
     assumed = frozenset(outputs) - known.keys()
     if not known:
         return None, assumed
     return {name: known.get(name, inputs) for name in outputs}, assumed
+
+
+def _known(
+    unknowns: Sequence[Any], inputs: frozenset[str], names: Mapping[str, list[str]]
+) -> dict[str, frozenset[str]]:
+    """The inputs that each of these variables is said to depend on."""
+    known: dict[str, frozenset[str]] = {}
+    for unknown in unknowns:
+        if unknown.dependencies is not None:
+            needed = {element for v in unknown.dependencies for element in names.get(v.name, ())}
+            known.update(dict.fromkeys(names.get(unknown.variable.name, ()), inputs & needed))
+    return known

@@ -18,13 +18,19 @@ from cosim_fmu.master.link import Link
 
 TOLERANCE = 1e-10
 MOST_SWEEPS = 40
-MOST_NEWTON_STEPS = 20
+MOST_NEWTON_STEPS = 40
+MOST_HALVINGS = 12
 LARGEST_NEWTON_LOOP = 200
 MOST_CONDITION = 1e7  # differences have about nine digits
 
+Vector = NDArray[np.float64]
+
 
 def make_consistent(
-    coupled: CoupledParticipants, descriptions: Mapping[str, cosim.ParticipantDescription]
+    coupled: CoupledParticipants,
+    descriptions: Mapping[str, cosim.ParticipantDescription],
+    *,
+    initializing: bool = False,
 ) -> None:
     """Pass values along the connections until every input has its value and every output fits its inputs.
 
@@ -32,14 +38,22 @@ def make_consistent(
     that it depends on directly have been set, and its value is passed on at once. So one pass is enough
     without closed loops. A closed loop of direct feedthrough is iterated (first by substitution, which also
     settles the loops that only seem to be there because an FMU does not tell its dependencies,
-    then, when all its values are real, by Newton's method with differences) to a relative change of 1e-10.
+    then, when all its values are real, by Newton's method with differences, damped) to a relative change
+    of 1e-10.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    descriptions : mapping of str to ParticipantDescription
+    initializing : bool
+        The dependencies are those of initialization mode, which may be others than those of a run.
 
     Raises
     ------
     CoSimulationError
-        A loop did not converge; names its path and the residuals.
+        A loop did not converge; names its path, the residuals, the iterations and why.
     """
-    graph = instant_graph(descriptions, coupled.links, known_only=False)
+    graph = instant_graph(descriptions, coupled.links, known_only=False, initializing=initializing)
     outgoing: dict[Port, list[Link]] = {}
     for link in coupled.links:
         outgoing.setdefault(link.start, []).append(link)
@@ -65,30 +79,45 @@ class _Loop:
     ) -> None:
         self.coupled, self.outputs, self.outgoing, self.path = coupled, outputs, outgoing, path
         self.residuals: dict[Port, float] = {}
+        self.reason = ""
+        self.sweeps = self.newton_steps = 0
 
     def solve(self) -> None:
-        values: list[Any] = [_read(self.coupled, port) for port in self.outputs]
-        for port, value in zip(self.outputs, values, strict=True):
-            _pass_on(self.coupled, self.outgoing[port], value)
-        first = list(values)
-        for _ in range(MOST_SWEEPS):
-            before = list(values)
-            for i, port in enumerate(self.outputs):
-                values[i] = _read(self.coupled, port)
-                _pass_on(self.coupled, self.outgoing[port], values[i])
-            if self._converged(before, values):
-                return
-            if not all(_is_small(value) for value in values):
-                break
-        all_real = all(isinstance(value, float) for value in values)
-        if all_real and len(values) <= LARGEST_NEWTON_LOOP and self._newton(first):
+        first: list[Any] = [_read(self.coupled, port) for port in self.outputs]
+        if self._substitute(first):
             return
-        shown = ", ".join(f"{'.'.join(port)} changes by {r:.3g}" for port, r in self.residuals.items())
+        real = all(isinstance(value, float) for value in first)
+        if real and len(first) <= LARGEST_NEWTON_LOOP and self._newton(first):
+            return
+        shown = ", ".join(f"{'.'.join(port)} by {r:.3g}" for port, r in self.residuals.items())
+        counts = f"{self.sweeps} substitutions"
+        if self.newton_steps:
+            counts += f" and {self.newton_steps} Newton steps"
         raise CoSimulationError(
             self.coupled.time,
             f"the values at the start are not consistent: the loop {path_text(self.path)} does not converge "
-            f"({shown}). Give other start values, or break the loop with a delay.",
+            f"in {counts}{self.reason}; at the end it changed {shown}. "
+            "Give other start values, or break the loop with a delay.",
         )
+
+    def _substitute(self, first: Sequence[Any]) -> bool:
+        """Pass each value on as it comes, again and again."""
+        values = list(first)
+        for port, value in zip(self.outputs, values, strict=True):
+            if not _is_usable(value):
+                return False
+            _pass_on(self.coupled, self.outgoing[port], value)
+        for self.sweeps in range(1, MOST_SWEEPS + 1):
+            before = list(values)
+            for i, port in enumerate(self.outputs):
+                values[i] = _read(self.coupled, port)
+                if not _is_usable(values[i]):
+                    self._converged(before, values)
+                    return False
+                _pass_on(self.coupled, self.outgoing[port], values[i])
+            if self._converged(before, values):
+                return True
+        return False
 
     def _converged(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
         self.residuals = {}
@@ -104,25 +133,43 @@ class _Loop:
 
     def _newton(self, first: Sequence[float]) -> bool:
         """Solve G(x) = x for the outputs x; G is one pass: set all inputs of the loop, read all outputs."""
-        x = np.array(first, dtype=np.float64)
-        for _ in range(MOST_NEWTON_STEPS):
-            g = self._pass(x)
+        x = np.array([value if math.isfinite(value) else 0.0 for value in first])
+        g = self._pass(x)
+        for self.newton_steps in range(1, MOST_NEWTON_STEPS + 1):
             if not np.all(np.isfinite(g)):
+                self.reason = ": an output is not finite"
                 return False
             if self._converged(list(map(float, x)), list(map(float, g))):
                 return True
-            slope = np.empty((x.size, x.size))
-            for j in range(x.size):
-                shifted = x.copy()
-                shifted[j] += 1e-6 * max(1.0, abs(x[j]))
-                slope[:, j] = (self._pass(shifted) - g) / (shifted[j] - x[j])
-            matrix = np.eye(x.size) - slope
-            if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix) > MOST_CONDITION:
+            step = self._newton_step(x, g)
+            if step is None:
+                self.reason = ": its Jacobian is singular, so that it has no solution or many"
                 return False
-            x = x + np.linalg.solve(matrix, g - x)
+            x, g = self._damped(x, g, step)
         return False
 
-    def _pass(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _newton_step(self, x: Vector, g: Vector) -> Vector | None:
+        slope = np.empty((x.size, x.size))
+        for j in range(x.size):
+            shifted = x.copy()
+            shifted[j] += 1e-6 * max(1.0, abs(x[j]))
+            slope[:, j] = (self._pass(shifted) - g) / (shifted[j] - x[j])
+        matrix = np.eye(x.size) - slope
+        if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix) > MOST_CONDITION:
+            return None
+        return np.asarray(np.linalg.solve(matrix, g - x), dtype=np.float64)
+
+    def _damped(self, x: Vector, g: Vector, step: Vector) -> tuple[Vector, Vector]:
+        """As much of a Newton step as makes the residual smaller; the smallest part if none does."""
+        size = float(np.linalg.norm(g - x))
+        for halvings in range(MOST_HALVINGS + 1):
+            tried = x + step * 0.5**halvings
+            found = self._pass(tried)
+            if np.all(np.isfinite(found)) and float(np.linalg.norm(found - tried)) < size:
+                break
+        return tried, found
+
+    def _pass(self, x: Vector) -> Vector:
         for port, value in zip(self.outputs, x, strict=True):
             _pass_on(self.coupled, self.outgoing[port], float(value))
         return np.array([_read(self.coupled, port) for port in self.outputs], dtype=np.float64)
@@ -142,5 +189,6 @@ def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any) ->
         coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], given)
 
 
-def _is_small(value: Any) -> bool:
+def _is_usable(value: Any) -> bool:
+    """Whether it can be passed on, and there is hope that the substitution converges."""
     return not isinstance(value, float) or abs(value) < 1e100
