@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_dynamics.free_directions import holds, null_space, velocity_jacobian
 from cosim_dynamics.tangent import STATES, Tangent, slopes
 
 Array = NDArray[np.float64]
@@ -16,8 +17,6 @@ LARGEST_TURN = 0.4
 """Of one iteration, rad."""
 SMALL = 1e-11
 """Of the last correction, in rad, m … and parts of what is larger."""
-SINGULAR = 1e-9
-"""With constraints: directions in which the accelerations change less than by this part are held by these."""
 DIGITS = 15
 """After the point, of start values."""
 SETTLED = 1e-7
@@ -70,8 +69,7 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
     searched = _searched(system)
     if not system.nu and not searched:
         return found.realize(cosim.Stage.ACCELERATION)
-    closed = any(isinstance(part, cosim.Constraint) for part in system.parts.values())
-    singular = SINGULAR if closed else None
+    closed = holds(system)
     residual = _remaining(found, searched)
     largest, time = _size(residual), FIRST_TIME
     for _ in range(ITERATIONS):
@@ -79,7 +77,11 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
         keep = np.concatenate([tangent.displacements, _places(tangent, searched)])
         turns = tangent.turns[keep]
         J = _slopes(found, tangent, keep, searched)
-        step = np.linalg.lstsq(np.eye(J.shape[0], J.shape[1]) / time - J, residual, rcond=singular)[0]
+        if closed:
+            step = _free_step(found, tangent, keep, J, residual, time)
+        else:
+            whole = np.eye(J.shape[0], J.shape[1]) / time - J
+            step = np.asarray(np.linalg.lstsq(whole, residual, rcond=None)[0], dtype=float)
         if turns.any():
             step /= max(1.0, abs(step[turns]).max() / LARGEST_TURN)
         x = np.zeros(len(tangent.names))
@@ -102,6 +104,44 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
         if settled:
             time *= 1e3  # near: Newton's method finishes
     raise cosim.SimulationError(found.time, _unsettled(found, searched, residual))
+
+
+def _free_step(
+    state: cosim.State, tangent: Tangent, keep: NDArray[np.int64], J: Array, residual: Array, time: float
+) -> Array:
+    """As the step of a tree, in the directions that constraints leave free.
+
+    Speeds have these directions, and displacements are the rates of coordinates at such speeds.
+    """
+    system, nu = state.system, state.system.nu
+    speeds, others = null_space(velocity_jacobian(state)), len(residual) - nu
+    probe, rates = state.copy(), []
+    for direction in speeds.T:
+        probe.set_u(direction)
+        y_dot = probe.realize(cosim.Stage.ACCELERATION).y_dot.copy()
+        y_dot[system.nq :] = 0.0
+        rates.append((tangent.inverse @ y_dot)[keep])
+    moves = np.hstack(
+        [np.array(rates).T.reshape(len(keep), -1), np.eye(len(keep), others, others - len(keep))]
+    )
+    seen = np.block(
+        [[speeds.T, np.zeros((speeds.shape[1], others))], [np.zeros((others, nu)), np.eye(others)]]
+    )
+    found: Array = moves @ _downhill(-seen @ J @ moves, seen @ residual, time)
+    return found
+
+
+def _downhill(stiffness: Array, residual: Array, time: float) -> Array:
+    """The step x of (1/time + stiffness) x = residual, away from where the stiffness is negative.
+
+    Newton's method goes to the nearest equilibrium, stable or not; with eigenvalues of the other sign it
+    leaves an unstable one.
+    """
+    values, directions = np.linalg.eig(stiffness)
+    values = np.where(values.real < 0.0, -values, values)
+    parts = np.linalg.lstsq(directions, residual.astype(complex), rcond=None)[0]
+    found: Array = (directions @ (parts / (1.0 / time + values))).real
+    return found
 
 
 def start_values(state: cosim.State) -> dict[str, list[float] | float]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_dynamics.free_directions import independent
 from cosim_dynamics.linearization import Linearization
 from cosim_dynamics.tangent import Tangent, slopes
 
@@ -25,6 +26,10 @@ def linearize(
 
     By differences of fourth order. What changes at events only is held, and so is what delays remember. About
     a State that moves, A holds for this instant.
+
+    Where constraints forbid directions, x are coordinates and speeds that are independent of each other,
+    chosen from those of the system; the others follow from them. An input may change forces, but not what a
+    constraint holds: of the length of a rod as an input B says nothing.
 
     Parameters
     ----------
@@ -86,13 +91,14 @@ def linearize(
 
     by_input = slopes(after_input, np.maximum(1.0, abs(flat)))
     ny = system.ny
-    reduce = tangent.inverse
+    free, among = independent(start, tangent)
+    reduce = tangent.inverse[free]
     return Linearization(
-        A=reduce @ (by_state[:ny] - tangent.drift(start)),
+        A=reduce @ (by_state[:ny] - tangent.drift(start)) @ among,
         B=reduce @ by_input[:ny],
-        C=by_state[ny:],
+        C=by_state[ny:] @ among,
         D=by_input[ny:],
-        states=tangent.names,
+        states=[tangent.names[i] for i in free],
         inputs=_names(values),
         outputs=_names({path: np.asarray(system.read(start, path)) for path in wanted}),
         time=start.time,

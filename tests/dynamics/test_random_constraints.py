@@ -245,7 +245,7 @@ def check(seed: int, most: int) -> bool:
     if np.abs(rows[:, :-2] @ udot + rows[:, -2]).max() > 1e-6 * (1.0 + np.abs(udot).max()):
         return False  # they contradict each other
     values = np.linalg.svd(S, compute_uv=False)
-    weakest = values[values > 1e-7].min()
+    weakest = values[values > 1e-7].min(initial=1.0)
     found = state.y_dot[system.nq : system.nq + system.nu]
     scale = np.abs(udot).max() + np.abs(free).max()
     assert np.abs(found - udot).max() <= 1e-12 * np.linalg.cond(M) * scale / weakest**2, (seed, taken)

@@ -1,0 +1,119 @@
+"""The directions that constraints leave free, by the null spaces of their Jacobians."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_dynamics.tangent import Tangent, slopes
+
+Array = NDArray[np.float64]
+REPETITION = 1e-8
+"""A row that others represent up to this part of the largest one repeats them."""
+
+
+def holds(system: cosim.System) -> bool:
+    """Whether there are constraints."""
+    return any(isinstance(part, cosim.Constraint) for part in system.parts.values())
+
+
+def constraint_errors(state: cosim.State, what: str) -> Array:
+    """Position or velocity errors of all equations that hold positions or speeds, and are turned on.
+
+    Parameters
+    ----------
+    what : str
+        "position" or "velocity".
+    """
+    state.realize(cosim.Stage.ACCELERATION)
+    found: list[float] = []
+    for name, part in state.system.parts.items():
+        if isinstance(part, cosim.Constraint) and state[f"{name}.enabled"]:
+            values = np.atleast_1d(state[f"{name}.{what}_error"])
+            levels = ("position",) if what == "position" else ("position", "velocity")
+            found += [float(x) for x, level in zip(values, part.levels(), strict=True) if level in levels]
+    return np.array(found)
+
+
+def velocity_jacobian(state: cosim.State) -> Array:
+    """G of the equations that hold speeds, by differences, which are exact: they are linear in speeds."""
+    probe, nu = state.copy(), state.system.nu
+    probe.set_u(np.zeros(nu))
+    origin = constraint_errors(probe, "velocity")
+    columns = []
+    for unit in np.eye(nu):
+        probe.set_u(unit)
+        columns.append(constraint_errors(probe, "velocity") - origin)
+    return np.array(columns).T.reshape(origin.size, nu)
+
+
+def null_space(G: Array) -> Array:
+    """Directions x of length 1, perpendicular to each other, with G x = 0; one in each column."""
+    if not G.shape[0]:
+        return np.eye(G.shape[1])
+    _, values, directions = np.linalg.svd(G)
+    rank = int(np.sum(values > REPETITION * values.max(initial=0.0)))
+    found: Array = directions[rank:].T
+    return found
+
+
+def independent(state: cosim.State, tangent: Tangent) -> tuple[list[int], Array]:
+    """States that change freely while all others follow from constraints.
+
+    Parameters
+    ----------
+    tangent : Tangent
+        The directions of the State, n of them.
+
+    Returns
+    -------
+    list of int, ndarray of shape (n, independent)
+        Which of the n, and what all n do for one of these.
+    """
+    n, y, probe = len(tangent.names), np.array(state.y), state.copy()
+    if not holds(state.system):
+        return list(range(n)), np.eye(n)
+
+    def errors(x: Array) -> Array:
+        probe.set_y(y + tangent.basis @ x)
+        return np.concatenate([constraint_errors(probe, what) for what in ("position", "velocity")])
+
+    E = slopes(errors, np.maximum(1.0, abs(tangent.inverse @ y)))
+    held = len(constraint_errors(state, "position"))
+    q = tangent.displacements
+    u = np.flatnonzero(abs(tangent.basis[state.system.nq : state.system.nq + state.system.nu]).sum(axis=0))
+    positions = [int(q[j]) for j in dependent(E[:held][:, q], [])]
+    # speeds in pairs with their coordinates, as far as possible
+    pairs = [int(np.flatnonzero(q == j)[0]) for j in positions]
+    speeds = [int(u[j]) for j in dependent(E[held:][:, u], pairs)]
+    follow = [*positions, *speeds]
+    free = [j for j in range(n) if j not in follow]
+    among = np.zeros((n, len(free)))
+    among[free, range(len(free))] = 1.0
+    among[follow] = -np.linalg.lstsq(E[:, follow], E[:, free], rcond=REPETITION)[0]
+    return free, among
+
+
+def dependent(G: Array, first: list[int]) -> list[int]:
+    """Columns of G as many as it has rank, with which its equations can be solved: best ones first.
+
+    Parameters
+    ----------
+    first : list of int
+        Columns that are taken before others, as far as they are independent.
+    """
+    rest, largest = G.copy(), float(np.abs(G).max(initial=0.0))
+    chosen: list[int] = []
+    open_ = list(first)
+    while True:
+        sizes = np.linalg.norm(rest, axis=0)
+        sizes[chosen] = 0.0
+        among = [j for j in open_ if sizes[j] > 1e-3 * largest] or range(G.shape[1])
+        best = max(among, key=lambda j: float(sizes[j]), default=-1)
+        if best < 0 or sizes[best] <= REPETITION * largest:
+            return chosen
+        chosen.append(best)
+        open_ = [j for j in open_ if j != best]
+        along = rest[:, best] / sizes[best]
+        rest -= np.outer(along, along @ rest)
