@@ -52,12 +52,12 @@ declaredType="Mode"/>
 """
 
 
-def make_box3(folder: Path, compiled: Callable[..., Path], *, events: bool = True) -> Path:
+def make_box3(folder: Path, compiled: Callable[..., Path], *macros: str, events: bool = True) -> Path:
     """``box3.fmu`` in `folder`."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
     path = folder / f"box3_{events}.fmu"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("modelDescription.xml", DESCRIPTION % str(events).lower())
-        archive.write(compiled("box3"), f"binaries/{platform_tuple}/box3{sharedLibraryExtension}")
+        archive.write(compiled("box3", *macros), f"binaries/{platform_tuple}/box3{sharedLibraryExtension}")
     return path

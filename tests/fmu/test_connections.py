@@ -1,6 +1,7 @@
 """What can be said about a connection, who may watch, and the clock on the wall."""
 
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from box3_fmu import make_box3
 from test_master_coupling import Block
 
 import cosim
-from cosim_fmu.master import CoSimulation
+from cosim_fmu.master import CoSimulation, CoSimulationError
 from cosim_fmu.master.connection import Connection
+from cosim_fmu.master.wiring import check_connections
 
 MakeFmu = Callable[..., Path]
 
@@ -64,6 +66,72 @@ def test_connections_that_are_wrong(make_fmu: MakeFmu, given: Any, said: str) ->
     fmu = make_fmu("gain")
     with pytest.raises(cosim.ModelError, match=said):
         CoSimulation({"a": fmu, "b": fmu}, [given], "jacobi", 0.1)
+
+
+TYPES = ["real", "integer", "boolean", "string", "binary", "clock"]
+
+
+def test_types_go_together_with_themselves_and_whole_numbers_with_real_ones() -> None:
+    """All pairs, all faults at once."""
+    given = {f"{kind}_{end}": kind for kind in TYPES for end in ("out", "in")}
+    part = Block(
+        dict.fromkeys([n for n in given if n.endswith("out")], lambda t, **u: 0),
+        [n for n in given if n.endswith("in")],
+        types=given,
+    )
+    for kind in TYPES:
+        links = [(f"m.{source}_out", f"m.{kind}_in") for source in TYPES]
+        bad = [s for s in TYPES if s != kind and (s, kind) != ("integer", "real")]
+        found, faults = check_connections({"m": part.describe()}, [], links)
+        assert [link.output for link in found if link.input == f"{kind}_in"] == [
+            f"{s}_out" for s in TYPES if s not in bad
+        ]
+        for source in bad:
+            text = f"m.{source}_out is {source}, m.{kind}_in is {kind}: the types have to agree"
+            assert any(fault.text == text for fault in faults)
+
+
+def test_enumerations_have_to_have_the_same_items(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    box = make_box3(tmp_path, compiled)
+    other = tmp_path / "other.fmu"
+    with zipfile.ZipFile(box) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).replace(b'name="on" value="1"', b'name="open" value="2"'))
+    with pytest.raises(cosim.ModelError) as caught:
+        CoSimulation({"a": box, "b": other}, [("a.mode_out", "b.mode_in")])
+    text = "a.mode_out is an enumeration of off = 0, on = 1; b.mode_in of off = 0, open = 2"
+    assert text in str(caught.value)
+    CoSimulation({"a": box, "b": box}, [("a.mode_out", "b.mode_in")])
+
+
+def test_whole_arrays(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    box = make_box3(tmp_path, compiled)
+    starts = {"a.matrix": [[1.0, 2.0], [3.0, 4.0]]}
+    result = CoSimulation(
+        {"a": box, "b": box}, [("a.doubled", "b.matrix")], "jacobi", 0.1, starts=starts
+    ).simulate(0.1)
+    assert [result[f"b.doubled[{i},{j}]"][-1] for i in (1, 2) for j in (1, 2)] == [4.0, 8.0, 12.0, 16.0]
+    with pytest.raises(cosim.ModelError) as caught:
+        CoSimulation({"a": box}, [("a.doubled", "a.u"), ("a.x", "a.matrix")], starts={"a.matrix": [1.0, 2.0]})
+    text = str(caught.value)
+    assert "a.doubled is 2×2, a.u is a scalar: the shapes have to agree" in text
+    assert "a.x is a scalar, a.matrix is 2×2: the shapes have to agree" in text
+    assert "a.matrix has the shape 2, needs 2×2" in text
+
+
+@pytest.mark.parametrize(("value", "fits"), [(-128, True), (127, True), (128, False), (-129, False)])
+def test_values_beyond_a_sized_type_are_an_error(
+    tmp_path: Path, compiled: Callable[..., Path], value: int, fits: bool
+) -> None:
+    source = Block({"y": lambda t: value}, types={"y": "integer"})
+    loop = CoSimulation(
+        {"s": source, "m": make_box3(tmp_path, compiled)}, [("s.y", "m.byte_in")], "jacobi", 0.1
+    )
+    if fits:
+        assert loop.simulate(0.1)["m.byte_out"][-1] == value
+    else:
+        with pytest.raises(CoSimulationError, match=f"m: .*byte_in is {value}, needs a value of type Int8"):
+            loop.simulate(0.1)
 
 
 def test_only_real_inputs_are_transformed(make_fmu: MakeFmu) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from box3_fmu import make_box3
+from model3_fmu import make_model3
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
@@ -159,6 +161,26 @@ def test_a_step_that_fails_names_the_participant_and_keeps_the_results(
         loop.simulate(1.0, record=record)
     assert caught.value.result.time == pytest.approx([0.0, 0.1, 0.2])
     assert caught.value.result["m.y"] == pytest.approx([0.0, 0.1, 0.2])
+
+
+@pytest.mark.parametrize("status", ["Discard", "Error", "Fatal"])
+@pytest.mark.parametrize("record", [["m.x"], None], ids=["compiled", "python"])
+def test_steps_of_fmi_3_that_fail(tmp_path: Path, compiled: Compiled, status: str, record: Any) -> None:
+    path = make_box3(tmp_path, compiled, f"FAIL_STATUS={status}")
+    loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.fail_at": 0.25})
+    with pytest.raises(CoSimulationError, match=f"fmi3DoStep: failed with status {status.lower()}.*ran dry"):
+        loop.simulate(1.0, record=record)
+    assert loop.result is not None and loop.result.time == pytest.approx([0.0, 0.1, 0.2])
+
+
+@pytest.mark.parametrize("status", ["Error", "Fatal"])
+def test_derivatives_that_fail(tmp_path: Path, compiled: Compiled, status: str) -> None:
+    path = make_model3(tmp_path, compiled, "VDP", f"FAIL_STATUS={status}")
+    loop = CoSimulation({"m": path}, [], "jacobi", 0.1)
+    said = f"m: .*GetContinuousStateDerivatives: failed with status {status.lower()}.*na.ve"
+    with pytest.raises(CoSimulationError, match=said):
+        loop.simulate(1.0)
+    assert loop.result is not None and loop.result.time == pytest.approx([0.0, 0.1, 0.2])
 
 
 def test_warnings_go_on(make: Any) -> None:

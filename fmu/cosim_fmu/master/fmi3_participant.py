@@ -77,6 +77,7 @@ class Fmi3Participant(FmuParticipant):
         interface = self._begin(values)
         self._time, self._written, self._slopes = start, dict[str, Any](), dict[str, float]()
         self._fault: Exception | None = None
+        self._specials: dict[tuple[str, ...], frozenset[str]] = {}
         try:
             self._instantiate(interface)
             self._clocks = Fmi3Clocks(self._slave, interface.clocks, interface.clocked)
@@ -133,6 +134,8 @@ class Fmi3Participant(FmuParticipant):
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
         clocks = self._read_interface().clocks
+        if not clocks:
+            return super().get(names)
         others = [name for name in names if name not in clocks]
         if len(others) == len(names):
             return super().get(names)
@@ -255,9 +258,12 @@ class Fmi3Participant(FmuParticipant):
         """Those of the names that are written in event mode."""
         if not self._events:
             return frozenset()
-        interface = self._read_interface()
-        discrete = interface.description.extra["discrete"]
-        return frozenset(n for n in names if n in discrete or n in interface.clocks or n in interface.clocked)
+        found = self._specials.get(names)
+        if found is None:
+            interface = self._read_interface()
+            known = (interface.description.extra["discrete"], interface.clocks, interface.clocked)
+            found = self._specials[names] = frozenset(n for n in names if any(n in group for group in known))
+        return found
 
     def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """What has to go through event mode: other values than the last ones, and clocks that tick."""

@@ -9,6 +9,9 @@ a step fails; at `stop_at` it wants the simulation to end. Types and functions a
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef FAIL_STATUS
+#define FAIL_STATUS Error
+#endif
 typedef void *Instance;
 typedef uint32_t Reference;
 typedef enum { OK, Warning, Discard, Error, Fatal } Status;
@@ -125,7 +128,11 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
     double end = time + size;
     *event = *terminate = *early = false;
     if (s->where != 3) return complain(s, "not in step mode");
-    if (end > d->fail_at) return complain(s, "pump ran dry");
+    if (end > d->fail_at) {
+        complain(s, "pump ran dry");
+        *last = time - 1.0;
+        return FAIL_STATUS;
+    }
     if (end >= d->ring_at && !d->rung && s->events) {
         *event = true;
         if (s->early && d->ring_at < end) {
