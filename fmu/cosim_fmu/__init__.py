@@ -12,10 +12,18 @@ if TYPE_CHECKING:
     from cosim_fmu.master import CoSimulation as CoSimulation
     from cosim_fmu.master import CoSimulationError as CoSimulationError
     from cosim_fmu.master import FmuParticipant as FmuParticipant
+    from cosim_fmu.master import ProcessParticipant as ProcessParticipant
     from cosim_fmu.master import StopRequested as StopRequested
     from cosim_fmu.master import SystemParticipant as SystemParticipant
 
-OF_THE_MASTER = ("CoSimulation", "CoSimulationError", "FmuParticipant", "StopRequested", "SystemParticipant")
+OF_THE_MASTER = (
+    "CoSimulation",
+    "CoSimulationError",
+    "FmuParticipant",
+    "ProcessParticipant",
+    "StopRequested",
+    "SystemParticipant",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 
 import cosim
 from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.process_participant import ProcessParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 
 KINDS = ("fmu", "model", "type")
-KEYS = (*KINDS, "options", "parameters", "step")
+KEYS = (*KINDS, "options", "parameters", "step", "process")
 Say = Callable[[cosim.KeyPath, str], None]
 
 
@@ -26,7 +27,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     entry : mapping
         One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours) and
         ``type = "plugin.id"`` (a registered kind of participant); ``options`` are arguments of its
-        constructor, ``parameters`` start values.
+        constructor, ``parameters`` start values; with ``process = true`` it runs in a process of its own.
     say : callable
         Takes the key and the text of a problem.
 
@@ -56,17 +57,41 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         if not isinstance(value, Mapping):
             say((*here, key), f"is {value!r}, needs a table: [participants.{name}.{key}]")
             return None
+    process = entry.get("process", False)
+    if not isinstance(process, bool):
+        say((*here, "process"), f"is {process!r}, needs true or false")
+        return None
     try:
-        if kind == "fmu":
-            return open_fmu(folder / what, name, **options)
-        if kind == "model":
-            return SystemParticipant(cosim.Model.from_file(folder / what), **options)
-        made = cosim.registry().get("participant", what)(**options)
-        assert isinstance(made, cosim.Participant)
-        return made
+        make, arguments = _recipe(folder, name, kind, what)
+        if process:
+            return ProcessParticipant(make, *arguments, **options)
+        return make(*arguments, **options)
     except cosim.ModelError as error:
         for fault in error.problems:
             say((*here, kind), str(fault))
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
     return None
+
+
+def system_from_file(path: Path, **options: Any) -> SystemParticipant:
+    """A model file of ours as a participant."""
+    return SystemParticipant(cosim.Model.from_file(path), **options)
+
+
+def registered(kind: str, **options: Any) -> cosim.Participant:
+    """A participant of a registered kind."""
+    made = cosim.registry().get("participant", kind)(**options)
+    assert isinstance(made, cosim.Participant)
+    return made
+
+
+def _recipe(
+    folder: Path, name: str, kind: str, what: str
+) -> tuple[Callable[..., cosim.Participant], tuple[Any, ...]]:
+    """A function that another process can import, and its arguments."""
+    if kind == "fmu":
+        return open_fmu, (folder / what, name)
+    if kind == "model":
+        return system_from_file, (folder / what,)
+    return registered, (what,)

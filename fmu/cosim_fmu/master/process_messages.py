@@ -1,0 +1,32 @@
+"""Errors on their way from one process to another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cosim
+from cosim_fmu.master.stop_requested import StopRequested
+
+
+def portable(error: Exception) -> tuple[Any, ...]:
+    """An error as plain data, for `restored`."""
+    if isinstance(error, StopRequested):
+        return "stop", error.time, error.reason
+    if isinstance(error, cosim.FmuError):
+        head = f"{error.fmu}: {error.function + ': ' if error.function else ''}"
+        return "fmu", error.fmu, str(error).removeprefix(head), error.function
+    return "other", str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
+
+
+def restored(data: tuple[Any, ...]) -> cosim.CosimError:
+    """The error again.
+
+    Examples
+    --------
+    >>> str(restored(portable(cosim.FmuError("a.fmu", "ran dry", "fmi2DoStep"))))
+    'a.fmu: fmi2DoStep: ran dry'
+    """
+    kind, *values = data
+    kinds: dict[str, Any] = {"stop": StopRequested, "fmu": cosim.FmuError, "other": cosim.CosimError}
+    made: cosim.CosimError = kinds[kind](*values)
+    return made

@@ -1,0 +1,56 @@
+"""Participants for tests that another process imports."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import cosim
+
+
+class Ramp(cosim.Participant):
+    """y = slope * time, and what its process is."""
+
+    def __init__(self, slope: float = 1.0, leave_at: float = 1e300) -> None:
+        self.slope, self.leave_at, self.time = slope, leave_at, 0.0
+
+    def describe(self) -> cosim.ParticipantDescription:
+        variables = {n: cosim.ParticipantVariable(n, "output") for n in ("y", "process", "main", "modules")}
+        return cosim.ParticipantDescription("ramp", variables, {}, can_restore=True, can_serialize=True)
+
+    def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
+        self.time = start
+
+    def set(self, names: Any, values: Any) -> None:
+        pass
+
+    def step(self, time: float, size: float) -> float:
+        if time + size > self.leave_at:
+            os._exit(7)
+        self.time = time + size
+        return self.time
+
+    def get(self, names: Any) -> list[Any]:
+        values = {
+            "y": self.slope * self.time,
+            "process": float(os.getpid()),
+            "main": float("pytest" in sys.modules),
+            "modules": float(len(sys.modules)),
+        }
+        return [values[name] for name in names]
+
+    def save(self) -> Any:
+        return [self.time, lambda: "cannot leave its process"]
+
+    def restore(self, token: Any) -> None:
+        self.time = token[0]
+
+    def serialize(self, token: Any) -> bytes:
+        return str(token[0]).encode()
+
+    def deserialize(self, data: bytes) -> Any:
+        return [float(data)]
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,231 @@
+"""Participants in processes of their own: same results, and what kills them kills nothing else."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from in_a_process import Ramp
+from test_threads import NAMES, STAR
+
+import cosim
+from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
+from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.scenario import Scenario
+
+MakeFmu = Callable[..., Path]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+
+
+def is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def gone(process: int, seconds: float = 10.0) -> bool:
+    until = time.monotonic() + seconds
+    while is_alive(process) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_alive(process)
+
+
+@pytest.mark.parametrize(("algorithm", "threads"), [("jacobi", 3), ("waveform_iteration", 1)])
+def test_same_bytes_as_in_this_process(make_fmu: MakeFmu, algorithm: str, threads: int) -> None:
+    fmu = make_fmu("heavy")
+    starts = {"a.y": 1.0, "b.return_at": 0.035} | {f"{name}.work": 20.0 for name in NAMES}
+    here = dict.fromkeys(NAMES, fmu)
+    there = {**here, "b": ProcessParticipant(fmu), "c": ProcessParticipant(open_fmu, fmu, "c")}
+    one, other = (
+        CoSimulation(parts, STAR, algorithm, 0.01, starts=starts, threads=count).simulate(0.1)
+        for parts, count in ((here, 1), (there, threads))
+    )
+    for name in one.names:
+        assert other[name].tobytes() == one[name].tobytes(), name
+    assert [(e.time, e.handler) for e in other.events] == [(e.time, e.handler) for e in one.events]
+    assert np.ptp(one["d.y"]) > 0.0
+
+
+def test_a_crash_is_one_error_that_names_the_participant(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    fmu, marker = make_fmu("heavy"), tmp_path / "marker"
+    bad = ProcessParticipant(fmu)
+    starts = {"bad.crash_at": 0.35, "good.marker": str(marker)}
+    loop = CoSimulation({"good": fmu, "bad": bad}, [], "jacobi", 0.1, starts=starts)
+    with pytest.raises(
+        CoSimulationError, match=r"^at t = 0\.3 s: bad: its process was killed by SIGSEGV in step$"
+    ) as caught:
+        loop.simulate(1.0)
+    assert caught.value.result["good.y"].size == 4
+    assert marker.read_text() == "terminated\nfreed\n"
+    assert bad.process_id is None
+    assert loop.simulate(0.3).message == ""  # a new process
+
+
+def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None:
+    leaving = ProcessParticipant(Ramp, 2.0, leave_at=0.25)
+    with pytest.raises(CoSimulationError, match="a: its process ended by itself with exit code 7 in step"):
+        CoSimulation({"a": leaving}, [], "jacobi", 0.1).simulate(1.0)
+    hanging = ProcessParticipant(make_fmu("heavy"), timeout=0.5)
+    loop = CoSimulation({"a": hanging}, [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
+    with pytest.raises(CoSimulationError, match=r"a: its process did not answer to step within 0\.5 s and"):
+        loop.simulate(1.0)
+    assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
+
+
+def test_errors_arrive_as_they_were(make_fmu: MakeFmu) -> None:
+    starts = {"p.fail_at": 0.25, "p.fail_status": 3}
+    told = []
+    for part in (make_fmu("failing"), ProcessParticipant(make_fmu("failing"), "failing")):
+        loop = CoSimulation({"p": part}, [], "jacobi", 0.1, starts=starts)
+        with pytest.raises(CoSimulationError) as caught:
+            loop.simulate(1.0)
+        assert isinstance(caught.value.__cause__, cosim.FmuError)
+        assert caught.value.__cause__.function == "fmi2DoStep"
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    asks = {"p.fail_at": 0.25, "p.fail_status": 2, "p.asks_to_stop": True, "p.reached": 0.24}
+    with pytest.raises(CoSimulationError, match="ran dry"):
+        CoSimulation(
+            {"p": ProcessParticipant(make_fmu("failing"))}, [], "jacobi", 0.1, starts=starts
+        ).simulate(1.0)
+    del asks
+
+
+def test_states_stay_where_they_are_and_are_released() -> None:
+    part = ProcessParticipant(Ramp, 3.0)
+    part.initialize(0.0, None, {})
+    try:
+        assert part.get(["process", "main"]) == [part.process_id, 0.0]
+        assert part.process_id != os.getpid()
+        token = part.save()
+        assert part.step(0.0, 0.5) == 0.5
+        data = part.serialize(part.save())
+        part.restore(token)
+        assert part.get(["y"]) == [0.0]
+        part.restore(part.deserialize(data))
+        assert part.get(["y"]) == [1.5]
+        with pytest.raises(cosim.CosimError, match="not saved by this participant"):
+            part.restore(object())
+    finally:
+        part.close()
+    part.close()
+    part.initialize(0.0, None, {})
+    try:
+        mine = part.save()
+        del token
+        gc.collect()
+        part.restore(mine)  # the number of the old token is not this one's
+    finally:
+        part.close()
+
+
+def test_no_process_and_no_folder_is_left(make_fmu: MakeFmu, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    for crash_at in (1e300, 0.25):
+        part = ProcessParticipant(make_fmu("heavy"))
+        seen: list[int] = []
+
+        def look(time: float, values: Any, part: Any = part, seen: list[int] = seen) -> None:
+            seen.append(part.process_id)
+
+        loop = CoSimulation({"a": part}, [], "jacobi", 0.1, starts={"a.crash_at": crash_at})
+        try:
+            loop.simulate(0.5, observe=look)
+        except CoSimulationError:
+            assert crash_at < 1.0
+        assert gone(seen[0])
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+SCRIPT = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from cosim_fmu import CoSimulation, ProcessParticipant
+
+part = ProcessParticipant({fmu!r})
+loop = CoSimulation({{"a": part}}, [], "jacobi", 0.1, starts={{"a.pause": 0.01, "a.hang_at": {hang}}})
+loop.simulate(1e6, observe=lambda time, values: print(part.process_id, flush=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("signals", "hang"),
+    [
+        pytest.param(["SIGKILL"], 1e300, marks=pytest.mark.thorough),
+        (["SIGKILL"], 0.35),
+        (["SIGINT"] * 2, 0.35),
+    ],
+)
+def test_no_orphans(make_fmu: MakeFmu, tmp_path: Path, signals: list[str], hang: float) -> None:
+    """Killed in whatever it does, or interrupted twice in a step that never ends: nothing goes on."""
+    script = tmp_path / "run.py"  # without the guard that multiprocessing would need
+    script.write_text(SCRIPT.format(tests=str(Path(__file__).parent), fmu=str(make_fmu("heavy")), hang=hang))
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    try:
+        workers = {int(process.stdout.readline()) for _ in range(3)}
+        time.sleep(0.3)
+        for name in signals:
+            process.send_signal(getattr(signal, name))
+            time.sleep(0.3)
+        process.wait(20.0)
+        said = process.stderr.read().decode()
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.stderr.close()
+    (worker,) = workers
+    assert gone(worker)
+    assert ("KeyboardInterrupt" in said) == ("SIGINT" in signals)
+
+
+def test_what_cannot_be_handed_over(tmp_path: Path) -> None:
+    with pytest.raises(cosim.ModelError, match="cannot be handed over to another process"):
+        ProcessParticipant(lambda: Ramp())
+    with pytest.raises(cosim.ModelError, match="timeout.*greater than 0"):
+        ProcessParticipant(Ramp, timeout=0.0)
+    with pytest.raises(cosim.FmuError, match="no such file"):
+        CoSimulation({"a": ProcessParticipant(tmp_path / "missing.fmu")})
+
+
+def test_in_a_scenario(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("heavy")
+    file = tmp_path / "loop.toml"
+    text = """
+[participants.a]
+fmu = "heavy.fmu"
+process = true
+parameters = { y = 1.0 }
+[participants.b]
+fmu = "heavy.fmu"
+[[connections]]
+from = "a.y"
+to = "b.u"
+[master]
+algorithm = "jacobi"
+step = 0.1
+until = 0.5
+threads = 2
+"""
+    file.write_text(text)
+    loop = Scenario.read(file).couple()
+    assert isinstance(loop.participants["a"], ProcessParticipant) and loop.threads == 2
+    assert loop.descriptions["a"].kind == "FMI 2.0 Co-Simulation, own process"
+    result = loop.simulate(0.5)
+    assert result["a.y"] == pytest.approx(0.9 ** np.arange(6.0))
+    file.write_text(text.replace("process = true", 'process = "yes"').replace("threads = 2", "threads = 0"))
+    with pytest.raises(cosim.ModelError) as caught:
+        Scenario.read(file).couple()
+    assert "process: is 'yes', needs true or false" in str(caught.value)
+    assert "threads: is 0, needs a whole number from 1 on" in str(caught.value)
