@@ -12,10 +12,13 @@ import re
 PLACEHOLDER = "cosim_lowered_function"
 LETTERS = {"f": "double", "i": "i64", "v": "ptr"}
 ITEM = 8
+NAME = r'"[^"]+"|[-\w$.]+'
+SYMBOL = re.compile(f"@({NAME})")
+DEFINITION = re.compile(rf"^(?:define\b[^@]*)?@(?P<name>{NAME})(?:\(| = )", re.MULTILINE)
 
 
 def without_target(text: str, symbol: str) -> str:
-    """The text of a freshly compiled module, its function called `PLACEHOLDER`, nothing else to be seen.
+    """The text of a freshly compiled module, its function called `PLACEHOLDER`, the same in every process.
 
     Parameters
     ----------
@@ -24,11 +27,16 @@ def without_target(text: str, symbol: str) -> str:
     symbol : str
         What numba called the function.
     """
-    text = re.sub(r"^(target|source_filename|; ModuleID) .*\n", "", text, flags=re.MULTILINE)
-    text = text.replace(f'@"{symbol}"', f"@{PLACEHOLDER}")
-    text = re.sub(rf"@{re.escape(symbol)}(?![\w.$])", f"@{PLACEHOLDER}", text)
+    text = re.sub(r"^(target|source_filename|; ModuleID|\$).*\n", "", text, flags=re.MULTILINE)
     # Where numba's Python side keeps something about each function: nothing here reads it.
-    return re.sub(r"^@\"?_ZN08NumbaEnv.* = common .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^@\"?_ZN08NumbaEnv.* = common .*\n", "", text, flags=re.MULTILINE)
+    names = {symbol: PLACEHOLDER}
+    for match in DEFINITION.finditer(text):
+        names.setdefault(match["name"].strip('"'), f"{PLACEHOLDER}.{len(names)}")
+    text = SYMBOL.sub(lambda found: f"@{names.get(found[1].strip(chr(34)), found[1])}", text)
+    text = re.sub(r" comdat(\(\$[^)]*\))?(?=[ ,\n])| *; preds = .*", "", text)
+    labels: dict[str, str] = {}  # numba counts the functions that a process compiles; their names hold that
+    return re.sub(r"_ZN\w+", lambda found: labels.setdefault(found[0], f"inlined{len(labels)}"), text)
 
 
 def named(text: str, name: str) -> str:

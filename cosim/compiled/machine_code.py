@@ -24,7 +24,9 @@ class MachineCode:
     texts : iterable of str
         From `cosim.lower` and `cosim.entry_point`.
     visible : iterable of str
-        Names of the functions that others may see.
+        Names of the functions that other object files of the same library call.
+    exported : iterable of str
+        Names of those that the library offers.
 
     Raises
     ------
@@ -32,7 +34,7 @@ class MachineCode:
         Something is left open that is not in the C library's mathematics.
     """
 
-    def __init__(self, texts: Iterable[str], visible: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], visible: Iterable[str], exported: Iterable[str] = ()) -> None:
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -42,9 +44,13 @@ class MachineCode:
         for module in modules[1:]:
             self._module.link_in(module)
         self._module.verify()
-        names = set(visible)
+        within, without = set(visible), set(exported)
         for function in self._module.functions:
-            if not function.is_declaration and function.name not in names:
+            if function.is_declaration or function.name in without:
+                continue
+            if function.name in within:
+                function.visibility = llvm.Visibility.hidden
+            else:
                 function.linkage = llvm.Linkage.internal
         for variable in self._module.global_variables:
             if not variable.is_declaration:

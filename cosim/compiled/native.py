@@ -141,7 +141,9 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
         raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
-    digest = fingerprint(function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered")
+    digest = fingerprint(
+        function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 3"
+    )
     return lowered_code.named(kernel_cache.text(digest, lambda: _lowered(function, signature)), name)
 
 

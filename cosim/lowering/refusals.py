@@ -25,13 +25,13 @@ def system_refusals(system: System) -> list[Problem]:
     """The components of a system that cannot be lowered."""
     found = []
     for block in system.blocks:
-        owner = block.owners[0] if block.owners else block.label
+        text = ""
         if block.is_python:
-            found.append(Problem(owner, f"{block.label} is a Python method; {AS_KERNEL}"))
+            text = f"{block.label} is a Python method; {AS_KERNEL}"
         elif isinstance(block.function, types.FunctionType) and calls_foreign(block.function):
-            found.append(
-                Problem(owner, f"{block.label} calls a library by its address, which another process lacks.")
-            )
+            text = f"{block.label} calls a library by its address, which another process lacks."
+        if text:
+            found += [Problem(owner, text) for owner in block.owners or (block.label,)]
     for name, part in system.parts.items():
         for handler in part.handlers.values():
             if handler.function.is_python:

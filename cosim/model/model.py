@@ -173,20 +173,25 @@ class Model:
         known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
         return simulate(self.build(), progress=progress, **known)
 
-    def export_fmu(self, path: str | Path, *, exporter: str = "fmu.pythonfmu", **options: Any) -> Any:
+    def export_fmu(
+        self, path: str | Path, *, native: bool = False, exporter: str | None = None, **options: Any
+    ) -> Any:
         """Write the model as an FMU through a registered exporter.
 
         Parameters
         ----------
         path : path
-        exporter : str
-            Id of the exporter.
+        native : bool
+            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter.
+        exporter : str, optional
+            Id of another exporter.
         **options
             For the exporter: ``inputs``, ``outputs``, ``expose`` …
         """
         from cosim.registration.registry import registry
 
-        return registry().get("exporter", exporter)().export(self, Path(path), **options)
+        chosen = exporter or ("fmu.native" if native else "fmu.pythonfmu")
+        return registry().get("exporter", chosen)().export(self, Path(path), **options)
 
     # as data
 

@@ -366,14 +366,9 @@ class System:
 
     def write(self, state: State, path: str, value: Any) -> None:
         """Write a variable of a State after the checks of its declaration."""
-        signal = self.signal(path)
-        declaration, slot = signal.declaration, signal.slot
-        if declaration.kind == "input":
-            slot = self._input_slot(path, signal)
-        elif slot.array == "c" or declaration.kind == "option":
-            raise StateError(f"{path}: it is computed and cannot be set")
+        declaration, slot = self.signal(path).declaration, self.written_slot(path)
         if slot.size != declaration.size:
-            declaration = _element(declaration, path, signal.units[0])
+            declaration = _element(declaration, path, self.signal(path).units[0])
         try:
             numbers = read_numbers(declaration, value)
         except (TypeError, ValueError) as error:
@@ -381,6 +376,15 @@ class System:
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         state.jumped = True
         state.invalidate(self.stage_invalidated(slot), f"{path} = …")
+
+    def written_slot(self, path: str) -> Slot:
+        """Where a variable is written; `StateError` for what cannot be set. An input's value lies in d."""
+        signal = self.signal(path)
+        if signal.declaration.kind == "input":
+            return self._input_slot(path, signal)
+        if signal.slot.array == "c" or signal.declaration.kind == "option":
+            raise StateError(f"{path}: it is computed and cannot be set")
+        return signal.slot
 
     def _input_slot(self, path: str, signal: Signal) -> Slot:
         """Where in d an input of the system lies (in the cache lies a copy)."""

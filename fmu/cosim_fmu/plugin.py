@@ -14,6 +14,7 @@ from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.waveform_iteration import WaveformIteration
+from cosim_fmu.native.native_exporter import NativeFmuExporter
 from cosim_fmu.validate.validate_command import ValidateCommand
 
 cosim_contract = "1.0"
@@ -21,8 +22,9 @@ cosim_contract = "1.0"
 
 @cosim.hookimpl
 def cosim_register_exporters(register: cosim.Register) -> None:
-    """The exporter behind `Model.export_fmu`."""
+    """The exporters behind `Model.export_fmu`."""
     register("fmu.pythonfmu", PythonFmuExporter)
+    register("fmu.native", NativeFmuExporter)
 
 
 @cosim.hookimpl

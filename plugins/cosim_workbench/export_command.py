@@ -18,6 +18,11 @@ SELECTIONS = {
     "parameters": "parameters (all)",
     "expose": "seen besides (states and named signals)",
 }
+NATIVE = {
+    "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64 (all that the compiler here can make)"),
+    "fmi": ("VERSION", "2 or 3 (2)"),
+    "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (both)"),
+}
 
 
 class ExportCommand(cosim.Command):
@@ -38,6 +43,9 @@ class ExportCommand(cosim.Command):
             metavar="NAME",
             help="for Linux hosts that are no Python program: libpython3.11.so.1.0 (patchelf)",
         )
+        parser.add_argument("--native", action="store_true", help="machine code that needs no Python")
+        for name, (metavar, text) in NATIVE.items():
+            parser.add_argument(f"--{name}", metavar=metavar, help=f"of a native FMU: {text}")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -47,14 +55,13 @@ class ExportCommand(cosim.Command):
             raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
         check_folder(target)
         options: dict[str, Any] = {
-            name: [item.strip() for item in text.split(",") if item.strip()]
-            for name in SELECTIONS
-            if (text := getattr(arguments, name)) is not None
+            name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
         }
         if arguments.step is not None:
             options["step_size"] = positive(arguments.step, "s", "--step")
         if arguments.libpython is not None:
             options["libpython"] = arguments.libpython
+        options |= self._native(arguments)
         model = cosim.Model.from_file(arguments.model)
         with nullcontext() if arguments.quiet else compile_notice():
             model.build()  # the exporter builds a copy, whose faults would have no lines
@@ -62,3 +69,19 @@ class ExportCommand(cosim.Command):
         if not arguments.quiet:
             print(f"{model.name} → {written}")
         return 0
+
+    @staticmethod
+    def _native(arguments: argparse.Namespace) -> dict[str, Any]:
+        given = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
+        if not arguments.native:
+            if given:
+                raise cosim.CosimError(f"--{next(iter(given))} is for native FMUs: add --native")
+            return {}
+        if arguments.libpython is not None:
+            raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
+        lists = {name: _listed(text) for name, text in given.items() if name != "fmi"}
+        return {"native": True, **given, **lists}
+
+
+def _listed(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]

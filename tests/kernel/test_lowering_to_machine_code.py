@@ -59,7 +59,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         cosim.lower(folded, "Tf>i", "lowered_folded"),
         cosim.entry_point("folded", "lowered_folded", "Tf>i", RAISED),
     ]
-    code = cosim.MachineCode(texts, ["churn", "folded"])
+    code = cosim.MachineCode(texts, [], exported=["churn", "folded"])
     (folder / "code.o").write_bytes(code.object_file())
     subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
     seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)

@@ -33,7 +33,7 @@ HEADS = {
 
 
 def documentation(
-    model: cosim.Model, interface: FmuInterface, manifest: Mapping[str, object], resumes_exactly: bool
+    model: cosim.Model, interface: FmuInterface, kind: str, needs: Iterable[str], resumes_exactly: bool
 ) -> str:
     """A page without references to other files: what the FMU is, its diagram, variables, licence, needs.
 
@@ -41,8 +41,10 @@ def documentation(
     ----------
     model : Model
     interface : FmuInterface
-    manifest : mapping
-        What the FMU carries and requires, as `Bundle.manifest` says it.
+    kind : str
+        Version and kinds of FMI.
+    needs : iterable of str
+        Paragraphs, without mark-up: what it needs where it runs.
     resumes_exactly : bool
         Whether the integrator goes on from a saved state to the same bits.
 
@@ -65,12 +67,10 @@ def documentation(
         if listed:
             rows = [_row(variable, interface) for variable in listed]
             parts += [f"<h2>{title}</h2>", _table(HEADS[causality], rows)]
-    parts += ["<h2>How it runs</h2>", _table(("", ""), _settings(interface, resumes_exactly))]
-    parts += ["<h2>What it needs</h2>", *_needs(manifest)]
+    parts += ["<h2>How it runs</h2>", _table(("", ""), _settings(interface, kind, resumes_exactly))]
+    parts += ["<h2>What it needs</h2>", *(f"<p>{escape(text)}</p>" for text in needs)]
     parts += ["<h2>Licence</h2>", f"<p>{escape(about.get('license') or 'The model names no licence.')}</p>"]
-    parts.append(
-        "<p>The software that it carries is under the licences in the folder <code>licenses</code>.</p>"
-    )
+    parts.append("<p>The software in it is under the licences in the folder <code>licenses</code>.</p>")
     title = f"<title>{escape(interface.model_name)}</title>"
     head = f'<head><meta charset="utf-8">{title}<style>{STYLE}</style></head>'
     return f'<!DOCTYPE html>\n<html lang="en">{head}\n<body>\n' + "\n".join(parts) + "\n</body></html>\n"
@@ -103,8 +103,8 @@ def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
     return variable.name, start, unit, *bounds, variable.description
 
 
-def _settings(interface: FmuInterface, resumes_exactly: bool) -> list[tuple[str, str]]:
-    rows = [("Kind", "FMI 2.0 Co-Simulation, with its own integrator"), ("Integrator", interface.integrator)]
+def _settings(interface: FmuInterface, kind: str, resumes_exactly: bool) -> list[tuple[str, str]]:
+    rows = [("Kind", kind), ("Integrator", interface.integrator)]
     rows += [(name, str(value)) for name, value in sorted(interface.integrator_options.items())]
     rows.append(("Accuracy, unless a tolerance is given", f"{interface.accuracy:.6g}"))
     for title, value in (("Proposed step, s", interface.step_size), ("Proposed end, s", interface.stop_time)):
@@ -113,15 +113,14 @@ def _settings(interface: FmuInterface, resumes_exactly: bool) -> list[tuple[str,
     return [*rows, ("Saved FMU state", f"the whole state: stepping on from it gives {bits}")]
 
 
-def _needs(manifest: Mapping[str, object]) -> list[str]:
+def needs_of_python(manifest: Mapping[str, object]) -> list[str]:
+    """What an FMU that runs in a Python interpreter needs and carries, as `Bundle.manifest` says it."""
     python, requires, packages = manifest["python"], manifest["requires"], manifest["packages"]
     assert isinstance(python, list) and isinstance(requires, list) and isinstance(packages, list)
     needed = [f"Python {'.'.join(map(str, python))} or newer"]
     needed += [f"{row['distribution']} (exported with {row['version']})" for row in requires]
     carried = [f"{row['name']} {row['version']}".strip() for row in packages]
     return [
-        "<p>On the machine that runs it: "
-        + escape("; ".join(needed))
-        + ". numba makes it fast and changes no bit.</p>",
-        "<p>It carries: " + escape(", ".join(carried)) + ".</p>",
+        f"On the machine that runs it: {'; '.join(needed)}. numba makes it fast and changes no bit.",
+        f"It carries: {', '.join(carried)}.",
     ]

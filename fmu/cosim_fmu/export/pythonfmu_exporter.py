@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import cosim
 from cosim_fmu.export import slave
 from cosim_fmu.export.archive import read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
-from cosim_fmu.export.documentation import documentation
+from cosim_fmu.export.documentation import documentation, needs_of_python
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.installed_pythonfmu import binaries, installed_pythonfmu
@@ -27,9 +26,11 @@ from cosim_fmu.export.mend_library import answers_errors, mend_library
 from cosim_fmu.export.model_description import finish_model_description
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.recording_registry import RecordingRegistry
+from cosim_fmu.export.run_settings import run_settings
 from cosim_fmu.export.select_variables import select_variables
 
 DESCRIPTION = "modelDescription.xml"
+KIND = "FMI 2.0 Co-Simulation, with its own integrator"
 SCRIPT = '''"""What pythonfmu looks for; it runs this text as a module, and again at each instantiation."""
 
 from importlib import import_module
@@ -103,7 +104,7 @@ class PythonFmuExporter(cosim.Exporter):
                 system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose
             )
             given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
-            settings = _run_settings(model, given, integrator, options)
+            settings = run_settings(model, given, integrator, options)
             interface = FmuInterface(
                 model_name=model.name,
                 identifier=c_identifier(model.name),
@@ -131,7 +132,7 @@ class PythonFmuExporter(cosim.Exporter):
             for name, data in _build(files, interface).items()
         }
         resumes = simulator.integrator.capabilities.resumes_exactly
-        page = documentation(rebuilt, interface, manifest, resumes)
+        page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
         archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
         begun = archive.pop(DESCRIPTION)
         tool = f"cosim-framework {cosim.__version__}"
@@ -157,29 +158,6 @@ def _model_data(model: cosim.Model) -> dict[str, Any]:
 
 def _json(data: Any) -> str:
     return json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
-
-
-def _run_settings(
-    model: cosim.Model, given: Mapping[str, Any], integrator: str | None, options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Integrator, accuracy and default experiment, from the arguments, else from the model."""
-    own = model.simulation
-    problems = []
-    for name in ("step_size", "stop_time", "accuracy"):
-        value = given[name]
-        if value is not None and not 0.0 < value < float("inf"):
-            problems.append(cosim.Problem(name, f"is {value!r}, needs a positive number"))
-    if problems:
-        raise cosim.ModelError(problems)
-    until, wanted = own.get("until"), own.get("accuracy")
-    of_a_run = inspect.signature(cosim.Model.simulate).parameters
-    return {
-        "integrator": integrator or own.get("integrator") or "integrators.runge_kutta_merson",
-        "integrator_options": {**{n: v for n, v in own.items() if n not in of_a_run}, **options},
-        "accuracy": float(given["accuracy"] or wanted or 1e-6),
-        "step_size": given["step_size"],
-        "stop_time": given["stop_time"] if given["stop_time"] is not None else until,
-    }
 
 
 def _all_entries(registry: cosim.Registry) -> Iterator[cosim.Entry]:

@@ -42,7 +42,13 @@ class Compiler(ABC):
 
     @abstractmethod
     def library(
-        self, sources: Sequence[Path], code: cosim.MachineCode, target: Target, suffix: str, folder: Path
+        self,
+        sources: Sequence[Path],
+        headers: Path,
+        code: cosim.MachineCode,
+        target: Target,
+        suffix: str,
+        folder: Path,
     ) -> Path:
         """Build a library in a folder.
 
@@ -63,13 +69,29 @@ class ZigCompiler(Compiler):
         return list(PLATFORMS)
 
     def library(
-        self, sources: Sequence[Path], code: cosim.MachineCode, target: Target, suffix: str, folder: Path
+        self,
+        sources: Sequence[Path],
+        headers: Path,
+        code: cosim.MachineCode,
+        target: Target,
+        suffix: str,
+        folder: Path,
     ) -> Path:
         """By ``python -m ziglang cc``."""
         text = folder / "code.ll"
         text.write_text(str(code), "utf-8")
         library = folder / f"library{suffix}"
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", target.zig, *FLAGS, *LINK_FLAGS]
+        command = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            target.zig,
+            *FLAGS,
+            *LINK_FLAGS,
+            f"-I{headers}",
+        ]
         _run([*command, "-Wno-override-module", "-o", str(library), *map(str, sources), str(text)], folder)
         return library
 
@@ -88,14 +110,20 @@ class OwnCompiler(Compiler):
         return [] if own is None or own == "darwin64" else [own]
 
     def library(
-        self, sources: Sequence[Path], code: cosim.MachineCode, target: Target, suffix: str, folder: Path
+        self,
+        sources: Sequence[Path],
+        headers: Path,
+        code: cosim.MachineCode,
+        target: Target,
+        suffix: str,
+        folder: Path,
     ) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
         functions = folder / "code.o"
         functions.write_bytes(code.object_file())
         library = folder / f"library{suffix}"
         last = ["-o", str(library), *map(str, sources), str(functions), "-lm"]
-        _run([self.command, *FLAGS, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
+        _run([self.command, *FLAGS, *LINK_FLAGS, f"-I{headers}", "-Wl,--build-id=none", *last], folder)
         return library
 
 
@@ -111,15 +139,14 @@ def available_compilers() -> tuple[Compiler, ...]:
     return tuple(found)
 
 
-def compilers_for(platforms: Sequence[Platform]) -> dict[str, Compiler]:
-    """A compiler for each platform.
+def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) -> dict[str, Compiler]:
+    """A compiler for each platform, the first that fits.
 
     Raises
     ------
     ModelError
         For every platform that none here makes libraries for.
     """
-    available = available_compilers()
     chosen = {p.name: next((c for c in available if p.name in c.platforms()), None) for p in platforms}
     missing = [name for name, compiler in chosen.items() if compiler is None]
     if missing:

@@ -92,7 +92,7 @@ Status get_indicators(Instance *instance, const char *function, double *values, 
 static void note_next_event(Instance *instance, Progress *progress)
 {
     double next = *clock_of(instance, instance->model->clock_next_event);
-    progress->next = isfinite(next) != 0;
+    progress->next = instance->model->event != NULL && isfinite(next);
     progress->next_time = progress->next ? next : 0.0;
 }
 

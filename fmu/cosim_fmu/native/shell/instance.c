@@ -56,6 +56,17 @@ Status discard(Instance *instance, const char *function, const char *format, ...
     return DISCARD;
 }
 
+Status warn(Instance *instance, const char *function, const char *format, ...)
+{
+    if (instance->log & LOG_WARNINGS) {
+        va_list arguments;
+        va_start(arguments, format);
+        say(instance, WARNING, "logStatusWarning", function, format, arguments);
+        va_end(arguments);
+    }
+    return WARNING;
+}
+
 Status need_mode(Instance *instance, const char *function, int64_t modes)
 {
     if (instance->life.mode & modes) return OK;
@@ -166,10 +177,11 @@ void note_written(Instance *instance)
 
 int is_failure(const Model *model, int64_t code) { return code < 0 || code >= model->first_failure; }
 
+/* A model without such an entry point has nothing to do there. */
 int64_t call(Instance *instance, EntryPoint *entry, double time)
 {
     const Model *model = instance->model;
-    int64_t code = entry(instance->arrays, time);
+    int64_t code = entry == NULL ? 0 : entry(instance->arrays, time);
     for (int growths = 0; code == model->full && growths < MOST_GROWTHS; growths++) {
         const int64_t *places = instance->arrays[model->places].data;
         if (!grow_array(&instance->arrays[model->history], places[model->places_needed])) return INT64_MIN;
@@ -218,9 +230,12 @@ Status set_up(Instance *instance, const char *function, double start, int64_t ha
     life->start = life->time = start;
     life->has_stop = has_stop != 0 && stop <= DBL_MAX;
     life->stop = life->has_stop ? stop : 0.0;
-    if (has_tolerance) life->accuracy = tolerance;
+    if (has_tolerance && instance->model->accuracy_given != NULL) life->accuracy = tolerance;
     *clock_of(instance, instance->model->clock_time) = start;
     forget_computed(instance);
+    if (has_tolerance && instance->model->accuracy_given == NULL && tolerance != life->accuracy)
+        return warn(instance, function, "the tolerance %g is not used: the accuracy is %g, from the export",
+                    tolerance, life->accuracy);
     return OK;
 }
 
@@ -273,7 +288,7 @@ Status do_step(Instance *instance, const char *function, double time, double siz
     memset(progress, 0, sizeof *progress);
     progress->time = life->time;
     if (check_step(instance, function, time, size) != OK) return ERROR;
-    if (target > life->time) code = call(instance, one ? model->step : model->advance, target);
+    if (target > life->time) code = call(instance, one && model->step != NULL ? model->step : model->advance, target);
     life->time = *clock_of(instance, model->clock_time);
     progress->time = life->time;
     progress->event = code == model->event_happened;

@@ -66,8 +66,9 @@ Instance *make_instance(const Model *model, const char *name, int64_t kind, Repo
 void free_instance(Instance *instance);
 Status reset(Instance *instance, const char *function);
 
-/* Logs and returns ERROR; `function` is what the host called. */
+/* Log and return ERROR, WARNING, DISCARD; `function` is what the host called. */
 Status refuse(Instance *instance, const char *function, const char *format, ...);
+Status warn(Instance *instance, const char *function, const char *format, ...);
 Status discard(Instance *instance, const char *function, const char *format, ...);
 Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories);
 Status need_mode(Instance *instance, const char *function, int64_t modes);

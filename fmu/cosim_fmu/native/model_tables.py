@@ -1,0 +1,292 @@
+"""The generated part of a native FMU: what `shell/model.h` declares, as C."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.lowering import layout
+from cosim.lowering.arrays import ARRAYS
+from cosim.lowering.codes import FAILED, GROW, SENTENCES, TERMINATED
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.fmu_variable import FmuVariable
+
+KINDS = {"me": 1, "cs": 2}
+ROLES = {"constant": "CONSTANT", "state": "STATE", "computed": "SCRATCH", "scratch": "SCRATCH"}
+RAISED = -1
+"""What an entry point returns where a kernel function raised."""
+
+ENTRY_POINTS = (
+    "initialize",
+    "advance",
+    "step",
+    "evaluate",
+    "event",
+    "completed",
+    "finish",
+    "accuracy",
+    "check",
+)
+"""Those that the shell may call; one that a program lacks is a null pointer."""
+
+
+PLACES = {
+    "clock_time": layout.TIME,
+    "clock_jumped": layout.JUMPED,
+    "clock_next_event": layout.NEXT_EVENT,
+    "clock_changed": layout.STATES_CHANGED,
+    "places_stage": layout.STAGE,
+    "places_needed": layout.NEEDED,
+    "nothing": layout.NOTHING,
+    "terminated": TERMINATED,
+    "full": GROW,
+    "event_happened": 3,
+    "first_failure": FAILED,
+}
+
+
+@dataclass(frozen=True)
+class NativeModel:
+    """What the tables of a model are made from.
+
+    Attributes
+    ----------
+    program : cosim.Program
+    interface : FmuInterface
+    indicators : dict of str to (int, float)
+        Path of each witness, where in the cache its value lies, and what it is compared with.
+    kinds : sequence of str
+        "cs", "me" or both.
+    """
+
+    program: cosim.Program
+    interface: FmuInterface
+    indicators: Mapping[str, tuple[int, float]]
+    kinds: Sequence[str]
+
+
+def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
+    """The text of the C file.
+
+    Parameters
+    ----------
+    model : NativeModel
+    token : str
+        guid of FMI 2.0, instantiation token of FMI 3.0.
+    digest : bytes
+        16 bytes that only states of this model carry.
+    """
+    program = model.program
+    names = [name for name, _, _ in ARRAYS]
+    parts = [
+        '#include "model.h"\n\n#include <math.h>\n#include <stddef.h>\n',
+        *_starts(program),
+        _addresses(program, names),
+        _variables(model, names),
+        _states(model.interface.variables),
+        _indicators(model.indicators),
+        _sentences(program),
+        _entry_points(program),
+        _model(model, token, digest, names),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def c_text(text: str) -> str:
+    r"""A string of C.
+
+    Examples
+    --------
+    >>> print(c_text('a "b" ?'))
+    "a \"b\" \077"
+    """
+    plain = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else _escaped(byte)
+        for byte in text.encode()
+    )
+    return f'"{plain}"'
+
+
+def _escaped(byte: int) -> str:
+    return f"\\{chr(byte)}" if chr(byte) in '"\\' else f"\\{byte:03o}"
+
+
+def c_real(value: float) -> str:
+    """A number of C, to the last bit.
+
+    Examples
+    --------
+    >>> c_real(0.5), c_real(-math.inf)
+    ('0x1.0000000000000p-1', '-INFINITY')
+    """
+    if math.isfinite(value):
+        return float(value).hex()
+    return "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
+
+
+def c_integer(value: int) -> str:
+    """A 64-bit integer of C."""
+    return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
+
+
+def _table(kind: str, name: str, rows: Iterable[str]) -> str:
+    listed = list(rows)
+    if not listed:
+        return ""
+    lines, line = [], "   "
+    for row in listed:
+        if len(line) + len(row) > 118:
+            lines.append(line)
+            line = "   "
+        line += f" {row},"
+    return f"static const {kind} {name}[] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
+
+
+def _here(name: str, rows: Sequence[object]) -> str:
+    return name if len(rows) else "NULL"
+
+
+def _starts(program: cosim.Program) -> list[str]:
+    """The start contents; what is zero throughout is not written down."""
+    parts, rows = [], []
+    held = {array for array, _, _ in program.addresses}
+    for name, letter, role in ARRAYS:
+        array: NDArray[np.generic] = program.arrays[name]
+        flat = array.reshape(-1)
+        is_zero = not flat.view(np.uint64).any()
+        if not is_zero:
+            if letter == "F":
+                parts.append(_table("double", f"start_{name}", (c_real(float(x)) for x in flat)))
+            else:
+                parts.append(_table("int64_t", f"start_{name}", (c_integer(int(x)) for x in flat)))
+        columns = array.shape[1] if array.ndim == 2 else 1
+        start = "NULL" if is_zero else f"start_{name}"
+        row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name in held)}, {int(name == 'h')}"
+        rows.append(f"{{{c_text(name)}, {start}, {row}}}")
+    return [*parts, _table("ArrayStart", "array_starts", rows)]
+
+
+def _addresses(program: cosim.Program, names: list[str]) -> str:
+    functions = sorted({function for _, _, function in program.addresses})
+    declared = "".join(f"extern void {function}(void);\n" for function in functions)
+    rows = (f"{{{names.index(array)}, {at}, {function}}}" for array, at, function in program.addresses)
+    return declared + _table("Address", "addresses", rows)
+
+
+def _variables(model: NativeModel, names: list[str]) -> str:
+    rows = []
+    for variable in model.interface.variables:
+        array, offset = variable.array, variable.offset
+        if variable.causality == "input":  # in the cache lies a copy
+            slot = model.program.system.written_slot(variable.path)
+            array, offset = slot.array, slot.offset
+        rows.append(_variable_row(variable, names.index(array), offset))
+    rows.append(f'{{"time", -1, 0, REAL, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0}}')
+    return _table("Variable", "variables", rows)
+
+
+def _variable_row(variable: FmuVariable, array: int, offset: int) -> str:
+    settable = {"input": "INPUT", "parameter": "TUNABLE"}.get(variable.causality)
+    if settable is None:
+        settable = "UNTIL_STARTED" if variable.is_settable else "NEVER"
+    lowest = -math.inf if variable.minimum is None else variable.minimum
+    highest = math.inf if variable.maximum is None else variable.maximum
+    cells = [
+        c_text(variable.name),
+        str(array),
+        str(offset),
+        variable.type.upper(),
+        settable,
+        str(int(variable.array == "c" and variable.causality != "input")),
+        c_real(lowest),
+        c_real(highest),
+        c_real(abs(variable.nominal) if variable.nominal else 1.0),
+    ]
+    return f"{{{', '.join(cells)}}}"
+
+
+def _states(variables: Sequence[FmuVariable]) -> str:
+    index = {v.name: i for i, v in enumerate(variables)}
+    rows = (f"{{{index[v.derivative_of]}, {i}}}" for i, v in enumerate(variables) if v.derivative_of)
+    return _table("ContinuousState", "states", rows)
+
+
+def _indicators(indicators: Mapping[str, tuple[int, float]]) -> str:
+    return _table("EventIndicator", "indicators", (f"{{{at}, {c_real(x)}}}" for at, x in indicators.values()))
+
+
+def _failures(program: cosim.Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
+    """By code: what is said, where in `places` stands what it is about, and the names there."""
+    steps = [code.sentence for code in cosim.StepCode]
+    tables = {
+        "BLOCK": (layout.BLOCK, program.blocks),
+        "ENTRY": (layout.ENTRY, program.handlers),
+        "WITNESS": (layout.WITNESS, program.witnesses),
+        "STEP_CODE": (layout.STEP_CODE, steps),
+    }
+    found: dict[int, tuple[str, int | None, Sequence[str]]] = {}
+    for code, text in SENTENCES.items():
+        if code < FAILED:
+            continue
+        about = next((tables[name] for name in tables if f"places[{name}]" in text), (None, ()))
+        found[code] = (re.sub(r" *\([^()]*places\[.*?\)", "", text).rstrip("."), *about)
+    return found
+
+
+def _sentences(program: cosim.Program) -> str:
+    parts, rows = [], []
+    for code, (sentence, place, about) in _failures(program).items():
+        parts.append(_table("char *const", f"names_{code}", map(c_text, about)))
+        names = _here(f"names_{code}", about)
+        rows.append(
+            f"{{{code}, {c_text(sentence)}, {-1 if place is None else place}, {len(about)}, {names}}}"
+        )
+    return "\n".join([*parts, _table("Sentence", "sentences", rows)])
+
+
+def _entry_points(program: cosim.Program) -> str:
+    return "".join(
+        f"extern EntryPoint cosim_{name};\n"
+        for name in ENTRY_POINTS
+        if f"lowered_{name}" in program.functions
+    )
+
+
+def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> str:
+    program, interface = model.program, model.interface
+    states = [v for v in interface.variables if v.derivative_of]
+    values = {
+        "name": c_text(interface.model_name),
+        "token": c_text(token),
+        "digest": "{" + ", ".join(map(str, digest)) + "}",
+        "accuracy": c_real(interface.accuracy),
+        "kinds": str(sum(KINDS[kind] for kind in model.kinds)),
+        "array_count": str(len(names)),
+        "arrays": "array_starts",
+        "address_count": str(len(program.addresses)),
+        "addresses": _here("addresses", program.addresses),
+        "variable_count": str(len(interface.variables) + 1),
+        "variables": "variables",
+        "state_count": str(len(states)),
+        "states": _here("states", states),
+        "indicator_count": str(len(model.indicators)),
+        "indicators": _here("indicators", list(model.indicators)),
+        "sentence_count": str(len(_failures(program))),
+        "sentences": "sentences",
+        "cache": str(names.index("c")),
+        "clock": str(names.index("clock")),
+        "places": str(names.index("places")),
+        "history": str(names.index("h")),
+        **{name: str(number) for name, number in PLACES.items()},
+    }
+    for name in ENTRY_POINTS:
+        member = "accuracy_given" if name == "accuracy" else name
+        values[member] = f"cosim_{name}" if f"lowered_{name}" in program.functions else "NULL"
+    listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
+    return f"const Model cosim_model = {{\n{listed}}};\n"

@@ -1,0 +1,154 @@
+"""The exporter of FMUs that need no Python where they run."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import tempfile
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export.archive import write_archive
+from cosim_fmu.export.documentation import documentation
+from cosim_fmu.export.run_settings import run_settings
+from cosim_fmu.native.compilers import Compiler, available_compilers, compilers_for, default_platforms
+from cosim_fmu.native.native_sources import SHELL, NativeSources
+from cosim_fmu.native.platforms import Platform, chosen_platforms
+from cosim_fmu.native.universal import universal_library
+
+DESCRIPTION = "modelDescription.xml"
+KINDS = {"cs": "Co-Simulation", "me": "Model Exchange"}
+
+
+class NativeFmuExporter(cosim.Exporter):
+    """Writes a model as an FMU whose library is machine code alone: FMI 2.0 or 3.0, any of five processors.
+
+    All mathematics comes from the kernel functions of the components and of the integrator, lowered ahead of
+    time; the libraries need nothing but the C library of the platform. The variables are those that
+    `PythonFmuExporter` gives, with the same value references.
+
+    What cannot be lowered (components with Python methods, integrators of libraries) is refused, all of it at
+    once, with what to do instead. On one platform the results are those of `Simulator` to the last bit, as
+    far as the C library's mathematics is the same.
+
+    The same model, exported on the same machine by the same versions, gives the same bytes; the identifier
+    (guid, instantiation token) is a digest of the content.
+
+    References
+    ----------
+    Functional Mock-up Interface 2.0.4 and 3.0.
+    """
+
+    def export(
+        self,
+        model: cosim.Model,
+        path: str | PathLike[str],
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        expose: Sequence[str] | None = None,
+        step_size: float | None = None,
+        stop_time: float | None = None,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+        platforms: Sequence[str] | None = None,
+        fmi: int | str = 2,
+        kind: str | Sequence[str] = ("cs", "me"),
+        compiler: Compiler | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write the FMU; see `cosim.Exporter.export`.
+
+        Parameters
+        ----------
+        platforms : sequence of str, optional
+            "linux64", "aarch64-linux", "win64", "darwin64" (both processors); by default all where the
+            package ``ziglang`` is installed, else this machine's own.
+        fmi : int
+            2 or 3.
+        kind : str or sequence of str
+            "cs" (Co-Simulation), "me" (Model Exchange).
+        compiler : Compiler, optional
+            In place of the best one that is installed.
+
+        Examples
+        --------
+        ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
+        """
+        version, kinds = _version(fmi), _kinds(kind)
+        chosen = chosen_platforms(list(default_platforms() if platforms is None else platforms))
+        compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
+        selections = {"inputs": inputs, "outputs": outputs, "parameters": parameters, "expose": expose}
+        given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
+        settings = run_settings(model, given, integrator, options)
+        sources = NativeSources(model, version, kinds, selections, settings)
+        archive = _libraries(compilers, chosen, sources)
+        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in kinds)}, without Python"
+        exactly = sources.program.integrator.capabilities.resumes_exactly
+        page = documentation(model, sources.interface, name, _needs(chosen), exactly)
+        archive |= {
+            DESCRIPTION: sources.description,
+            "documentation/index.html": page.encode(),
+            **_licence(),
+        }
+        target = Path(path)
+        write_archive(target, archive)
+        return target
+
+
+def _version(given: int | str) -> int:
+    if str(given) not in ("2", "3", "2.0", "3.0"):
+        raise cosim.ModelError.of("fmi", f"is {given!r}, needs 2 or 3")
+    return int(float(given))
+
+
+def _kinds(given: str | Sequence[str]) -> list[str]:
+    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
+    wrong = [name for name in names if name not in KINDS]
+    if wrong or not names:
+        raise cosim.ModelError.of("kind", f"is {', '.join(wrong) or 'empty'}, needs cs, me or both")
+    return [kind for kind in KINDS if kind in names]
+
+
+def _libraries(
+    compilers: Mapping[str, Compiler], platforms: Sequence[Platform], sources: NativeSources
+) -> dict[str, bytes]:
+    """The shared libraries, by their names in the archive."""
+    found = {}
+    for platform in platforms:
+        built = {}
+        for target in platform.targets:
+            with tempfile.TemporaryDirectory(prefix="cosim_export_") as name:
+                folder = Path(name)
+                table = folder / "model.c"
+                table.write_text(sources.tables, "utf-8")
+                files = [*sources.files, table]
+                compiler = compilers[platform.name]
+                library = compiler.library(files, SHELL, sources.code, target, platform.suffix, folder)
+                built[target.folder3] = library.read_bytes()
+        if sources.version == 2:
+            built = {platform.name: universal_library(list(built.values()))}
+        for place, data in built.items():
+            found[f"binaries/{place}/{sources.interface.identifier}{platform.suffix}"] = data
+    return found
+
+
+def _needs(platforms: Sequence[Platform]) -> list[str]:
+    return [
+        f"One of these platforms: {', '.join(p.name for p in platforms)}. Nothing has to be installed: the "
+        "library needs the C library of the operating system alone."
+    ]
+
+
+def _licence() -> dict[str, bytes]:
+    """Ours, of the C files and of what was lowered."""
+    try:
+        files = importlib.metadata.files("cosim-framework") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    paths = [Path(str(file.locate())) for file in files if file.name == "LICENSE"]
+    name = "documentation/licenses/cosim-framework/LICENSE"
+    return {name: paths[0].read_bytes()} if paths and paths[0].is_file() else {}

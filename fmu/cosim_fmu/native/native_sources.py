@@ -1,0 +1,131 @@
+"""Everything that the libraries of a native FMU are built from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export.first_state import first_state
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.names import c_identifier
+from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.native.all_states import with_all_states, with_indicators
+from cosim_fmu.native.description import describe
+from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, NativeModel, model_tables
+
+SHELL = Path(__file__).parent / "shell"
+COMMON = ("instance", "arrays", "values", "exchange", "saved")
+
+
+class NativeSources:
+    """A model as C files, compiled functions and a model description.
+
+    Parameters
+    ----------
+    model : Model
+    version : int
+        Of FMI: 2 or 3.
+    kinds : sequence of str
+        "cs", "me" or both.
+    selections : mapping
+        Arguments of `select_variables`.
+    settings : mapping
+        From `run_settings`.
+
+    Attributes
+    ----------
+    program : cosim.Program
+    interface : FmuInterface
+    code : cosim.MachineCode
+    tables : str
+        The generated C file.
+    files : list of Path
+        The others.
+    description : bytes
+        ``modelDescription.xml``
+    token : str
+        guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
+
+    Raises
+    ------
+    ModelError
+        Faults of the model; all that cannot be lowered.
+    """
+
+    def __init__(
+        self,
+        model: cosim.Model,
+        version: int = 2,
+        kinds: Sequence[str] = ("cs", "me"),
+        selections: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.version = version
+        system = model.build()
+        settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
+        variables = select_variables(system, **(selections or {}))
+        self.program = cosim.Program(
+            system,
+            settings["integrator"],
+            accuracy=settings["accuracy"],
+            state=first_state(system),
+            **settings["integrator_options"],
+        )
+        self.program.require()
+        indicators: dict[str, tuple[int, float]] = {}
+        shown: Sequence[str] = ()
+        if "me" in kinds:
+            variables = with_all_states(system, variables)
+            if version == 3:
+                variables, shown = with_indicators(variables, {p: at for p, (at, _) in indicators.items()})
+        self.interface = FmuInterface(
+            model_name=model.name,
+            identifier=c_identifier(model.name),
+            about={n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)},
+            variables=variables,
+            **settings,
+        )
+        self.code = machine_code(self.program)
+        self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
+        tables = NativeModel(self.program, self.interface, indicators, kinds)
+        tool = f"cosim-framework {cosim.__version__}"
+
+        def description(token: str) -> bytes:
+            return describe(version, kinds, self.interface, tool, token, shown)
+
+        digest = _digest(
+            str(self.code),
+            model_tables(tables, "", bytes(16)),
+            description("").decode(),
+            *(file.read_text("utf-8") for file in sorted(SHELL.iterdir())),
+        )
+        self.token = str(uuid.UUID(bytes=digest))
+        if version == 2:
+            self.token = f"{{{self.token}}}"
+        self.tables = model_tables(tables, self.token, digest)
+        self.description = description(self.token)
+
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+
+
+def machine_code(program: cosim.Program) -> cosim.MachineCode:
+    """All functions of a program, linked; the shell sees the entry points and what it writes addresses of."""
+    texts = [cosim.lower(function, letters, name) for name, (function, letters) in program.functions.items()]
+    present = [name for name in ENTRY_POINTS if f"lowered_{name}" in program.functions]
+    for name in present:
+        lowered = f"lowered_{name}"
+        texts.append(cosim.entry_point(f"cosim_{name}", lowered, program.functions[lowered][1], RAISED))
+    called = [f"cosim_{name}" for name in present] + [name for _, _, name in program.addresses]
+    return cosim.MachineCode(texts, called)
+
+
+def _digest(*texts: str) -> bytes:
+    digest = sha256()
+    for text in texts:
+        digest.update(f"{len(text)}\0{text}".encode())
+    return digest.digest()[:16]

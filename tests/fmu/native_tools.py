@@ -1,0 +1,85 @@
+"""Native FMUs and the runs that they have to equal."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from cosim_fmu.export.first_state import first_state
+from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.native.compilers import OwnCompiler, available_compilers
+from cosim_fmu.native.native_exporter import NativeFmuExporter
+from cosim_fmu.native.native_sources import SHELL, NativeSources
+from cosim_fmu.native.platforms import own_platform
+
+COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)
+needs_compiler = pytest.mark.skipif(
+    cosim.is_plain() or COMPILER is None or own_platform() not in COMPILER.platforms(),
+    reason="needs numba and this machine's C compiler",
+)
+WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+
+
+def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:
+    """Built by the machine's own compiler for its own platform, which is the quickest."""
+    return NativeFmuExporter().export(
+        model, path, **{"platforms": [own_platform()], "compiler": COMPILER, **options}
+    )
+
+
+def write_sources(sources: NativeSources, folder: Path) -> list[str]:
+    """The C files of an FMU and the object file of its functions, as arguments of a compiler."""
+    (folder / "model.c").write_text(sources.tables, "utf-8")
+    (folder / "code.o").write_bytes(sources.code.object_file())
+    return [f"-I{SHELL}", *map(str, sources.files), str(folder / "model.c"), str(folder / "code.o"), "-lm"]
+
+
+def c_compiler() -> str:
+    found = shutil.which("gcc") or shutil.which("cc")
+    assert found is not None
+    return found
+
+
+class InProcess:
+    """The same system, integrator and accuracy in this process; variables by their names in an FMU."""
+
+    def __init__(
+        self, model: cosim.Model, integrator: str, accuracy: float, start: float = 0.0, **options: Any
+    ) -> None:
+        self.system = model.build()
+        self.state = first_state(self.system)
+        self.state.set_time(start)
+        self.variables = {v.name: v for v in select_variables(self.system)}
+        self.make = lambda: cosim.Simulator(
+            self.system, self.state, integrator=integrator, accuracy=accuracy, **options
+        )
+        self.simulator: cosim.Simulator | None = None
+
+    def start(self, **values: float) -> InProcess:
+        for name, value in values.items():
+            self[name] = value
+        self.simulator = self.make()
+        self.simulator.initialize()
+        return self
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.state[self.variables[name].path] = value
+
+    def __getitem__(self, name: str) -> float:
+        variable = self.variables[name]
+        if self.state.stage < variable.stage:
+            self.state.realize(cosim.Stage(variable.stage))
+        arrays = dict(zip("ypdkhc", self.system.arrays(self.state), strict=True))
+        value: float = arrays[variable.array][variable.offset].item()
+        return value
+
+    def all(self) -> list[float]:
+        return [self[v.name] for v in self.variables.values() if v.type == "Real"]
+
+    def advance(self, time: float) -> None:
+        assert self.simulator is not None
+        assert self.simulator.advance_to(time).succeeded
