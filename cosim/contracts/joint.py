@@ -39,6 +39,9 @@ def _require_rotation(X: Any) -> None:
 class Joint(Component):
     """Connects a child body to its parent and says how the child can move: one joint for each body of a tree.
 
+    Bodies and joints make a tree on Ground. Parent and child say what the coordinates mean; where Ground lies
+    on the side of the child, the solver exchanges F and M for its own use, whatever the kind of joint.
+
     A joint sits between a frame F fixed on the parent and a frame M fixed on the child. A subclass declares
     its coordinates and speeds and brings two kernel functions:
 
@@ -54,7 +57,7 @@ class Joint(Component):
     Attributes
     ----------
     parent, child : attachment
-        The bodies. Every body but Ground is the child of exactly one joint.
+        The bodies. Joints make no loops: those are closed by constraints.
     frame_on_parent : parameter, shape (12,)
         X_PF, the pose of F on the parent, by default the parent's own frame.
     frame_on_child : parameter, shape (12,)

@@ -5,6 +5,7 @@ from cosim_dynamics.balances import center_of_mass as center_of_mass
 from cosim_dynamics.balances import joint_reactions as joint_reactions
 from cosim_dynamics.balances import momentum as momentum
 from cosim_dynamics.balances import potential_energy as potential_energy
+from cosim_dynamics.balances import reactions_on_parents as reactions_on_parents
 from cosim_dynamics.composite_rigid_body_solver import CompositeRigidBodySolver as CompositeRigidBodySolver
 from cosim_dynamics.constraint_operators import constraint_bias as constraint_bias
 from cosim_dynamics.constraint_operators import constraint_equations as constraint_equations

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cosim_dynamics.articulated_rows import articulated_of
+from cosim_dynamics.hanging import Report
 from cosim_dynamics.own_terms import OwnTerms
-from cosim_dynamics.tree import Report, Tree
+from cosim_dynamics.tree import Tree
 from cosim_dynamics.tree_solver import TreeSolver
 from cosim_dynamics.work import Work
 

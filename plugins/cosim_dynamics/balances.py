@@ -57,10 +57,11 @@ def potential_energy(system: cosim.System, state: cosim.State) -> float:
 
 
 def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array]:
-    """What each joint transmits to its child: moment about M's origin and force, in Ground, by joint.
+    """What each joint does to its child: moment about M's origin and force, in Ground, by joint.
 
-    Law: the force that the accelerations of all bodies beyond the joint take, less what force elements and
-    gravity do to them. The part along the joint's free motion is `tau`, which is in it.
+    Law: the force that the accelerations of all bodies beyond the joint take, less what force elements,
+    gravity and constraints do to them. Its part along the joint's free motion, ``H_FM^T reaction`` in F, is
+    `tau` and what constraints exert on the joint's coordinates.
 
     Parameters
     ----------
@@ -71,32 +72,81 @@ def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array
     Returns
     -------
     dict of str to ndarray, shape (6,), N.m and N
-        The force on the child; its parent feels the opposite.
+        The force on the child; `reactions_on_parents` has what its parent feels.
 
     Raises
     ------
     StageError
         When the State is not realized so far.
-    ValueError
-        When the model has constraints: their forces on the bodies would be missing here.
     """
-    for name, part in system.parts.items():
-        if isinstance(part, cosim.Constraint):
-            raise ValueError(f"reactions of joints are not known where constraints act on bodies ({name})")
     motion = TreeMotion(system, state)
+    found = {}
+    for i, wrench in enumerate(_transmitted(motion)):
+        link = motion.links[i]
+        found[link.joint.name] = -_at(wrench, motion.p_F[i] - motion.p_M[i]) if link.reversed else wrench
+    return found
+
+
+def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, Array]:
+    """What each joint does to its parent: moment about F's origin and force, in Ground, by joint.
+
+    It is the opposite of `joint_reactions`, about another point.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Realized to ACCELERATION.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (6,), N.m and N
+
+    Raises
+    ------
+    StageError
+        When the State is not realized so far.
+    """
+    motion = TreeMotion(system, state)
+    found = {}
+    for i, wrench in enumerate(_transmitted(motion)):
+        link = motion.links[i]
+        found[link.joint.name] = wrench if link.reversed else -_at(wrench, motion.p_F[i] - motion.p_M[i])
+    return found
+
+
+def _transmitted(motion: TreeMotion) -> list[Array]:
+    """For each link what its joint does to its body, about the origin of the joint's frame on it."""
     transmitted = [np.zeros(6) for _ in motion.links]
+    held = _constraint_forces(motion)
     for i in reversed(range(len(motion.links))):
         link, p_M = motion.links[i], motion.p_M[i]
         p_B = motion.pose(i)[1]
         mass, inertia = motion.inertia(i)
-        A, applied = motion.read(link.body, "A_GB"), motion.read(link.body, "F_GB")
+        A, applied = motion.read(link.body, "A_GB"), motion.read(link.body, "F_GB") + held[i]
         w, arm = motion.velocity(i, p_B)[:3], motion.center(i) - p_B
         force = mass * (A[3:] + np.cross(A[:3], arm) + np.cross(w, np.cross(w, arm)))
         moment = inertia @ A[:3] + np.cross(w, inertia @ w) + np.cross(motion.center(i) - p_M, force)
-        moment -= applied[:3] + np.cross(p_B - p_M, applied[3:])
-        transmitted[i] += np.concatenate([moment, force - applied[3:]])
+        needed = np.concatenate([moment, force]) - _at(applied, p_M - p_B)
+        transmitted[i] += needed
         if link.parent >= 0:
-            outer = transmitted[i]
-            lever = np.cross(p_M - motion.p_M[link.parent], outer[3:])
-            transmitted[link.parent] += np.concatenate([outer[:3] + lever, outer[3:]])
-    return {link.joint.name: wrench for link, wrench in zip(motion.links, transmitted, strict=True)}
+            transmitted[link.parent] += _at(transmitted[i], motion.p_M[link.parent] - p_M)
+    return transmitted
+
+
+def _constraint_forces(motion: TreeMotion) -> list[Array]:
+    """For each link what constraints do to its body, about the body's origin."""
+    found = [np.zeros(6) for _ in motion.links]
+    for part in motion.system.parts.values():
+        if isinstance(part, cosim.Constraint):
+            for attachment, declaration in part.declarations.items():
+                if declaration.kind == "attachment" and declaration.options["provides"] == "body":
+                    link = motion.index(part.values.attachments[attachment])
+                    if link >= 0:
+                        found[link] += motion.read(part, f"force_on_{attachment}")
+    return found
+
+
+def _at(wrench: Array, arm: Array) -> Array:
+    """The same force about a point that is at `arm` from the old one."""
+    return np.concatenate([wrench[:3] - np.cross(arm, wrench[3:]), wrench[3:]])

@@ -11,11 +11,12 @@ import cosim
 from cosim_dynamics import constraint_block as cb
 from cosim_dynamics import projection_blocks as pb
 from cosim_dynamics.constraint_equations import TracedConstraintEquations, offered_name, trace_constraint
+from cosim_dynamics.hanging import Report, is_ground
 from cosim_dynamics.matrix_rows import Matrix, Targets, equations_of, solution_of
 from cosim_dynamics.own_terms import OwnTerms, blame
 from cosim_dynamics.rows import NOWHERE, block, table
 from cosim_dynamics.trace import TIME, write_kernel
-from cosim_dynamics.tree import Report, Tree, is_ground
+from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:

@@ -69,7 +69,7 @@ def _outward(motion: TreeMotion) -> list[SpatialSVal]:
         if link.joint.nu:
             u = motion.state.u[own]
             spin, slip = motion.angular[:, own] @ u, motion.linear[:, own] @ u
-            remainder = motion.read(link.joint, "HDotU_FM")
+            remainder = motion.velocity_terms(i)
             A = A + np.concatenate([np.cross(w_P, spin), 2.0 * np.cross(w_P, slip)])
             A = A + np.concatenate([R_GF @ remainder[:3], R_GF @ remainder[3:]])
             for k in own:
@@ -102,6 +102,10 @@ def _own(motion: TreeMotion, index: int, wrench: SpatialSVal) -> dict[int, SVal]
     if not joint.nu:
         return {}
     R_FG = motion.R_GF[index].T
+    if motion.links[index].reversed:
+        # What the joint's own parent, which is the outer body, gives to its child, in the joint's own frames.
+        wrench = wrench.force_at(motion.p_F[index] - motion.p_M[index]) * -1.0
+        R_FG = motion.read(joint, "X_FM")[:9].reshape(3, 3) @ R_FG
     transmitted = [*(R_FG @ wrench.angular), *(R_FG @ wrench.linear)]
 
     def value(name: str, element: int) -> float:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import cosim
 from cosim_dynamics import equations_block as eq
 from cosim_dynamics import solution_block as so
+from cosim_dynamics.link import Link
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.rows import NOWHERE, block, table
-from cosim_dynamics.tree import Link, Tree
+from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:

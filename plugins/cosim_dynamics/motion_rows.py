@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def frames_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
     """The block of the instance stage."""
     rows, reads = [], []
-    for i, link in enumerate(tree.links):
-        frames = [assembly.slot(link.joint, name) for name in ("frame_on_parent", "frame_on_child")]
+    for i, joint in enumerate(work.joints):
+        frames = [joint.X_PF, joint.X_BM]
         reads += frames
         rows.append([*(s.offset for s in frames), work.frames.offset + fr.SIZE * i])
     return block(
@@ -35,7 +35,7 @@ def pose_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
     writes = [work.references, work.origins, work.rotations, work.subspace]
     for i, link in enumerate(tree.links):
         X_GB = slot(link.body, "X_GB")
-        X_PF, X_FM, H_FM = (slot(link.joint, name) for name in ("frame_on_parent", "X_FM", "H_FM"))
+        X_PF, X_FM, H_FM = work.joints[i].X_PF, work.joints[i].X_FM, work.joints[i].H_FM
         reads += [X_PF, X_FM, H_FM]
         writes.append(X_GB)
         parent = slot(tree.links[link.parent].body, "X_GB").offset if link.parent >= 0 else NOWHERE
@@ -54,7 +54,7 @@ def velocity_of(assembly: Assembly, tree: Tree, work: Work) -> Block:
     for i, link in enumerate(tree.links):
         joint = link.joint
         X_GB, V_GB = slot(link.body, "X_GB"), slot(link.body, "V_GB")
-        moving = [slot(joint, "u"), slot(joint, "HDotU_FM")] if joint.nu else []
+        moving = [slot(joint, "u"), work.joints[i].HDotU_FM] if joint.nu else []
         reads += [X_GB, *moving]
         writes.append(V_GB)
         # A joint that does not move computes neither.

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
+from cosim_dynamics.hanging import Report
 from cosim_dynamics.joint_equations import trace
 from cosim_dynamics.symbol import HERE
 from cosim_dynamics.trace import write_kernel
-from cosim_dynamics.tree import Report, Tree
+from cosim_dynamics.tree import Tree
 
 if TYPE_CHECKING:
     from cosim import Assembly, Block, Slot

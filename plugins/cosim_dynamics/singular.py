@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.tree import Link, Report, Tree
+from cosim_dynamics.hanging import Report
+from cosim_dynamics.link import Link
+from cosim_dynamics.tree import Tree
 
 #: Below this part of the largest inertia a degree of freedom counts as having none.
 NOTHING = 1e-14
@@ -25,10 +27,13 @@ def check_leaves(tree: Tree, problem: Report) -> None:
         own = type(link.joint).create_equations is not cosim.Joint.create_equations
         if i in carrying or own or not link.joint.nu:
             continue
-        H, R_FM = _motion(link.joint)
-        if H is None or R_FM is None:
+        H, X_FM = _motion(link.joint)
+        if H is None or X_FM is None:
             continue
+        R_FM, p_FM = X_FM[:9].reshape(3, 3), X_FM[9:]
         H_M = np.vstack([R_FM.T @ H[:3], R_FM.T @ H[3:]])
+        if link.reversed:  # F moves against M: about F's origin and in its axes
+            H_M = np.vstack([-H[:3], np.cross(H[:3], p_FM[:, None], axis=0) - H[3:]])
         values, vectors = np.linalg.eigh(H_M.T @ _inertia_at_joint(link) @ H_M)
         if not values[0] > NOTHING * abs(values[-1]):
             free = ", ".join(f"u[{k}]" for k in np.flatnonzero(abs(vectors[:, 0]) > 1e-6))
@@ -40,10 +45,10 @@ def check_leaves(tree: Tree, problem: Report) -> None:
 
 
 def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
-    """Spatial inertia of the body about M's origin in M's axes, shape (6, 6)."""
+    """Spatial inertia of the body about the origin and in the axes of its joint frame, shape (6, 6)."""
     numbers = link.body.values.numbers
     xx, yy, zz, xy, xz, yz = numbers["inertia"]
-    frame = link.joint.values.numbers["frame_on_child"]
+    frame = link.joint.values.numbers["frame_on_parent" if link.reversed else "frame_on_child"]
     R, p = frame[:9].reshape(3, 3), frame[9:]
     mass = float(numbers["mass"][0])
     arm = R.T @ (numbers["center_of_mass"] - p)
@@ -56,7 +61,7 @@ def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
 
 
 def _motion(joint: cosim.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """H_FM, shape (6, nu), and R_FM at the start values; None where they depend on more than the joint."""
+    """H_FM, shape (6, nu), and X_FM at the start values; None where they depend on more than the joint."""
     known: dict[str, Any] = dict(joint.values.numbers)
     known |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}
     found = set()
@@ -72,4 +77,4 @@ def _motion(joint: cosim.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.
         found |= written
     if not {"H_FM", "X_FM"} <= found:
         return None, None
-    return known["H_FM"].reshape(joint.nu, 6).T, known["X_FM"][:9].reshape(3, 3)
+    return known["H_FM"].reshape(joint.nu, 6).T, known["X_FM"]

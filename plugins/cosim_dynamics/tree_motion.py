@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_dynamics.link import Link
 from cosim_dynamics.tree import Tree
 
 Array = NDArray[np.float64]
@@ -27,8 +28,9 @@ class TreeMotion:
     links : list of Link
     speeds : list of ndarray of int
         For each link the places of its speeds in ``state.u``.
-    R_GF, p_M : list of ndarray
-        For each link the rotation of F, shape (3, 3), and the position of M's origin, shape (3,), m.
+    R_GF, p_F, p_M : list of ndarray
+        For each link the rotation of F, shape (3, 3), and the positions of the origins of F and M, shape
+        (3,), m. F is on the inner body and M on the outer one, also where the joint is reversed.
     angular, linear, at : ndarray, shape (3, nu)
         For each speed the angular velocity that one unit of it gives to what it carries, the velocity of M's
         origin, and where that is. Zero for speeds that belong to no joint.
@@ -50,25 +52,48 @@ class TreeMotion:
         self.carries = np.zeros((len(self.links), nu), dtype=bool)
         self.speeds: list[NDArray[np.int64]] = []
         self.R_GF: list[Array] = []
+        self.p_F: list[Array] = []
         self.p_M: list[Array] = []
+        self._terms: list[Array] = []
         state.require(cosim.Stage.VELOCITY, "the motion of the bodies")
         for i, link in enumerate(self.links):
             joint = link.joint
-            X_PF, X_FM = self.read(joint, "frame_on_parent"), self.read(joint, "X_FM")
+            X_PF = self.read(joint, "frame_on_child" if link.reversed else "frame_on_parent")
+            p_FM, H, terms = self._joint(link)
             R_GP, p_P = self.pose(link.parent)
             self.R_GF.append(R_GP @ X_PF[:9].reshape(3, 3))
-            self.p_M.append(p_P + R_GP @ X_PF[9:] + self.R_GF[i] @ X_FM[9:])
+            self.p_F.append(p_P + R_GP @ X_PF[9:])
+            self.p_M.append(self.p_F[i] + self.R_GF[i] @ p_FM)
+            self._terms.append(terms)
             first = system.variables[f"{joint.name}.u"].slot.offset - system.nq if joint.nu else 0
             own = np.arange(first, first + joint.nu)
             self.speeds.append(own)
             if joint.nu:
-                H = self.read(joint, "H_FM").reshape(joint.nu, 6)
-                self.angular[:, own] = self.R_GF[i] @ H[:, :3].T
-                self.linear[:, own] = self.R_GF[i] @ H[:, 3:].T
+                self.angular[:, own] = self.R_GF[i] @ H[:3]
+                self.linear[:, own] = self.R_GF[i] @ H[3:]
                 self.at[:, own] = self.p_M[i][:, None]
             if link.parent >= 0:
                 self.carries[i] = self.carries[link.parent]
             self.carries[i, own] = True
+
+    def _joint(self, link: Link) -> tuple[Array, Array, Array]:
+        """p_FM, H_FM, shape (6, nu), and (dH_FM/dt) u, with F on the inner and M on the outer body."""
+        joint = link.joint
+        X, nu = self.read(joint, "X_FM"), joint.nu
+        R, p, H, terms = X[:9].reshape(3, 3), X[9:], np.zeros((6, nu)), np.zeros(6)
+        if nu:
+            H, terms = self.read(joint, "H_FM").reshape(nu, 6).T, self.read(joint, "HDotU_FM")
+        if not link.reversed:
+            return p, H, terms
+        u = np.atleast_1d(self.state[f"{joint.name}.u"]) if nu else np.zeros(0)
+        (w, v), (b_w, b_v) = np.split(H @ u, 2), np.split(terms, 2)
+        moved = np.cross(H[:3], p[:, None], axis=0) - H[3:]
+        change = np.cross(b_w, p) - b_v + np.cross(w, 2.0 * v - np.cross(w, p))
+        return -R.T @ p, np.vstack([-R.T @ H[:3], R.T @ moved]), np.concatenate([-R.T @ b_w, R.T @ change])
+
+    def velocity_terms(self, link: int) -> Array:
+        """(dH_FM/dt) u of a link's joint, in F on the inner body, shape (6,)."""
+        return self._terms[link]
 
     def read(self, part: cosim.Component, name: str) -> Array:
         """A variable of a part, as an array."""
@@ -136,7 +161,7 @@ class TreeMotion:
             spin, slip = self.angular[:, own] @ u, self.linear[:, own] @ u
             alpha, a = self._at(link.parent, self.p_M[i], found)
             if link.joint.nu:
-                remainder = self.read(link.joint, "HDotU_FM")
+                remainder = self.velocity_terms(i)
                 w_P = self.velocity(link.parent, self.p_M[i])[:3]
                 alpha = alpha + np.cross(w_P, spin) + R_GF @ remainder[:3]
                 a = a + 2.0 * np.cross(w_P, slip) + R_GF @ remainder[3:]

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim_dynamics.constraint_operators import constraint_equations
 from cosim_dynamics.constraint_rows import Constraints, constrained, projection_of
+from cosim_dynamics.hanging import Report
+from cosim_dynamics.joint_slots import reversed_of
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves
-from cosim_dynamics.tree import Report, Tree
+from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class TreeSolver(cosim.DynamicsSolver):
             return []
         work = Work(assembly, tree)
         motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
+        motion += reversed_of(assembly, tree, work.joints)
         if constraints.all:
             self.method = (
                 f"mass matrix of composite rigid bodies, multipliers of {constraints.size} equations"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cosim_dynamics.frames_block import SIZE as FRAMES
+from cosim_dynamics.joint_slots import slots_of
 from cosim_dynamics.tree import Tree
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ class Work:
         Three reals for each tree under Ground: the point that its motions and forces are taken about.
     reference : list of int
         For each link where that point lies in the cache.
+    joints : list of JointSlots
+        What the joints tell the tree.
     frames : Slot
         What `frames_block` makes of the joints' frames.
     rotations : Slot
@@ -41,6 +44,7 @@ class Work:
 
         references = slot("reference points", 3 * len(roots))
         self.references = references
+        self.joints = slots_of(assembly, tree)
         self.frames = slot("joint frames", FRAMES * bodies)
         self.origins = slot("joint origins", 3 * bodies)
         self.rotations = slot("rotations of joint frames", 9 * bodies)

@@ -54,7 +54,10 @@ class Multibody(cosim.Model):
     def joint(
         self, kind: str, child: Any, parent: Any = "ground", name: str | None = None, **values: Any
     ) -> cosim.Component:
-        """Add the joint that moves a body.
+        """Add a joint between two bodies.
+
+        Parent and child say what its coordinates mean; which of them carries the other follows from where
+        Ground is.
 
         Parameters
         ----------
@@ -62,7 +65,7 @@ class Multibody(cosim.Model):
             ``"free"``, ``"pin"``, ``"slider"``, ``"weld"`` …, or the whole id of a joint (``"acme.helix"``).
         child, parent : body or its name
         name : str, optional
-            By default the name of the child and ``_joint``.
+            By default the name of the child (of the parent where the child is Ground) and ``_joint``.
         **values
             `frame_on_parent`, `frame_on_child` (poses), start values `q` and `u`.
 
@@ -71,7 +74,8 @@ class Multibody(cosim.Model):
         Joint
         """
         if name is None:
-            name = f"{child if isinstance(child, str) else child.name}_joint"
+            ends = [end if isinstance(end, str) else end.name for end in (child, parent)]
+            name = f"{ends[ends[0] == 'ground']}_joint"
         return self.add(mechanics_id(kind), name, parent=parent, child=child, **values)
 
     def constraint(self, kind: str, name: str, **values: Any) -> cosim.Component:
