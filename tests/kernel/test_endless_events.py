@@ -42,6 +42,8 @@ def test_the_ball_never_falls_through_the_floor(restitution, accuracy):
         ("implicit_euler", {"fixed_step": 2e-2}),
         ("radau5", {}),
         ("scipy_lsoda", {}),
+        ("velocity_verlet", {"fixed_step": 1e-2}),
+        ("yoshida_4", {"fixed_step": 1e-2}),
     ],
 )
 def test_the_ball_never_falls_through_the_floor_whatever_the_method(method, options):
@@ -199,6 +201,38 @@ def test_a_witness_on_the_wrong_side_is_told():
     assert "cannot fall through zero before it has risen" in finding.message
     with pytest.raises(cosim.SimulationError, match=r"ball\.floor is -1 at the start"):
         cosim.Simulator(system, accuracy=1e-6, endless_events="stop").initialize()
+
+
+class Rubbed(cosim.Component):
+    """A block that Coulomb's friction stops: 3 m/s2 against its motion, and a pull of 1 m/s2."""
+
+    x = cosim.position(unit="m")
+    v = cosim.speed(unit="m/s", start=2.0)
+    way = cosim.discrete(start=1.0)
+
+    @cosim.kernel
+    def derivatives(v, way, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = 1.0 - 3.0 * way
+
+    @cosim.witness
+    def moving(v):
+        return v
+
+    @cosim.on(moving, does="discrete")
+    def turn(way, way_next):
+        way_next[0] = -way
+
+
+@pytest.mark.parametrize("method", ["velocity_verlet", "yoshida_4", "runge_kutta_4"])
+def test_friction_holds_a_block_whatever_the_method(method):
+    simulator = cosim.Simulator(
+        system_of(block=Rubbed()), integrator=f"integrators.{method}", accuracy=1e-6, fixed_step=0.01
+    )
+    simulator.advance_to(3.0)
+    assert [f.kind for f in simulator.findings] == ["chattering", "held"]
+    assert abs(simulator.state["block.x"] - 1.0) < 1e-9
+    assert abs(simulator.state["block.v"]) < 1e-12
 
 
 def test_two_that_come_to_rest_at_the_same_time_do_not_let_go_of_each_other():
