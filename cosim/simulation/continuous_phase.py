@@ -13,7 +13,7 @@ from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
 from cosim.simulation.assembler import unmet
 from cosim.simulation.witness import Located
-from cosim.simulation.witness_watch import WitnessWatch
+from cosim.simulation.witness_watch import NEAR, WitnessWatch
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
@@ -26,7 +26,10 @@ SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, 
 EXAMINED = (StepCode.BLOCK_FAILED, StepCode.NOT_FINITE, StepCode.CONSTRAINTS_NOT_MET)
 NEARLY = 0.5  # of the window: so near to the end of a step an event is at its end
 AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
-CORRECTIONS = 40  # of the time of an event, where dense output and a step of its own differ
+CORRECTIONS = 80  # of the time of an event, where dense output and a step of its own differ
+SECANTS = 4  # of them by the rates of the witnesses alone; then every second one makes the bracket smaller
+REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
+LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
 
 
 class ContinuousPhase:
@@ -117,7 +120,7 @@ class ContinuousPhase:
         """End the step just past the first witness that crosses, and note what it triggers."""
         assert self.watch is not None
         isolation = self.watch.isolation
-        level, length = isolation.level[:, 0], None
+        level, length, attempted = isolation.level[:, 0], None, state.time - start
         crossed, located = [], None
         if state.accuracy is None:
             after = isolation.values(state)
@@ -140,7 +143,8 @@ class ContinuousPhase:
         elif crossed:
             located = Located((start, state.time), before, after, crossed)
         if located is not None:
-            self.watch.fire(state, located, length or state.time - start)
+            length = length or attempted
+            self.watch.fire(state, located, max(NEAR * length, min(REPEATED, attempted / LONGER)))
         self.watch.note(state)
         return located
 
@@ -164,7 +168,7 @@ class ContinuousPhase:
         earliest = (
             stop if crossed <= set(isolation.crossed(low, isolation.values(state) - level)) else math.inf
         )
-        for _ in range(CORRECTIONS):
+        for n in range(CORRECTIONS):
             if state.time != time:
                 self._redo(state, integrator, time)
             now = isolation.values(state) - level
@@ -173,17 +177,17 @@ class ContinuousPhase:
                 latest = time
             else:
                 earliest = time
-            rates = isolation.rates(state, min(1e-6, 1e-3 * (time - before)))
+            rates = isolation.rates(state, min(1e-6, 1e-3 * (stop - before)))
             with np.errstate(all="ignore"):
                 shifts = [-now[i] / rates[i] for i in crossed if np.isfinite(now[i] / rates[i])]
             shift = max(shifts, default=0.0)
             if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
                 break
             guess = time + shift + 0.25 * length
-            if not latest < guess < earliest:
+            if not latest < guess < earliest or (n >= SECANTS and n % 2 == 0):
                 guess = 0.5 * (latest + earliest)
-                if earliest == math.inf:
-                    guess, reach = time + reach, 4.0 * reach
+                if missing and latest + reach < earliest:
+                    guess, reach = latest + reach, 4.0 * reach
             if guess in (latest, earliest):
                 break
             time = min(guess, stop)

@@ -2,9 +2,10 @@
 
 A witness is held in one of two ways. Where its handlers have *pushed* the state (a reset in the direction
 r_i), the limit of infinitely many small resets is a continuous push: y' = f + sum lambda_i r_i, with
-lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. Where its handlers have
-*switched* discrete variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such
-that W' = -k W; f_i has the variables of witness i switched over.
+lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. What constraints forbid is
+taken out of r_i first, in the metric of the mass matrix. Where its handlers have *switched* discrete variables,
+it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i has the
+variables of witness i switched over.
 
 The block comes after all others of an evaluation. Its row holds what `SlidingSystem` writes there; the
 numbers that it works with follow the cache of the State.
@@ -18,8 +19,10 @@ PUSHED, SWITCHED = 0, 1
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
-# The row: states, held witnesses, how they are held, blocks of an evaluation, then where these tables start.
-STATES, HELD, KIND, BLOCKS, WITNESS_AT, SWITCH_AT, NUMBERS_AT, CACHE_SIZE, TABLE_AT = range(9)
+# The row: states, held witnesses, how they are held, blocks of an evaluation, blocks that take out of a push
+# what constraints forbid, then where these tables start.
+STATES, HELD, KIND, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT = range(8)
+NUMBERS_AT, CACHE_SIZE, TABLE_AT = 8, 9, 10
 
 
 def evaluate(t, y, p, d, k, h, c, ints, first):
@@ -33,6 +36,16 @@ def shifted(y, amount, direction, out):
     """``out`` = `y` moved along a direction."""
     for m in range(out.shape[0]):
         out[m] = y[m] + amount * direction[m]
+
+
+def allowed(t, y, push, p, d, k, c, ints, first, out):
+    """``out`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
+    for m in range(out.shape[0]):
+        out[m] = push[m]
+    for i in range(ints[first + CORRECTIONS]):
+        at = ints[first + CORRECTIONS_AT] + 3 * i
+        # as for an error estimate: the vector in place of y, and y in place of h
+        call_block(ints[at], t, out, p, d, k, y, c, ints, ints[at + 1], ints[at + 2])
 
 
 def values_along(t, y, direction, flows, p, d, k, h, ints, first, scratch_y, scratch_c, out):
@@ -125,6 +138,8 @@ def sliding_field(t, y, p, d, k, h, c, ints, first, count):
     numbers = c[ints[first + NUMBERS_AT] :]
     multipliers = numbers[:held]
     at = held
+    pushes = numbers[at : at + held * n]
+    at += held * n
     directions = numbers[at : at + held * n]
     at += held * n
     matrix = numbers[at : at + held * held]
@@ -168,6 +183,9 @@ def sliding_field(t, y, p, d, k, h, c, ints, first, count):
         for i in range(held):
             multipliers[i] = min(max(multipliers[i], 0.0), 1.0)
     else:
+        for j in range(held):
+            push = pushes[j * n : j * n + n]
+            allowed(t, y, push, p, d, k, scratch_c, ints, first, directions[j * n : j * n + n])
         for j in range(-1, held):
             direction = flow if j < 0 else directions[j * n : j * n + n]
             moving = 1.0 if j < 0 else 0.0

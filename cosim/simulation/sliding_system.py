@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cosim.compiled import native
 from cosim.compiled.walker import WALK_SIGNATURE, walk
+from cosim.integration.projection import DISPLACED, ESTIMATES
 from cosim.simulation.hold import Hold
 from cosim.simulation.sliding_field import PUSHED, SWITCHED, TABLE_AT, sliding_field
 from cosim.simulation.witness import Witness
@@ -34,11 +35,13 @@ class SlidingSystem:
         self._cache_size = cache
         blocks = system.table[first:last]
         row_at = system.ints.size
-        witness_at = row_at + TABLE_AT + blocks.size
+        corrections = system.table[system.projection[ESTIMATES] : system.projection[DISPLACED]]
+        corrections_at = row_at + TABLE_AT + blocks.size
+        witness_at = corrections_at + corrections.size
         switch_at = witness_at + 2 * held
         numbers = [0.0] * held
         numbers += [x for hold in holds for x in (hold.data if hold.kind == PUSHED else [0.0] * n)]
-        numbers += [0.0] * (held * held + 2 * held + 4 * n + cache)
+        numbers += [0.0] * (held * n + held * held + 2 * held + 4 * n + cache)
         switches: list[int] = []
         for hold in holds if holds[0].kind == SWITCHED else []:
             variables = np.array(hold.data).reshape(-1, 4)
@@ -46,9 +49,11 @@ class SlidingSystem:
             for place, offset, present, other in variables.tolist():
                 switches += [int(place), int(offset), len(numbers)]
                 numbers += [present, other]
-        row = [n, held, holds[0].kind, last - first, witness_at, switch_at, cache, cache]
+        row = [n, held, holds[0].kind, last - first, len(corrections)]
+        row += [witness_at, switch_at, corrections_at, cache, cache]
+        tables = [*blocks.reshape(-1), *corrections.reshape(-1)]
         places = [x for hold in holds for x in (witnesses[hold.witness].offset, witnesses[hold.witness].rate)]
-        self.ints = np.array([*system.ints, *row, *blocks.reshape(-1), *places, *switches], dtype=np.int64)
+        self.ints = np.array([*system.ints, *row, *tables, *places, *switches], dtype=np.int64)
         address = native.block_address(sliding_field)
         # All blocks stay at their places; those of an evaluation stand once more at the end, with ours.
         self.table = np.vstack([system.table, blocks, [[address, row_at, 1]]])

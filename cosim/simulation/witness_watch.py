@@ -174,19 +174,19 @@ class WitnessWatch:
         expected[expected <= stop] = np.inf
         expected[:] = np.inf if later is None else np.minimum(expected, later)
 
-    def fire(self, state: State, located: Located, length: float) -> None:
+    def fire(self, state: State, located: Located, near_by: float) -> None:
         """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
         Parameters
         ----------
-        length : float
-            s, of the window to which events are located, or of the step where they are not.
+        near_by : float
+            s; events of one witness that are no further apart repeat each other.
         """
         memory = self.agenda.memory(state)
         memory[:, RATE] = self.isolation.rates(state)
         crossed = located.crossed
         memory[crossed, EXPECTED] = np.inf
-        near = state.time - memory[crossed, FIRED] <= NEAR * length
+        near = state.time - memory[crossed, FIRED] <= near_by
         memory[crossed, REPEATS] = np.where(near, memory[crossed, REPEATS] + 1.0, 0.0)
         memory[crossed, FIRED] = state.time
         self._set_pending(state, crossed)

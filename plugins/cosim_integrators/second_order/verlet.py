@@ -9,7 +9,8 @@ from cosim_integrators.second_order.driver import DIVERGED, evaluate, rates_are_
 
 ITERATIONS = 100
 CLOSE = 1e-14  # relative: as near to the solution of its equations as rounding lets a step come
-NOISE = 1e-12  # may be left where it shrinks no more: large forces that cancel leave their rounding
+NOISE = 1e-9  # may be left where it shrinks no more: large forces that cancel leave their rounding
+PATIENCE = 10  # iterations, before that is believed
 
 
 def settle(table, ints, first, last, t, y, p, d, k, h, c, work, base, begin, end, half):
@@ -18,7 +19,7 @@ def settle(table, ints, first, last, t, y, p, d, k, h, c, work, base, begin, end
     On success state and cache belong together.
     """
     before = math.inf
-    for _ in range(ITERATIONS):
+    for i in range(ITERATIONS):
         change = False
         largest = 0.0
         for m in range(begin, end):
@@ -28,7 +29,7 @@ def settle(table, ints, first, last, t, y, p, d, k, h, c, work, base, begin, end
                 largest = max(largest, abs(value - y[m]))
             elif value != value:
                 return -1
-        if not change or before <= largest <= NOISE:
+        if not change or (i >= PATIENCE and before <= largest <= NOISE):
             return 0
         before = largest
         for m in range(begin, end):

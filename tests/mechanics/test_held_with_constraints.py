@@ -1,0 +1,71 @@
+"""Witnesses held beside constraints: a bob on a rod comes to rest against a wall, and slides along it."""
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_mechanics import Multibody
+
+AT = 0.5
+
+
+class Wall(cosim.Component):
+    """A wall at x = 0.5 m without friction; half of the speed toward it comes back."""
+
+    x = cosim.input(unit="m")
+
+    @cosim.witness(direction="falling")
+    def reached(x):
+        return x - 0.5
+
+    @cosim.on(reached, does="unrestricted")
+    def bounce(self, state, next_state):
+        speeds = np.array(state["bob_joint.u"])
+        speeds[0] *= -0.5
+        next_state["bob_joint.u"] = speeds
+
+
+def simulator_of(start, **options):
+    model = Multibody("pendulum", gravity=(0, 0, -9.81))
+    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.joint("translation", child=bob, q=start)
+    model.add("mechanics.rod", "rod", body1="ground", body2=bob, length=1.0)
+    model.add(Wall, "wall")
+    model.connect("bob.x", "wall.x")
+    return cosim.Simulator(model.build(), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"accuracy": 1e-7}, {"integrator": "integrators.dormand_prince", "accuracy": 1e-6}]
+)
+def test_it_comes_to_rest_at_the_wall(options) -> None:
+    simulator = simulator_of([1.0, 0.0, 0.0], **options)
+    simulator.advance_to(3.0)
+    assert [f.kind for f in simulator.findings] == ["zeno", "held"]
+    assert len(simulator.events) < 60
+    assert np.allclose(simulator.state["bob_joint.q"], [AT, 0.0, -np.sqrt(0.75)], rtol=0.0, atol=1e-8)
+    assert np.allclose(simulator.state["bob_joint.u"], 0.0, rtol=0.0, atol=1e-8)
+
+
+def test_it_slides_along_the_wall_as_a_pendulum_in_its_plane() -> None:
+    simulator = simulator_of([0.55, 0.6, -np.sqrt(1.0 - 0.55**2 - 0.36)], accuracy=1e-7)
+    simulator.advance_to(0.3)
+    assert [f.kind for f in simulator.findings] == ["zeno", "held"]
+    state = simulator.state
+    energy = 0.5 * state.u @ state.u + 9.81 * state.q[2]
+    # the same motion as that of a plane pendulum, which two coordinates describe: angle from below, its rate
+    radius = np.sqrt(0.75)
+    start = np.array(
+        [np.arctan2(state.q[1], -state.q[2]), (state.u[1] * -state.q[2] + state.u[2] * state.q[1]) / 0.75]
+    )
+    steps, step = 20_000, 2.0 / 20_000
+    angle, rate = start
+    for _ in range(steps):  # leapfrog
+        rate -= 0.5 * step * 9.81 / radius * np.sin(angle)
+        angle += step * rate
+        rate -= 0.5 * step * 9.81 / radius * np.sin(angle)
+    simulator.advance_to(2.3)
+    q, u = simulator.state.q, simulator.state.u
+    assert abs(q[0] - AT) < 1e-8
+    assert abs(0.5 * u @ u + 9.81 * q[2] - energy) < 1e-5
+    assert abs(np.arctan2(q[1], -q[2]) - angle) < 1e-5
