@@ -43,10 +43,10 @@ class Checkpoint:
         self.path, self.every = path, every
         self._last = wall.monotonic()
 
-    def note(self, state: State) -> None:
-        """At the end of a step: write if it is time to."""
-        if wall.monotonic() - self._last >= self.every:
-            self.write(state)
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to write."""
+        return wall.monotonic() - self._last >= self.every
 
     def write(self, state: State) -> None:
         """Write now; what goes wrong is logged, since a run is worth more than a checkpoint of it."""

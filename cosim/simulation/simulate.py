@@ -14,6 +14,7 @@ from cosim.matching import is_pattern, matches
 from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.result import Result
+from cosim.simulation.results_keeper import ResultsKeeper
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.stage import Stage
@@ -147,6 +148,7 @@ def simulate(
     state: State | None = None,
     endless_events: str = "hold",
     checkpoint: Checkpoint | None = None,
+    keep: Callable[[Result], object] | None = None,
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -173,6 +175,8 @@ def simulate(
         As for `Simulator`.
     checkpoint : Checkpoint, optional
         Where to keep the State from time to time, and when the run ends, however it does.
+    keep : callable, optional
+        Gets what was recorded so far, every ten seconds of the wall's clock and before each checkpoint.
     **options
         For the integrator.
 
@@ -190,7 +194,10 @@ def simulate(
     start = simulator.state.time
     if not (math.isfinite(until) and until > start):
         raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
-    interval = (until - start) / POINTS if output_interval is None else float(output_interval)
+    origin = (
+        0.0 if simulator.is_initialized and start > 0.0 else start
+    )  # a run that is resumed keeps its grid
+    interval = (until - origin) / POINTS if output_interval is None else float(output_interval)
     if not interval > 0.0:
         raise SimulationError(start, f"output interval is {interval} s, needs more than 0")
     if (until - start) / interval > MOST_POINTS:
@@ -200,16 +207,15 @@ def simulate(
             f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most",
         )
     recorder = Recorder(system, choose_signals(system, signals))
-    # the grid of a run that is resumed goes on
-    first = interval * math.floor(start / interval) if simulator.is_initialized else start
-    index = 1
+    index = math.floor((start - origin) / interval) + 1
+    keeper = None if keep is None else ResultsKeeper(keep)
 
     def after_step(state: State) -> None:
         nonlocal index
-        while first + index * interval < state.time - 1e-9 * interval:
-            recorder.record_inside(simulator, first + index * interval)
+        while origin + index * interval < state.time - 1e-9 * interval:
+            recorder.record_inside(simulator, origin + index * interval)
             index += 1
-        on_grid = first + index * interval <= state.time + 1e-9 * interval
+        on_grid = origin + index * interval <= state.time + 1e-9 * interval
         index += on_grid
         if on_grid or state.time >= until or simulator.has_pending_updates:
             recorder.record(state)
@@ -222,8 +228,11 @@ def simulate(
             simulator.watch_steps(after_step, recorder.record)
             while status.succeeded and simulator.state.time < until:
                 status = simulator.step(until)
-                if checkpoint is not None:
-                    checkpoint.note(simulator.state)
+                due = checkpoint is not None and checkpoint.is_due and (keeper is None or keeper.may_write)
+                if keeper is not None and (due or keeper.is_due):
+                    keeper.write(recorder.result(simulator, "", wall.perf_counter() - began))
+                if checkpoint is not None and due:
+                    checkpoint.write(simulator.state)
                 check()
                 if progress is not None and progress(simulator.state.time) is False:
                     message = f"stopped at t = {simulator.state.time:.9g} s"

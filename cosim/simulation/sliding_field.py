@@ -3,9 +3,9 @@
 A witness is held in one of two ways. Where its handlers have *pushed* the state (a reset in the direction
 r_i), the limit of infinitely many small resets is a continuous push: y' = f + sum lambda_i r_i, with
 lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. What constraints forbid is
-taken out of r_i first, in the metric of the mass matrix. Where its handlers have *switched* discrete variables,
-it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i has the
-variables of witness i switched over.
+taken out of r_i first, in the metric of the mass matrix. Where its handlers have *switched* discrete
+variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i
+has the variables of witness i switched over.
 
 The block comes after all others of an evaluation. Its row holds what `SlidingSystem` writes there; the
 numbers that it works with follow the cache of the State.

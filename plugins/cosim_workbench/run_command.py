@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
+from cosim_workbench.resumed_results import ResumedResults
 from cosim_workbench.simulation_table import TOLERANCES, own_options, positive
 from cosim_workbench.summary import summary
 
@@ -74,15 +76,17 @@ class RunCommand(cosim.Command):
         if arguments.checkpoint is not None:
             every = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
             settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, every)
+        resumed = ResumedResults(sink, target)
+        settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
         try:
-            result = _simulate(model, settings, arguments.resume, quiet=arguments.quiet)
+            result = resumed.joined(_simulate(model, settings, arguments, resumed))
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = getattr(error, "result", None)
             if partial is not None and arguments.trace:
                 print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
                 with cosim.uninterrupted():
-                    sink.write(partial, target)
+                    sink.write(resumed.joined(partial), target)
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         sink.write(result, target)
@@ -100,21 +104,21 @@ class RunCommand(cosim.Command):
 
 
 def _simulate(
-    model: cosim.Model, settings: dict[str, Any], resume: Path | None, *, quiet: bool
+    model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, resumed: ResumedResults
 ) -> cosim.Result:
-    if quiet:
+    # the system and the integrator are compiled one after the other: said once
+    with nullcontext() if arguments.quiet else compile_notice():
         system = model.build()
-        return cosim.simulate(system, **settings, **_start(system, resume))
-    with compile_notice():  # the system and the integrator are compiled one after the other: said once
-        system = model.build()
-        settings = {**settings, **_start(system, resume)}
+        if arguments.resume is not None:
+            state = cosim.read_checkpoint(system, arguments.resume)
+            settings = {**settings, "state": state}
+            message = resumed.go_on_from(state.time)
+            if not arguments.quiet:
+                print(message, file=sys.stderr)
+        if arguments.quiet:
+            return cosim.simulate(system, **settings)
         with progress_bar(settings["until"]) as progress:
             return cosim.simulate(system, progress=progress, **settings)
-
-
-def _start(system: cosim.System, resume: Path | None) -> dict[str, Any]:
-    """The State of a checkpoint, if one goes on from it."""
-    return {} if resume is None else {"state": cosim.read_checkpoint(system, resume)}
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:

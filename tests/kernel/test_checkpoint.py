@@ -1,7 +1,11 @@
 """A State saved at the end of any step goes on to the same bytes; how checkpoints are written."""
 
+import itertools
 import logging
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from kernel_parts import BouncingBall, Clock, system_of
@@ -67,14 +71,13 @@ def test_every_so_many_seconds(tmp_path, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("cosim.simulation.checkpoint.wall.monotonic", lambda: now[0])
     checkpoint = cosim.Checkpoint(tmp_path / "a.state", every=30.0)
-    state = system_of(ball=BouncingBall).default_state()
-    checkpoint.note(state)
+    assert not checkpoint.is_due
     now[0] = 29.0
-    checkpoint.note(state)
-    assert not checkpoint.path.exists()
+    assert not checkpoint.is_due
     now[0] = 31.0
-    checkpoint.note(state)
-    assert checkpoint.path.exists()
+    assert checkpoint.is_due
+    checkpoint.write(system_of(ball=BouncingBall).default_state())
+    assert checkpoint.path.exists() and not checkpoint.is_due
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_run(tmp_path, monkeypatch, caplog):
@@ -109,3 +112,54 @@ def test_after_a_failure_it_holds_the_last_good_state(tmp_path):
 def test_refused(tmp_path, path, every, text):
     with pytest.raises(cosim.CosimError, match=text):
         cosim.Checkpoint(tmp_path / path, every)
+
+
+def test_results_so_far_are_kept_and_not_too_often(monkeypatch, caplog):
+    now, kept = [0.0], []
+    monkeypatch.setattr("cosim.simulation.results_keeper.wall.monotonic", lambda: now[0])
+
+    def keep(result):
+        kept.append((now[0], result.time[-1]))
+        now[0] += 1.0  # it takes a second
+        if len(kept) == 2:
+            raise cosim.CosimError("no space left")
+
+    def tick(time):
+        now[0] += 4.0
+
+    with caplog.at_level(logging.WARNING, "cosim.simulation"):
+        cosim.simulate(system_of(ball=BouncingBall), until=0.4, maximum_step=0.01, keep=keep, progress=tick)
+    assert "could not be kept: no space left" in caplog.text
+    assert len(kept) > 5
+    starts = [time for time, _ in kept]
+    assert starts[0] == 12.0
+    assert all(21.0 <= later - earlier <= 25.0 for earlier, later in itertools.pairwise(starts))
+    assert [time for _, time in kept] == sorted({time for _, time in kept})
+
+
+SUDDEN = """
+import os, signal, sys
+import cosim
+from cosim.simulation import results_keeper
+from kernel_parts import BouncingBall, system_of
+
+results_keeper.EVERY = results_keeper.SHARE = 0.0
+
+def stop(time):
+    if time > 0.6:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+cosim.simulate(
+    system_of(ball=BouncingBall), until=1.0, signals=["ball.height"], maximum_step=0.01,
+    keep=lambda result: result.to_csv(sys.argv[1]), progress=stop,
+)
+"""
+
+
+def test_a_kill_loses_nothing_but_the_last_seconds(tmp_path):
+    path = tmp_path / "ball.csv"
+    ended = subprocess.run([sys.executable, "-c", SUDDEN, str(path)], cwd=Path(__file__).parent, check=False)
+    assert ended.returncode == -9
+    last = path.read_text("utf-8").splitlines()[-1].split(",")
+    assert 0.58 < float(last[0]) <= 0.62
+    assert float(last[1]) > 0.0

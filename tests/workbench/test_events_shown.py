@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cosim
@@ -106,6 +107,26 @@ def test_checkpoint_and_resume(with_balls: Path, capsys: pytest.CaptureFixture[s
     assert sorted(p.name for p in with_balls.iterdir()) == [
         *("ball.csv", "ball.toml", "end.state", "half.state", "whole.state"),
     ]
+
+
+def test_results_of_a_resumed_run_go_on_behind_those_before(
+    with_balls: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = ["--fixed-step", "10 ms", "--integrator", "runge_kutta_4"]
+    assert main(["run", "ball.toml", "-q", "--until", "1.5", "-o", "whole.csv", *grid]) == 0
+    assert main(["run", "ball.toml", "-q", "--until", "0.7", "--checkpoint", "half.state", *grid]) == 0
+    assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", *grid]) == 0
+    assert "results go on behind those up to t = 0.7 s in ball.csv" in capsys.readouterr().err
+    sink = cosim.registry().get("result_sink", "workbench.csv")()
+    whole, parts = (sink.read(with_balls / f"{name}.csv") for name in ("whole", "ball"))
+    assert parts.time[0] == 0.0 and parts.time[-1] == 1.5
+    assert (np.diff(parts.time) >= 0.0).all()
+    late = parts.time > 0.7
+    assert np.allclose(parts.time[late], whole.time[whole.time > 0.7], rtol=0.0, atol=1e-9)
+    assert np.allclose(parts["ball.height"][late], whole["ball.height"][whole.time > 0.7], atol=1e-7)
+    assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", "-o", "other.csv"]) == 0
+    assert "results begin at t = 0.7 s: other.csv does not hold" in capsys.readouterr().err
+    assert sink.read(with_balls / "other.csv").time[0] == 0.7
 
 
 @pytest.mark.parametrize(
