@@ -13,7 +13,12 @@ import cosim
 from cosim_fmu.master.fmi2_model import Fmi2Model
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.fmu_state import FmuState
-from cosim_fmu.master.model_exchange_system import model_exchange_system, put_states, states_of
+from cosim_fmu.master.model_exchange_system import (
+    first_state,
+    model_exchange_system,
+    put_states,
+    states_of,
+)
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -100,16 +105,13 @@ class ModelExchangeParticipant(FmuParticipant):
         self._instance = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
+        instance = self._instance
         system = model_exchange_system(
-            self._instance,
-            states,
-            list(self._values.values()),
-            self._instance.indicators,
-            following,
+            *(instance, len(states), len(inputs), instance.indicators),
             wants_steps=self._read_interface().wants_steps,
         )
-        state = system.default_state()
-        state.set_time(self._start)
+        values = list(self._values.values())
+        state = first_state(system, instance, self._start, states, values, following)
         self._simulator = self._new_simulator(system, state)
         self._guarded(self._simulator.initialize)
         self._heed(self._start)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import cosim
-
-NOTHING = (0.0,)
-"""In place of the states or event indicators of an FMU that has none."""
 
 
 class ModelExchangeInstance(Protocol):
@@ -35,13 +33,7 @@ class ModelExchangeInstance(Protocol):
 
 
 def model_exchange_system(
-    instance: ModelExchangeInstance,
-    states: Sequence[float],
-    inputs: Sequence[float],
-    indicators: int,
-    next_event: float,
-    *,
-    wants_steps: bool,
+    instance: ModelExchangeInstance, states: int, inputs: int, indicators: int, *, wants_steps: bool
 ) -> cosim.System:
     """A system with one part, ``fmu``, whose kernel functions call the instance.
 
@@ -51,21 +43,47 @@ def model_exchange_system(
     Parameters
     ----------
     instance : ModelExchangeInstance
-    states, inputs : sequence of float
-        Continuous states and real inputs at the start.
-    indicators : int
-        Number of event indicators: each is a witness.
-    next_event : float
-        Time of the next time event, s; infinite when there is none.
+    states, inputs, indicators : int
+        Number of continuous states, real inputs and event indicators: each of these is a witness.
     wants_steps : bool
         Whether the FMU is to be told when an integrator step has ended.
     """
-    scale = _scale(instance) if states else NOTHING
-    starts = tuple(map(operator.truediv, states, scale)) or NOTHING
-    kind = _component(instance, starts, scale, tuple(inputs) or NOTHING, indicators, next_event, wants_steps)
     model = cosim.Model("model_exchange")
-    model.add(kind, "fmu")
+    part = model.add(_component(states, inputs, indicators, wants_steps), "fmu")
+    part.instance = instance
     return model.build()
+
+
+def first_state(
+    system: cosim.System,
+    instance: ModelExchangeInstance,
+    time: float,
+    states: Sequence[float],
+    inputs: Sequence[float],
+    next_event: float,
+) -> cosim.State:
+    """The State with which a run begins.
+
+    Parameters
+    ----------
+    system : System
+    instance : ModelExchangeInstance
+    time : float
+        s.
+    states, inputs : sequence of float
+        As the FMU has them.
+    next_event : float
+        Time of the next time event, s; infinite when there is none.
+    """
+    state = system.default_state()
+    state.set_time(time)
+    if len(states):
+        state["fmu.scale"] = _scale(instance)
+    put_states(state, states)
+    if len(inputs):
+        state["fmu.u"] = list(inputs)
+    state["fmu.next_event"] = next_event
+    return state
 
 
 def states_of(state: cosim.State) -> list[float]:
@@ -83,23 +101,19 @@ def _scale(instance: ModelExchangeInstance) -> tuple[float, ...]:
     return tuple(2.0 ** min(max(round(math.log2(x)), -1000), 1000) for x in instance.nominals())
 
 
-def _component(
-    instance: ModelExchangeInstance,
-    starts: tuple[float, ...],
-    scales: tuple[float, ...],
-    inputs: tuple[float, ...],
-    count: int,
-    next_event: float,
-    wants_steps: bool,
-) -> type[cosim.Component]:
+@functools.cache
+def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[cosim.Component]:
+    """One class for all FMUs of these numbers: what is compiled for it is compiled once and kept for ever."""
+
     def derivatives(self, t, z, u, events, scale, z_dot, indicators):
-        rates, crossings = instance.evaluate(t, [x * s for x, s in zip(z, scale, strict=True)], u)
+        rates, crossings = self.instance.evaluate(t, [x * s for x, s in zip(z, scale, strict=True)], u)
         for i in range(len(rates)):
             z_dot[i] = rates[i] / scale[i]
         for i in range(len(crossings)):
             indicators[i] = crossings[i]
 
     def handle(self, state, next_state):
+        instance = self.instance
         found, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
         if changed:
             next_state["fmu.scale"] = _scale(instance)
@@ -107,25 +121,27 @@ def _component(
         next_state["fmu.next_event"] = following
         # What changed inside the FMU makes everything that was computed from it void.
         next_state["fmu.events"] = state["fmu.events"] + 1
-        return wish_to_stop()
+        return wish_to_stop(instance)
 
     def after_step(self, state, next_state):
+        instance = self.instance
         if not instance.asked_to_stop and instance.completed_step(
             state.time, states_of(state), state["fmu.u"]
         ):
             return handle(self, state, next_state)
-        return wish_to_stop() or cosim.EventStatus.did_nothing()
+        return wish_to_stop(instance) or cosim.EventStatus.did_nothing()
 
-    def wish_to_stop():
+    def wish_to_stop(instance):
         return cosim.EventStatus.reached_termination() if instance.asked_to_stop else None
 
-    next_time = cosim.timer(start=next_event)
+    next_time = cosim.timer(start=math.inf)
+    size = max(1, states)
     body: dict[str, Any] = {
         "__doc__": "A Model Exchange FMU.",
         "__module__": __name__,
-        "z": cosim.auxiliary_state(shape=len(starts), start=starts),
-        "scale": cosim.discrete(shape=len(starts), start=scales, invalidates=cosim.Stage.TIME),
-        "u": cosim.input(shape=len(inputs), start=inputs),
+        "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size),
+        "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME),
+        "u": cosim.input(shape=max(1, inputs), start=(0.0,) * max(1, inputs)),
         "events": cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME),
         "indicators": cosim.cache_slot(shape=max(1, count)),
         "derivatives": derivatives,
