@@ -212,6 +212,8 @@ class Delay(cosim.Measure):
         t,
         past,
         past_ring,
+        delay,
+        longest_delay,
         delayed_time,
         can_use_current_value,
         use_linear_interpolation_only,
@@ -220,16 +222,18 @@ class Delay(cosim.Measure):
         source_dot,
         step_error,
     ):
-        step_error[0] = extrapolation_error(
-            past,
-            past_ring,
-            delayed_time,
-            t,
-            can_use_current_value != 0.0,
-            source,
-            source_dot,
-            interpolation_kind(use_linear_interpolation_only, interpolation),
-        )
+        step_error[0] = 0.0
+        if delay > 0.0 or longest_delay > 0.0:  # else nothing that is remembered is ever asked for
+            step_error[0] = extrapolation_error(
+                past,
+                past_ring,
+                delayed_time,
+                t,
+                can_use_current_value != 0.0,
+                source,
+                source_dot,
+                interpolation_kind(use_linear_interpolation_only, interpolation),
+            )
 
     @cosim.kernel
     def look_ahead(t, past, past_ring, delay, long_steps, smooth_until):

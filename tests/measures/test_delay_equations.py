@@ -160,6 +160,17 @@ def test_impossible_delays_are_named(offset, rate, text) -> None:
         started(model, accuracy=1e-6).advance_to(1.0)
 
 
+def test_a_delay_of_zero_does_not_shorten_steps() -> None:
+    """Nothing is interpolated then, so no error of lines or cubics is there to be controlled."""
+    steps = []
+    for options in ({"delay": 1e3}, {}, {"use_linear_interpolation_only": True}):
+        simulator = started(decay(**{"delay": 0.0, **options}), integrator=PRINCE, accuracy=1e-9)
+        simulator.advance_to(3.0)
+        steps.append(simulator.statistics.steps)
+    assert simulator.state["plant.y"] == pytest.approx(math.exp(-3.0), abs=1e-10)
+    assert steps[1] == steps[2] < 150 + steps[0]
+
+
 def test_a_delay_that_reaches_zero_where_it_may() -> None:
     model = cosim.Model("zero")
     model.add("measures.sinusoid", "source", frequency=2.0)
