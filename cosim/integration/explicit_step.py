@@ -140,9 +140,8 @@ def explicit_step(
         return NOT_INITIALIZED
     n = y.shape[0]
     controlled = settings[FIXED] == 0.0
-    smallest = smallest_step(t, settings[SMALLEST])
-    ideal = memory[NEXT_STEP] if controlled else settings[FIXED]
-    ideal = min(max(ideal, settings[SMALLEST]), settings[LARGEST])
+    smallest = smallest_step(t, t_stop, settings[SMALLEST])
+    ideal = min(max(memory[NEXT_STEP], smallest), settings[LARGEST]) if controlled else settings[FIXED]
     if remember_start(t, y, c, work, work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]) != 0:
         return NOT_FINITE
     target = t_stop

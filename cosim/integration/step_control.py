@@ -26,9 +26,12 @@ NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
 SMALLEST_RELATIVE_STEP = 1e-14
 
 
-def smallest_step(t, smallest):
-    """The step below which control gives up: the one that was given, or what time can resolve."""
-    return max(smallest, SMALLEST_RELATIVE_STEP * max(1.0, abs(t)))
+def smallest_step(t, t_stop, smallest):
+    """The step below which control gives up: the one that was given, or what time can resolve.
+
+    Near the time 0, where time could resolve anything, it is one with which `t_stop` would never be reached.
+    """
+    return max(smallest, SMALLEST_RELATIVE_STEP * max(abs(t), min(1.0, t_stop - t)))
 
 
 def smooth_end(t, t_stop, c, slots):

@@ -19,10 +19,12 @@ from fmpy import extract, platform, read_model_description, sharedLibraryExtensi
 
 from cosim_fmu.validate.fmu_probe import job_for
 from cosim_fmu.validate.foreign_fmu import ForeignFmu
-from cosim_fmu.validate.foreign_instance import DOUBLE, INTEGER, POINTER, REFERENCE, SIZE, ForeignInstance
+from cosim_fmu.validate.foreign_instance import DOUBLE, POINTER, REFERENCE, SIZE
+from cosim_fmu.validate.foreign_instance_2 import ForeignSlave2
 
 VALUES = (0.0, 1.0, -1.0, 0.5, 1e300, -1e300, math.nan, math.inf, 1e-320, 7.0)
 SIZES = (0.01, 0.003, 0.1, 0.0, -0.01, math.nan, math.inf, 1e-300)
+INTEGER = ctypes.c_int32
 TYPES: dict[str, Any] = {
     "Real": DOUBLE, "Integer": INTEGER, "Boolean": INTEGER, "String": ctypes.c_char_p,
 }  # fmt: skip
@@ -34,7 +36,7 @@ class Sequence:
 
     def __init__(self, fmu: ForeignFmu, seed: int, statuses: Counter[int]) -> None:
         self.random, self.fmu, self.statuses = random.Random(seed), fmu, statuses
-        self.instance = ForeignInstance(fmu, f"seed {seed}")
+        self.instance = ForeignSlave2(fmu, f"seed {seed}")
         self.time, self.states = 0.0, list[Any]()
 
     def call(self, function: str, *arguments: Any) -> int:
@@ -53,26 +55,26 @@ class Sequence:
     def get(self) -> None:
         kind = self.random.choice(("Real", "Real", "Real", "Integer", "Boolean", "String"))
         references, count = self.references()
-        self.call(f"fmi2Get{kind}", references, SIZE(count), (TYPES[kind] * count)())
+        self.call(f"Get{kind}", references, SIZE(count), (TYPES[kind] * count)())
 
     def set(self) -> None:
         kind = self.random.choice(("Real", "Real", "Real", "Integer", "Boolean", "String"))
         references, count = self.references()
         pool: Any = {"Real": VALUES, "String": TEXTS}.get(kind, (0, 1, -1, 2**31 - 1))
         values = [self.random.choice(pool) for _ in range(count)]
-        self.call(f"fmi2Set{kind}", references, SIZE(count), (TYPES[kind] * count)(*values))
+        self.call(f"Set{kind}", references, SIZE(count), (TYPES[kind] * count)(*values))
 
     def step(self) -> None:
         size = self.random.choice(SIZES) if self.random.random() < 0.4 else 0.01
         time = self.time if self.random.random() < 0.9 else self.random.choice(VALUES)
-        if self.call("fmi2DoStep", DOUBLE(time), DOUBLE(size), self.random.randrange(2)) == 0:
+        if self.call("DoStep", DOUBLE(time), DOUBLE(size), self.random.randrange(2)) == 0:
             self.time = time + size
 
     def setup(self) -> None:
         r = self.random
         tolerance, stop = r.choice((1e-4, 0.0, -1.0, math.nan)), r.choice((1.0, -1.0, math.nan))
         self.call(
-            "fmi2SetupExperiment",
+            "SetupExperiment",
             r.randrange(2),
             DOUBLE(tolerance),
             DOUBLE(0.0),
@@ -81,36 +83,36 @@ class Sequence:
         )
 
     def start(self) -> None:
-        self.call("fmi2EnterInitializationMode")
+        self.call("EnterInitializationMode")
         if self.random.random() < 0.8:
-            self.call("fmi2ExitInitializationMode")
+            self.call("ExitInitializationMode")
 
     def simple(self) -> None:
         name = self.random.choice(
             ("EnterInitializationMode", "ExitInitializationMode", "Terminate", "Reset", "CancelStep")
         )
-        if self.call(f"fmi2{name}") == 0 and name == "Reset":
+        if self.call(f"{name}") == 0 and name == "Reset":
             self.time = 0.0
 
     def save(self) -> None:
         state = POINTER()
-        if self.call("fmi2GetFMUstate", ctypes.byref(state)) == 0:
+        if self.call("GetFMUstate", ctypes.byref(state)) == 0:
             self.states.append((state, self.time))
 
     def restore(self) -> None:
         if self.states:
             state, time = self.random.choice(self.states)
-            if self.call("fmi2SetFMUstate", state) == 0:
+            if self.call("SetFMUstate", state) == 0:
                 self.time = time
 
     def drop(self) -> None:
         if self.states:
             state, _ = self.states.pop(self.random.randrange(len(self.states)))
-            self.call("fmi2FreeFMUstate", ctypes.byref(state))
+            self.call("FreeFMUstate", ctypes.byref(state))
 
     def bytes(self) -> None:
         if self.states and self.random.random() < 0.7:
-            data = bytearray(self.instance.to_bytes(self.states[-1][0]))
+            data = bytearray(self.instance.to_bytes(self.states[-1]))
             if not data or self.random.random() < 0.6:  # damaged
                 data = data[: self.random.randrange(len(data) + 1)]
             elif self.random.random() < 0.5:
@@ -118,14 +120,14 @@ class Sequence:
         else:
             data = bytearray(self.random.randbytes(self.random.randrange(50)))
         state = POINTER()
-        if self.call("fmi2DeSerializeFMUstate", bytes(data), SIZE(len(data)), ctypes.byref(state)) == 0:
+        if self.call("DeSerializeFMUstate", bytes(data), SIZE(len(data)), ctypes.byref(state)) == 0:
             self.states.append((state, self.time))
 
     def inquire(self) -> None:
         kind = self.random.randrange(4)
-        self.call("fmi2GetRealStatus", kind, (DOUBLE * 1)())
-        self.call("fmi2GetBooleanStatus", kind, (INTEGER * 1)())
-        self.call("fmi2SetDebugLogging", self.random.randrange(2), SIZE(0), None)
+        self.call("GetRealStatus", kind, (DOUBLE * 1)())
+        self.call("GetBooleanStatus", kind, (INTEGER * 1)())
+        self.call("SetDebugLogging", self.random.randrange(2), SIZE(0), None)
 
     def run(self) -> None:
         moves = [
@@ -133,7 +135,7 @@ class Sequence:
             self.simple, self.save, self.restore, self.drop, self.bytes, self.inquire,
         ]  # fmt: skip
         if self.random.random() < 0.8:
-            self.call("fmi2SetupExperiment", 0, DOUBLE(0.0), DOUBLE(0.0), 0, DOUBLE(0.0))
+            self.call("SetupExperiment", 0, DOUBLE(0.0), DOUBLE(0.0), 0, DOUBLE(0.0))
             self.start()
         for _ in range(self.random.randrange(40)):
             self.random.choice(moves)()
@@ -151,7 +153,7 @@ def size() -> int:
 
 
 def reference(fmu: ForeignFmu) -> list[list[float]]:
-    one = ForeignInstance(fmu)
+    one = ForeignSlave2(fmu)
     rows = one.begin().steps(0, 5)
     one.free()
     return rows

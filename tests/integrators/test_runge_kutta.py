@@ -29,6 +29,11 @@ def oscillator(t, y, p, d, k, h, c, ints, first, count):
     c[2] += 1.0
 
 
+def much_too_fast(t, y, p, d, k, h, c, ints, first, count):
+    c[0] = y[1]
+    c[1] = -1e80 * y[0]
+
+
 def riccati(t, y, p, d, k, h, c, ints, first, count):
     # y' = y^2, y(0) = 1: y = 1 / (1 - t)
     c[0] = y[0] * y[0]
@@ -292,6 +297,16 @@ def test_a_blow_up_is_reported(method) -> None:
     for now, then in zip((state.y, state.c[:1], state.integrator_memory), before[1:], strict=True):
         assert np.array_equal(now, then)
     assert code.sentence
+
+
+@pytest.mark.parametrize("end", [1.0, 1e-3])
+def test_what_would_never_end_is_said_at_its_start(end) -> None:
+    """Near t = 0 time resolves any step, but one that would never reach the end is an error."""
+    system = BlockSystem(much_too_fast, 2)
+    integrator, state = started(RungeKuttaMerson, system, [0.1, 0.0])
+    assert integrator.step(system, state, end) == StepCode.MINIMUM_STEP
+    assert state.time == 0.0
+    assert state.y.tolist() == [0.1, 0.0]
 
 
 def test_the_minimum_step_is_never_accepted_silently() -> None:

@@ -159,9 +159,8 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         matrices = work[at : at + matrices_size(pattern)]
         saved = work[at + matrices_size(pattern) :]
         controlled = settings[FIXED] == 0.0
-        smallest = smallest_step(t, settings[SMALLEST])
-        ideal = memory[NEXT_STEP] if controlled else settings[FIXED]
-        ideal = min(max(ideal, settings[SMALLEST]), settings[LARGEST])
+        smallest = smallest_step(t, t_stop, settings[SMALLEST])
+        ideal = min(max(memory[NEXT_STEP], smallest), settings[LARGEST]) if controlled else settings[FIXED]
         work[WORST] = -1.0
         work[REJECTED] = 0.0
         if remember_start(t, y, c, work, vector(work, V_SLOPE, n)) != 0:
