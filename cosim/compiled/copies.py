@@ -41,6 +41,19 @@ def copy_k(t, y, p, d, k, h, c, ints, first, count):
             c[ints[r + 1] + j] = float(k[ints[r] + j])
 
 
+def follow_course(t, y, p, d, k, h, c, ints, first, count):
+    """Inputs. Row: value, slope (NaN: held) and time of the value in d, value and derivative in c, size."""
+    for i in range(count):
+        r = first + 6 * i
+        for j in range(ints[r + 5]):
+            value = d[ints[r] + j]
+            slope = d[ints[r + 1] + j]
+            if slope == slope:
+                value += (t - d[ints[r + 2] + j]) * slope
+            c[ints[r + 3] + j] = value
+            c[ints[r + 4] + j] = slope
+
+
 def convert(t, y, p, d, k, h, c, ints, first, count):
     """Change of unit. Row: value and derivative of source and target, factor and offset in p."""
     for i in range(count):

@@ -61,6 +61,7 @@ class Assembly:
         self.swaps: list[tuple[Slot, Slot]] = []
         self.handlers: dict[tuple[str, str], Block] = {}
         self.free_inputs: dict[str, Slot] = {}
+        self.input_courses: dict[str, tuple[Slot, Slot]] = {}  # slope, and time of the value
         self.start: dict[str, list[float]] = {a: [] for a in "pdk"}
         self.discrete_stage: dict[tuple[str, int], Stage] = {}
         self.instances: list[Any] = list(self._parts.values())

@@ -7,6 +7,7 @@ import math
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -374,6 +375,9 @@ class System:
         except (TypeError, ValueError) as error:
             raise StateError(f"{path}: {error}") from error
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
+        if declaration.kind == "input":
+            slope = self._course_slots(path, signal)[0]
+            state._arrays["d"][slope.offset : slope.offset + slope.size] = math.nan
         state.jumped = True
         state.invalidate(self.stage_invalidated(slot), f"{path} = …")
 
@@ -385,6 +389,70 @@ class System:
         if signal.slot.array == "c" or signal.declaration.kind == "option":
             raise StateError(f"{path}: it is computed and cannot be set")
         return signal.slot
+
+    def write_slope(self, state: State, path: str, slope: Any) -> None:
+        """Let an input of the system run along a line, from its value at the present time on.
+
+        Until it is written again, or `hold_inputs`; integration follows the line inside its steps, and
+        its slope is the derivative of the input for whoever asks for one.
+
+        Parameters
+        ----------
+        state : State
+        path : str
+            Of an input, or of one of its elements.
+        slope : float or array_like
+            Per second, in the unit of the input.
+
+        Raises
+        ------
+        StateError
+            It is no input of the system, or not as many finite numbers as the input has.
+        """
+        signal = self.signal(path)
+        if signal.declaration.kind != "input":
+            raise StateError(f"{path}: only an input runs along a slope")
+        slopes = np.asarray(slope, dtype=np.float64).ravel()
+        value, (rate, since) = self._input_slot(path, signal), self._course_slots(path, signal)
+        if slopes.size != rate.size or not np.all(np.isfinite(slopes)):
+            raise StateError(f"{path}: its slope is {slope!r}, needs {rate.size} finite numbers")
+        d = state._arrays["d"]
+        for i in range(rate.size):
+            before = d[rate.offset + i]
+            if before == before:
+                d[value.offset + i] += (state.time - d[since.offset + i]) * before
+            d[rate.offset + i], d[since.offset + i] = slopes[i], state.time
+        state.jumped = True
+        state.invalidate(self.stage_invalidated(value), f"slope of {path}")
+
+    def hold_inputs(self, state: State) -> None:
+        """Inputs that run along lines keep the values that they have now."""
+        values, slopes, since = self._courses
+        d = state._arrays["d"]
+        running = ~np.isnan(d[slopes])
+        if running.any():
+            d[values[running]] += (state.time - d[since[running]]) * d[slopes[running]]
+            d[slopes[running]] = math.nan
+            state.jumped = True
+            state.invalidate(Stage.TIME, "inputs held")
+
+    @cached_property
+    def _courses(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Where values, slopes and times of all inputs lie in d."""
+        assembly = self._assembly
+        triples = [(assembly.free_inputs[path], *assembly.input_courses[path]) for path in self.inputs]
+        found = [
+            np.array([s.offset + i for s in slots for i in range(s.size)], dtype=np.int64)
+            for slots in (zip(*triples, strict=True) if triples else ((), (), ()))
+        ]
+        return found[0], found[1], found[2]
+
+    def _course_slots(self, path: str, signal: Signal) -> tuple[Slot, Slot]:
+        """Where in d the slope of an input of the system lies, and since when."""
+        whole = self._assembly.layout.slots[signal.part, signal.name]
+        first = signal.slot.offset - whole.offset
+        slope, since = self._assembly.input_courses[f"{signal.part}.{signal.name}"]
+        return slope.part(first, signal.slot.size), since.part(first, signal.slot.size)
 
     def _input_slot(self, path: str, signal: Signal) -> Slot:
         """Where in d an input of the system lies (in the cache lies a copy)."""

@@ -222,13 +222,16 @@ class Wiring:
         self._add(copies.convert, rows, (value, rate), (target, target_rate), f"unit of {label}")
 
     def _free_input(self, path: str, part: str, name: str, numbers: Any) -> None:
-        """An entry of d for the value and one for the derivative, copied into the cache at stage Time."""
-        assembly = self.assembly
+        """Entries of d for value, slope (NaN: held) and time of the value; in the cache what it is at t."""
+        assembly, size = self.assembly, len(numbers)
         value = assembly.constant("d", numbers)
-        rate = assembly.constant("d", [float("nan")] * len(numbers))
-        assembly.free_inputs[path] = value
-        self._copy(value, assembly.layout.slots[part, name], f"input {path}")
-        self._copy(rate, assembly.layout.slots[part, f"{name}_dot"], f"input {path}")
+        slope = assembly.constant("d", [float("nan")] * size)
+        since = assembly.constant("d", [0.0] * size)
+        assembly.free_inputs[path], assembly.input_courses[path] = value, (slope, since)
+        target, rate = assembly.layout.slots[part, name], assembly.layout.slots[part, f"{name}_dot"]
+        row = [value.offset, slope.offset, since.offset, target.offset, rate.offset, size]
+        reads, writes = (value, slope, since), (target, rate)
+        self._add(copies.follow_course, [row], reads, writes, f"input {path}")
 
     def _copy(self, source: Slot, target: Slot, label: str) -> None:
         row = [source.offset, target.offset, source.size]

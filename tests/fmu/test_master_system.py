@@ -1,5 +1,6 @@
 """A system of ours as a participant, beside others and against itself whole."""
 
+import dataclasses
 import importlib
 import inspect
 import math
@@ -179,3 +180,45 @@ def test_exported_and_not_exported_give_the_same_bits(
     ]
     assert np.array_equal(results[0]["plant.body.felt"], results[1]["plant.body.felt"])
     assert np.array_equal(results[0]["controller.law.push"], results[1]["controller.law.push"])
+
+
+class Held(SystemParticipant):
+    """The same, as if it could not follow slopes."""
+
+    def describe(self) -> cosim.ParticipantDescription:
+        return dataclasses.replace(super().describe(), follows_slopes=False)
+
+
+def test_inputs_follow_their_slopes() -> None:
+    """With a line through the interface an error is smaller than with its mean: x'' = -(1 + 3) x."""
+    errors: dict[type, list[float]] = {}
+    for kind in (SystemParticipant, Held):
+        for step in (8e-2, 4e-2):
+            parts = {"plant": kind(plant(), accuracy=1e-10), "controller": controller()}
+            loop = CoSimulation(parts, WIRES, "waveform_iteration", step)
+            result = loop.simulate(0.8, record=["plant.body.position"])
+            errors.setdefault(kind, []).append(abs(result["plant.body.position"][-1] - math.cos(1.6)))
+        assert errors[kind][0] / errors[kind][1] == pytest.approx(4.0, rel=0.1)
+    assert errors[SystemParticipant][1] < 0.6 * errors[Held][1]
+
+
+def test_a_line_is_followed_inside_a_step_and_ends_with_it() -> None:
+    """x'' = 2 t - x from rest: x = 2 t - 2 sin t, in one communication step."""
+    participant = SystemParticipant(plant(), accuracy=1e-10)
+    assert participant.describe().follows_slopes
+    participant.initialize(0.0, None, {"body.position": 0.0})
+    participant.set(["body.force"], [0.0])
+    participant.set_slopes(["body.force"], [2.0])
+    token = participant.save()
+    for _ in range(2):
+        participant.step(0.0, 1.0)
+        x, force = participant.get(["body.position", "body.force"])
+        assert x == pytest.approx(2.0 - 2.0 * math.sin(1.0), abs=1e-8)
+        assert force == 2.0
+        participant.restore(token)
+    participant.step(0.0, 1.0)
+    participant.step(1.0, 1.0)  # held at 2 from now on
+    (x,) = participant.get(["body.position"])
+    at_one, speed = 2.0 - 2.0 * math.sin(1.0), 2.0 - 2.0 * math.cos(1.0)
+    assert x == pytest.approx(2.0 + (at_one - 2.0) * math.cos(1.0) + speed * math.sin(1.0), abs=1e-8)
+    participant.close()

@@ -89,5 +89,6 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
         can_restore=True,
         can_serialize=True,
         steps_in_threads=True,
+        follows_slopes=True,
         extra={"settable": frozenset(settable), "readable": frozenset(readable), "arrays": arrays},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ class SystemParticipant(cosim.Participant):
     """An assembled system that a `Simulator` advances between the communication points.
 
     Variables have the paths of the system (`describe_system`). An input is held between communication
-    points. Updates that fall on a communication point happen at the beginning of the following step, with
-    the inputs exchanged there, as a `Simulator` does it.
+    points, or runs along its slope. Updates that fall on a communication point happen at the beginning of the
+    following step, with the inputs exchanged there, as a `Simulator` does it.
 
     Parameters
     ----------
@@ -104,6 +105,13 @@ class SystemParticipant(cosim.Participant):
         for name, value in values.items():
             self.simulator.state[name] = value
 
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Let inputs run along lines over the next step; per s."""
+        state = self.simulator.state
+        for name, slope in zip(names, slopes, strict=True):
+            self._guarded(partial(self.system.write_slope, state, name, slope))
+            self._written.pop(name, None)  # at the next communication point it is another value
+
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time, realized with the present inputs."""
         stage, places = self._find(tuple(names))
@@ -122,7 +130,9 @@ class SystemParticipant(cosim.Participant):
             An event handler asked to stop.
         """
         self.exit_initialization()
-        self._heed(self._guarded(lambda: self.simulator.advance_to(time + size)))
+        status = self._guarded(lambda: self.simulator.advance_to(time + size))
+        self.system.hold_inputs(self.simulator.state)
+        self._heed(status)
         return float(self.simulator.state.time)
 
     def save(self) -> bytes:

@@ -1,0 +1,89 @@
+"""Inputs of a system: held, or along lines."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+
+
+class Integrating(cosim.Component):
+    """Two integrals of a vector, and what is known of its derivative."""
+
+    u = cosim.input(unit="m/s", shape=2)
+    x = cosim.auxiliary_state(unit="m", shape=2)
+    rate = cosim.output(unit="m/s2", shape=2)
+
+    @cosim.kernel
+    def derivatives(u, x_dot):
+        x_dot[0] = u[0]
+        x_dot[1] = u[1]
+
+    @cosim.kernel
+    def slope(u_dot, rate):
+        rate[0] = u_dot[0]
+        rate[1] = u_dot[1]
+
+
+def system() -> cosim.System:
+    model = cosim.Model("inputs")
+    model.add(Integrating, "part", u=(1.0, 2.0))
+    return model.build()
+
+
+def test_a_line_is_followed_from_the_present_time_on() -> None:
+    one = system()
+    state = one.default_state()
+    state.set_time(3.0)
+    simulator = cosim.Simulator(one, state, accuracy=1e-9)
+    simulator.initialize()
+    one.write_slope(state, "part.u[1]", 4.0)
+    simulator.advance_to(3.5)
+    assert state["part.x"] == pytest.approx([0.5, 2.0 * 0.5 + 4.0 * 0.125])
+    assert state["part.u"].tolist() == [1.0, 4.0]
+    assert np.array_equal(state["part.rate"], [math.nan, 4.0], equal_nan=True)
+    one.write_slope(state, "part.u", [0.0, -8.0])  # from what it has come to
+    simulator.advance_to(4.0)
+    assert state["part.u"].tolist() == [1.0, 0.0]
+    assert state["part.x"] == pytest.approx([1.0, 1.5 + 1.0])
+    one.hold_inputs(state)
+    simulator.advance_to(5.0)
+    assert state["part.u"].tolist() == [1.0, 0.0]
+    assert state["part.x"] == pytest.approx([2.0, 2.5])
+    assert np.isnan(state["part.rate"]).all()
+
+
+def test_writing_ends_a_line() -> None:
+    one = system()
+    state = one.default_state()
+    one.write_slope(state, "part.u", [1.0, 1.0])
+    state["part.u[0]"] = 5.0
+    state.set_time(2.0)
+    state.realize(cosim.Stage.ACCELERATION)
+    assert state["part.u"].tolist() == [5.0, 4.0]
+
+
+def test_lines_are_part_of_the_state() -> None:
+    one = system()
+    state = one.default_state()
+    one.write_slope(state, "part.u", [1.0, -1.0])
+    other = one.state_from_bytes(state.to_bytes())
+    for each in (state, other):
+        simulator = cosim.Simulator(one, each, accuracy=1e-6)
+        simulator.initialize()
+        simulator.advance_to(1.0)
+    assert state.y.tobytes() == other.y.tobytes()
+    assert state["part.x"] == pytest.approx([1.5, 1.5])
+
+
+def test_what_is_no_slope() -> None:
+    one = system()
+    state = one.default_state()
+    for path, slope, said in (
+        ("part.x", [0.0, 0.0], "part.x: only an input runs along a slope"),
+        ("part.u", 1.0, "part.u: its slope is 1.0, needs 2 finite numbers"),
+        ("part.u[0]", math.nan, "needs 1 finite numbers"),
+    ):
+        with pytest.raises(cosim.StateError, match=said.replace("(", r"\(")):
+            one.write_slope(state, path, slope)
