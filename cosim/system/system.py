@@ -376,7 +376,7 @@ class System:
             raise StateError(f"{path}: {error}") from error
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         if declaration.kind == "input":
-            slope = self._course_slots(path, signal)[0]
+            slope = self._course_slots(path, self.signal(path))[0]
             state._arrays["d"][slope.offset : slope.offset + slope.size] = math.nan
         state.jumped = True
         state.invalidate(self.stage_invalidated(slot), f"{path} = …")
