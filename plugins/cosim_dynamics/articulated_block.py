@@ -32,7 +32,8 @@ from cosim_dynamics.inertias import dot6, plus6, scaled6
 from cosim_dynamics.offsets import offset, put_six, six
 
 #: Header: number of bodies, and where the solver's arrays lie in the cache: per body 23 for the articulated
-#: inertia, 6 forces, 6 accelerations from u_dot; per degree of freedom 7 that the elimination leaves behind.
+#: inertia, 6 forces, 6 accelerations from u_dot; per degree of freedom 8 that the elimination leaves behind,
+#: the last of which is what it divides by.
 BODIES, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, ELIMINATED, CHANGES = range(8)
 #: Body: the columns of `body_terms`, these slots, and whether it carries others and is the last child of its
 #: parent (the first on the way from the tips toward Ground).
@@ -99,9 +100,10 @@ def articulated_block(
                 )
             one_over = 1.0 / pivot
             V = scaled6(one_over, U)
-            at = offset(eliminated + 7 * dof)
+            at = offset(eliminated + 8 * dof)
             put_six(c, at, V)
             c[at + 6] = one_over * missing
+            c[at + 7] = pivot
             if dof > first_dof or parent >= 0:
                 inertia = released(inertia, U, V)
                 wrench = plus6(wrench, scaled6(missing, V))
@@ -122,7 +124,7 @@ def articulated_block(
             change = six(c, offset(changes + 6 * parent))
         first_dof = ints[row + FIRST_DOF]
         for dof in range(first_dof, first_dof + ints[row + DOFS]):
-            at = offset(eliminated + 7 * dof)
+            at = offset(eliminated + 8 * dof)
             x = c[at + 6] - dot6(six(c, at), change)
             c[offset(ints[offset(table + dof * WIDTH) + U_DOT])] = x
             change = plus6(change, scaled6(x, six(c, offset(subspace + 6 * dof))))

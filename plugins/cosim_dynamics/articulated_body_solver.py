@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cosim_dynamics.articulated_rows import articulated_of
 from cosim_dynamics.hanging import Report
+from cosim_dynamics.matrix_rows import Factor, Targets
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.tree_solver import TreeSolver
@@ -53,6 +54,8 @@ class ArticulatedBodySolver(TreeSolver):
                 "choose dynamics='dynamics.sval' in the settings of the model",
             )
 
-    def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+    def acceleration_blocks(
+        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
+    ) -> tuple[list[Block], Factor]:
         """One block for the three sweeps over the tree."""
-        return [articulated_of(assembly, tree, work, own)]
+        return articulated_of(assembly, tree, work, own, targets)

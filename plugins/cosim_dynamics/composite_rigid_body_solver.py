@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim_dynamics.matrix_rows import matrix_of
+from cosim_dynamics.matrix_rows import Factor, Targets, matrix_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.tree_solver import TreeSolver
@@ -43,6 +43,8 @@ class CompositeRigidBodySolver(TreeSolver):
 
     method = "mass matrix of composite rigid bodies"
 
-    def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+    def acceleration_blocks(
+        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
+    ) -> tuple[list[Block], Factor]:
         """One block that sets up the equations and one that solves them."""
-        return matrix_of(assembly, tree, work, own)
+        return matrix_of(assembly, tree, work, own, targets)

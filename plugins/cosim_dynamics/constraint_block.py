@@ -1,7 +1,9 @@
 """Acceleration stage: multipliers of the constraints, and accelerations that meet them.
 
 The tree has been solved without them (M u_free = T - V). With Z = G L^-1 of M = L^T D L the multipliers solve
-(Z D^-1 Z^T) multipliers = G u_free + b, and u_dot = u_free - M^-1 G^T multipliers.
+(Z D^-1 Z^T) multipliers = G u_free + b, and u_dot = u_free - M^-1 G^T multipliers. Where M was not set up,
+the recursion over articulated bodies gives the same Z and D: a row of Z is what is missing at each degree of
+freedom on the way from the tips to Ground, and D what it is divided by there.
 
 Row 0 of the block is the header; rows for the equations follow, then for what each of them acts on, then for
 the degrees of freedom and for the bodies.
@@ -17,11 +19,11 @@ from cosim_dynamics.pivoted_cholesky import factorize, least_squares
 from cosim_mechanics.spatial import cross, minus, plus
 
 #: Header: number of equations, of degrees of freedom and of bodies; where the tables start (relative to the
-#: header); where the arrays lie in the cache: G, Z (m by n), A, W, normal (m by m), order, left, right side,
-#: multipliers (m), correction (n), subspace, changes (6 for each body), errors (3: what was changed, largest
-#: position and velocity error that can be corrected).
-EQUATIONS, SIZE, BODIES, TERMS_AT, DOFS_AT, BODIES_AT = range(6)
-G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANGES, ERRORS = range(6, 19)
+#: header); whether the factor is by articulated bodies; where the arrays lie in the cache: G, Z (m by n), A,
+#: W, normal (m by m), order, left, right side, multipliers (m), correction (n), subspace, changes (6 for each
+#: body), errors (3: what was changed, largest position and velocity error that can be corrected).
+EQUATIONS, SIZE, BODIES, TERMS_AT, DOFS_AT, BODIES_AT, BY_BODY = range(7)
+G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANGES, ERRORS = range(7, 20)
 #: Equation: its constant, switch (p), rate of stabilization (p), position error, velocity error, and whether
 #: the latter is to be computed here, multiplier, notice, first term, number of terms, and up to which level
 #: it is corrected (0 not at all, 1 speeds, 2 positions too), another notice and what it says.
@@ -44,8 +46,8 @@ G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANG
 #: a coordinate: in y), the degree of freedom (of a body: the outermost that moves it, or -1), pose, reference
 #: point, and where the force goes.
 KIND, COEFFICIENTS, FREE, SPEED, DOF, POSE, REFERENCE, FORCE = range(8)
-#: Degree of freedom: the next one toward Ground, where its row of the factor starts and ends, u_dot without
-#: constraints and with them, and the speed in y.
+#: Degree of freedom: the next one toward Ground, where its part of the factor starts and D lies, u_dot
+#: without constraints and with them, and the speed in y.
 BEFORE, START, DIAGONAL, U_FREE, U_DOT, U = range(6)
 #: Body: parent, reference point, pose, acceleration without constraints and with them, degrees of freedom.
 PARENT, BODY_REFERENCE, BODY_POSE, A_FREE, A_GB, FIRST_DOF, DOFS = range(7)
@@ -175,6 +177,9 @@ def eliminate(c: Any, ints: Any, first: int) -> None:
         row = ints[first + Z] + r * n
         for i in range(n):
             c[row + i] = c[G_row + i]
+        if ints[first + BY_BODY] != 0:
+            eliminate_by_body(c, ints, first, row)
+            continue
         for i in range(n - 1, -1, -1):
             x = c[row + i]
             if x != 0.0:
@@ -185,6 +190,27 @@ def eliminate(c: Any, ints: Any, first: int) -> None:
                     at -= 1
                     c[row + j] -= c[at] * x
                     j = ints[dofs + j * WIDTH + BEFORE]
+
+
+def eliminate_by_body(c: Any, ints: Any, first: int, row: int) -> None:
+    """A row of G becomes one of Z: what is missing at each speed when those further out gave way."""
+    bodies = first + ints[first + BODIES_AT]
+    dofs = first + ints[first + DOFS_AT]
+    wrenches = ints[first + CHANGES]
+    for i in range(6 * ints[first + BODIES]):
+        c[wrenches + i] = 0.0
+    for body in range(ints[first + BODIES] - 1, -1, -1):
+        entry = bodies + body * WIDTH
+        wrench = six(c, wrenches + 6 * body)
+        first_dof = ints[entry + FIRST_DOF]
+        for dof in range(first_dof + ints[entry + DOFS] - 1, first_dof - 1, -1):
+            missing = c[row + dof] - dot6(six(c, ints[first + SUBSPACE] + 6 * dof), wrench)
+            c[row + dof] = missing
+            wrench = plus6(wrench, scaled6(missing, six(c, ints[dofs + dof * WIDTH + START])))
+        parent = ints[entry + PARENT]
+        if parent >= 0:
+            at = wrenches + 6 * parent
+            put_six(c, at, plus6(wrench, six(c, at)))
 
 
 def set_up_products(c: Any, ints: Any, first: int) -> None:
@@ -211,11 +237,16 @@ def correct(c: Any, ints: Any, first: int) -> None:
     correction = ints[first + CORRECTION]
     multipliers = ints[first + MULTIPLIERS]
     for i in range(n):
-        entry = dofs + i * WIDTH
         x = 0.0
         for r in range(m):
             x -= c[multipliers + r] * c[ints[first + Z] + r * n + i]
-        x /= c[ints[entry + DIAGONAL]]
+        c[correction + i] = x / c[ints[dofs + i * WIDTH + DIAGONAL]]
+    if ints[first + BY_BODY] != 0:
+        correct_by_body(c, ints, first)
+        return
+    for i in range(n):
+        entry = dofs + i * WIDTH
+        x = c[correction + i]
         at = ints[entry + DIAGONAL]
         j = ints[entry + BEFORE]
         while j >= 0:
@@ -223,6 +254,23 @@ def correct(c: Any, ints: Any, first: int) -> None:
             x -= c[at] * c[correction + j]
             j = ints[dofs + j * WIDTH + BEFORE]
         c[correction + i] = x
+
+
+def correct_by_body(c: Any, ints: Any, first: int) -> None:
+    """What is missing at each degree of freedom, divided, becomes the correction: from Ground to the tips."""
+    bodies = first + ints[first + BODIES_AT]
+    dofs = first + ints[first + DOFS_AT]
+    changes = ints[first + CHANGES]
+    for body in range(ints[first + BODIES]):
+        entry = bodies + body * WIDTH
+        change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        if ints[entry + PARENT] >= 0:
+            change = six(c, changes + 6 * ints[entry + PARENT])
+        for dof in range(ints[entry + FIRST_DOF], ints[entry + FIRST_DOF] + ints[entry + DOFS]):
+            at = ints[first + CORRECTION] + dof
+            c[at] -= dot6(six(c, ints[dofs + dof * WIDTH + START]), change)
+            change = plus6(change, scaled6(c[at], six(c, ints[first + SUBSPACE] + 6 * dof)))
+        put_six(c, changes + 6 * body, change)
 
 
 def accelerate_bodies(c: Any, ints: Any, first: int) -> None:

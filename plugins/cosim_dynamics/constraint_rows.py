@@ -12,8 +12,8 @@ from cosim_dynamics import constraint_block as cb
 from cosim_dynamics import projection_blocks as pb
 from cosim_dynamics.constraint_equations import TracedConstraintEquations, offered_name, trace_constraint
 from cosim_dynamics.hanging import Report, is_ground
-from cosim_dynamics.matrix_rows import Matrix, Targets, equations_of, solution_of
-from cosim_dynamics.own_terms import OwnTerms, blame
+from cosim_dynamics.matrix_rows import Factor, Targets
+from cosim_dynamics.own_terms import blame
 from cosim_dynamics.rows import NOWHERE, block, table
 from cosim_dynamics.trace import TIME, write_kernel
 from cosim_dynamics.tree import Tree
@@ -89,32 +89,15 @@ class Constraints:
 
 
 def constrained(
-    assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, constraints: Constraints
+    assembly: Assembly, tree: Tree, work: Work, factor: Factor, free: Targets, constraints: Constraints
 ) -> list[Block]:
-    """The blocks of the acceleration stage for a tree with constraints."""
-    matrix = Matrix(assembly, tree)
-    wanted = matrix.targets(assembly, tree)
-    free = assembly.allocate("dynamics: accelerations without constraints", 6 * len(tree.links))
-    # The factorization leaves u_dot without constraints in its own array.
-    targets = Targets(
-        [matrix.solution.part(i) for i in range(tree.size)],
-        [free.part(6 * i, 6) for i in range(len(tree.links))],
-    )
-    solution = solution_of(assembly, tree, work, matrix, targets)
-    solving = _Solving(assembly, tree, work, matrix, wanted, targets, constraints)
+    """The blocks that add what constraints do to the accelerations without them."""
+    solving = _Solving(assembly, tree, work, factor, free, constraints)
     constraints.rows = solving.rows
+    rows, reads, writes = solving.rows, solving.reads, solving.writes
     return [
-        equations_of(assembly, tree, work, matrix, own),
-        solution,
         *constraints.blocks,
-        block(
-            cb.constraint_block,
-            solving.rows,
-            cosim.Stage.ACCELERATION,
-            solving.reads,
-            solving.writes,
-            "constraints",
-        ),
+        block(cb.constraint_block, rows, cosim.Stage.ACCELERATION, reads, writes, "constraints"),
     ]
 
 
@@ -126,30 +109,31 @@ class _Solving:
         assembly: Assembly,
         tree: Tree,
         work: Work,
-        matrix: Matrix,
-        wanted: Targets,
+        factor: Factor,
         free: Targets,
         constraints: Constraints,
     ) -> None:
         self.assembly, self.tree, self.work, self.free = assembly, tree, work, free
+        wanted = Targets.declared(assembly, tree)
         self.place = {link.body.name: i for i, link in enumerate(tree.links)}
         self.joints = {link.joint.name: link for link in tree.links}
         m, n, bodies = constraints.size, tree.size, len(tree.links)
         sizes = [m * n, m * n, m * m, m * m, m * m, m, m, m, m, n]
         arrays = [assembly.allocate("dynamics: multipliers", size) for size in sizes]
         changes = assembly.allocate("dynamics: accelerations from multipliers", 6 * bodies)
-        self.reads: list[Slot] = [work.references, work.subspace, matrix.factor, *free.u_dot, *free.A_GB]
+        self.reads: list[Slot] = [work.references, work.subspace, factor.slot, *free.u_dot, *free.A_GB]
         self.writes: list[Slot] = [*arrays, changes, constraints.errors, *wanted.u_dot, *wanted.A_GB]
         self.terms: list[list[int]] = []
         rows = [row for found in constraints.all for row in self._equations(found)]
         dofs = []
         for link in tree.links:
             for a, dof in enumerate(link.dofs):
-                start = matrix.factor.offset + matrix.starts[dof]
                 u = assembly.slot(link.joint, "u").part(a)
                 self.reads.append(u)
                 accelerations = (free.u_dot[dof].offset, wanted.u_dot[dof].offset)
-                dofs.append([tree.before[dof], start, start + tree.depth[dof] - 1, *accelerations, u.offset])
+                dofs.append(
+                    [tree.before[dof], factor.starts[dof], factor.diagonals[dof], *accelerations, u.offset]
+                )
         moved = []
         for i, link in enumerate(tree.links):
             X_GB = assembly.slot(link.body, "X_GB")
@@ -159,7 +143,7 @@ class _Solving:
             moved.append([link.parent, work.reference[i], X_GB.offset, *accelerations, *counts])
         terms_at = (1 + m) * cb.WIDTH
         dofs_at = terms_at + len(self.terms) * cb.WIDTH
-        header = [m, n, bodies, terms_at, dofs_at, dofs_at + n * cb.WIDTH]
+        header = [m, n, bodies, terms_at, dofs_at, dofs_at + n * cb.WIDTH, int(factor.by_body)]
         offsets = [slot.offset for slot in (*arrays, work.subspace, changes, constraints.errors)]
         self.rows = table(cb.WIDTH, [[*header, *offsets]], rows, self.terms, dofs, moved)
 

@@ -30,17 +30,6 @@ class Matrix:
         self.factor = assembly.allocate("dynamics: factor of the mass matrix", self.entries)
         self.solution = assembly.allocate("dynamics: u_dot", tree.size)
 
-    def targets(self, assembly: Assembly, tree: Tree) -> Targets:
-        """Where u_dot and A_GB go: what joints and bodies declare."""
-        return Targets(
-            [
-                assembly.derivative(link.joint, "u").part(a)
-                for link in tree.links
-                for a in range(link.joint.nu)
-            ],
-            [assembly.slot(link.body, "A_GB") for link in tree.links],
-        )
-
 
 @dataclass(frozen=True)
 class Targets:
@@ -49,15 +38,56 @@ class Targets:
     u_dot: list[Slot]
     A_GB: list[Slot]
 
+    @classmethod
+    def declared(cls, assembly: Assembly, tree: Tree) -> Targets:
+        """What joints and bodies declare."""
+        u_dot = [
+            assembly.derivative(j, "u").part(a) for j in (x.joint for x in tree.links) for a in range(j.nu)
+        ]
+        return cls(u_dot, [assembly.slot(link.body, "A_GB") for link in tree.links])
 
-def matrix_of(assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+    @classmethod
+    def apart(cls, assembly: Assembly, tree: Tree) -> Targets:
+        """Arrays of the solver's own, for what constraints change yet."""
+        u_dot = assembly.allocate("dynamics: u_dot without constraints", tree.size)
+        A_GB = assembly.allocate("dynamics: accelerations without constraints", 6 * len(tree.links))
+        return cls(
+            [u_dot.part(i) for i in range(tree.size)],
+            [A_GB.part(6 * i, 6) for i in range(len(tree.links))],
+        )
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What a solution leaves behind, with which M is solved for other right sides.
+
+    Attributes
+    ----------
+    slot : Slot
+    starts, diagonals : list of int
+        For each degree of freedom where its part lies, and what it is divided by.
+    by_body : bool
+        Whether a part is what `articulated_block` eliminates, and not a row of L of M = L^T D L.
+    """
+
+    slot: Slot
+    starts: list[int]
+    diagonals: list[int]
+    by_body: bool
+
+
+def matrix_of(
+    assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets
+) -> tuple[list[Block], Factor]:
     """The blocks that set up M u_dot = T - V and solve it."""
     matrix = Matrix(assembly, tree)
-    targets = matrix.targets(assembly, tree)
-    return [
+    blocks = [
         equations_of(assembly, tree, work, matrix, own),
         solution_of(assembly, tree, work, matrix, targets),
     ]
+    starts = [matrix.factor.offset + start for start in matrix.starts]
+    diagonals = [start + depth - 1 for start, depth in zip(starts, tree.depth, strict=True)]
+    return blocks, Factor(matrix.factor, starts, diagonals, by_body=False)
 
 
 def body_row(assembly: Assembly, work: Work, link: Link, index: int) -> tuple[list[int], list[Slot]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from cosim_dynamics.articulated_rows import articulated_of
-from cosim_dynamics.matrix_rows import matrix_of
+from cosim_dynamics.matrix_rows import Factor, Targets, matrix_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.tree_solver import TreeSolver
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 
 #: Degrees of freedom between Ground and a tip from which on the recursion is faster (benchmarks/dynamics).
 DEEP = 5
+#: With constraints: each equation needs a sweep over the whole tree; while that is shallow, M is cheaper.
+DEEP_CONSTRAINED = 8
+DEEP_EACH = 1.5
+
+
+def deep_from(equations: int) -> int:
+    """Degrees of freedom between Ground and a tip from which on the recursion is taken."""
+    return math.ceil(DEEP_CONSTRAINED + DEEP_EACH * equations) if equations else DEEP
 
 
 class SValSolver(TreeSolver):
@@ -33,11 +42,12 @@ class SValSolver(TreeSolver):
 
     Limits
     ------
-    Bodies form trees on Ground: no closed loops. Setting up and factorizing M costs more than in proportion
-    to the depth of the tree. A fixed rule decides, and `System.dynamics` says what it decided: where five or
-    more speeds lie between Ground and a tip, the same equations are solved by the recursion of
-    `ArticulatedBodySolver`, which never sets up M; otherwise as in `CompositeRigidBodySolver`. The two agree
-    to rounding. Naming one of them in place of this solver takes the choice away.
+    Joints form trees on Ground; constraints close loops. Setting up and factorizing M costs more than in
+    proportion to the depth of the tree. A fixed rule decides, and `System.dynamics` says what it decided:
+    where five or more speeds lie between Ground and a tip (with m equations of constraints, 8 + 1.5 m or
+    more), the same equations are solved by the recursion of `ArticulatedBodySolver`, which never sets up M;
+    otherwise as in `CompositeRigidBodySolver`. The two agree to rounding. Naming one of them in place of this
+    solver takes the choice away.
 
     Stage
     -----
@@ -55,12 +65,15 @@ class SValSolver(TreeSolver):
     True
     """
 
-    def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
+    def acceleration_blocks(
+        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
+    ) -> tuple[list[Block], Factor]:
         """M u_dot = T - V, set up and solved; by recursion where the tree is deep."""
-        if tree.height >= DEEP and not own.couples:
-            self.method = f"recursion over articulated bodies (from {DEEP} speeds in a row on)"
-            return [articulated_of(assembly, tree, work, own)]
-        self.method = f"mass matrix of composite rigid bodies (below {DEEP} speeds in a row)"
+        deep = deep_from(equations)
+        if tree.height >= deep and not own.couples:
+            self.method = f"recursion over articulated bodies (from {deep} speeds in a row on)"
+            return articulated_of(assembly, tree, work, own, targets)
+        self.method = f"mass matrix of composite rigid bodies (below {deep} speeds in a row)"
         if own.couples:
             self.method = f"mass matrix of composite rigid bodies (for the equations of {own.couples[0]})"
-        return matrix_of(assembly, tree, work, own)
+        return matrix_of(assembly, tree, work, own, targets)

@@ -10,6 +10,7 @@ from cosim_dynamics.constraint_operators import constraint_equations
 from cosim_dynamics.constraint_rows import Constraints, constrained, projection_of
 from cosim_dynamics.hanging import Report
 from cosim_dynamics.joint_slots import reversed_of
+from cosim_dynamics.matrix_rows import Factor, Targets
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves
@@ -32,8 +33,18 @@ class TreeSolver(cosim.DynamicsSolver):
     method: str
 
     @abstractmethod
-    def acceleration_blocks(self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms) -> list[Block]:
-        """The blocks that write u_dot and A_GB of everything in a sound tree."""
+    def acceleration_blocks(
+        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
+    ) -> tuple[list[Block], Factor]:
+        """The blocks that write u_dot and A_GB of everything in a sound tree, and what they leave behind.
+
+        Parameters
+        ----------
+        targets : Targets
+            Where they write them.
+        equations : int
+            Of constraints, that are solved with what they leave behind.
+        """
 
     def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
         """Report what this solver cannot do."""
@@ -64,13 +75,12 @@ class TreeSolver(cosim.DynamicsSolver):
         work = Work(assembly, tree)
         motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
         motion += reversed_of(assembly, tree, work.joints)
+        targets = (Targets.apart if constraints.all else Targets.declared)(assembly, tree)
+        accelerations, factor = self.acceleration_blocks(assembly, tree, work, own, targets, constraints.size)
+        solved = self.method
         if constraints.all:
-            self.method = (
-                f"mass matrix of composite rigid bodies, multipliers of {constraints.size} equations"
-            )
-            accelerations = constrained(assembly, tree, work, own, constraints)
-        else:
-            accelerations = self.acceleration_blocks(assembly, tree, work, own)
+            solved += f", multipliers of {constraints.size} equations"
+            accelerations += constrained(assembly, tree, work, factor, targets, constraints)
         assembly.projection = projection_of(assembly, tree, constraints)
-        self.choice = f"{self.method}; {tree.size} speeds, at most {tree.height} between Ground and a tip"
+        self.choice = f"{solved}; {tree.size} speeds, at most {tree.height} between Ground and a tip"
         return [*motion, *own.blocks, *accelerations]
