@@ -23,14 +23,15 @@ from __future__ import annotations
 (
     FIRST, LAST, ALL, REPORTS, NQ, NU,
     STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES,
-    END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, AHEAD, SIDE, POINTS_INSIDE, ORDER, CHEAP,
-    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS,
+    END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS,
+    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, LOW_DISCRETE,
     SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
-    WITNESSES, WITNESSES_AT, POLICY,
-    BACKUP, WORKING, BACKUP_K, WORKING_K, DUE, TIMERS, DERIVATIVE, SPARE,
-    PROBED_Y, PROBED_C, LEVELS, ENDS, POINTS, RATES_OUT, BEFORE, AFTER, LOW, FLAGS, INNER_C,
+    WITNESSES, WITNESSES_AT, WITNESS_MEMORY, WATCHED, WATCHED_AT, POLICY,
+    SPARE, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, STARTING, STARTING_K, TIMERS, DUE,
+    PROBED_Y, PROBED_C, INNER_C, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE, LOW, NOW, FIRED_BY, CROSSED,
     HEADER,
-) = range(61)  # fmt: skip
+) = range(69)  # fmt: skip
+HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 
 # program: the row of a handler
 (
@@ -38,11 +39,12 @@ from __future__ import annotations
     TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT,
     ENTRY_WIDTH,
 ) = range(17)  # fmt: skip
+UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 NEXT_WIDTH = 4  # where in the cache, which array, where in it, how many
 WITNESS_WIDTH = 2  # direction, whether it is a condition
-SWAP_WIDTH = 3  # where in the cache, which array, where in it
+SWAP_WIDTH = 4  # where in the cache, which array, where in it, whether more than the motion depends on it
 
 # numbers
 ACCURACY = 0
@@ -57,4 +59,4 @@ FIRST_ENTRY = 5
 
 # places
 STAGE, CHANGED, SEVERITY, SOURCE, BLOCK, ENTRY, WITNESS, STEP_CODE, NEEDED, PLACES_HEADER = range(10)
-NOTHING, MOTION, REPORT = 0, 1, 2  # STAGE: nothing, everything up to the derivatives, outputs too
+NOTHING, INSTANCE, MOTION, REPORT = 0, 1, 2, 3  # STAGE: parameters, derivatives, outputs are evaluated

@@ -15,13 +15,17 @@ from cosim.lowering.layout import (
     ALL,
     BEGIN,
     BLOCK,
+    COMPLETE,
     FIRST,
     LAST,
     MOTION,
     NOTHING,
     NQ,
     NU,
+    PROBED_C,
+    PROBED_Y,
     REDO,
+    REMEMBERS,
     REPORTS,
     RESTART,
     SPARE,
@@ -38,8 +42,8 @@ UNBOUNDED = float("inf")
 def realize(a, stage):
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
     t = a.clock[TIME]
-    if a.places[STAGE] == NOTHING:
-        first = a.program[ALL]
+    if a.places[STAGE] < MOTION:
+        first = a.program[ALL] if a.places[STAGE] == NOTHING else a.program[FIRST]
         status = walk(a.table, a.ints, first, a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
             a.places[BLOCK] = status - 1
@@ -82,6 +86,7 @@ def begin_integration(a):
 
 def restart_integration(a):
     """After a jump."""
+    a.places[STAGE] = MOTION
     return call_method(a, a.program[RESTART], a.clock[TIME])
 
 
@@ -104,7 +109,8 @@ def step(a, t_stop):
         return method_failed(a, code)
     a.clock[TIME] = a.work[END]
     a.places[STAGE] = MOTION
-    return 0
+    # updates at the end of a step change what dense output is completed from
+    return complete(a) if a.program[REMEMBERS] != 0 else 0
 
 
 def redo(a, t_event):
@@ -112,7 +118,28 @@ def redo(a, t_event):
     code = call_method(a, a.program[REDO], t_event)
     a.clock[TIME] = a.work[END]
     a.places[STAGE] = MOTION
+    if code == 0 and a.program[REMEMBERS] != 0:
+        code = complete(a)
     return code
+
+
+def complete(a):
+    """What dense output needs beyond the last step."""
+    if a.program[COMPLETE] == 0:
+        return 0
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    for m in range(size):
+        c[m] = a.c[m]
+    schedule = (a.table, a.ints, a.program[FIRST], a.program[LAST], a.clock[TIME], y, a.p, a.d, a.k, a.h, c)
+    method = (a.coefficients, a.settings, a.memory, a.work, a.slots)
+    status = call_redo(a.program[COMPLETE], schedule + method)
+    if status == 0:
+        return 0
+    a.places[BLOCK] = status - 1
+    return CODE_BLOCK
 
 
 def call_method(a, address, t):

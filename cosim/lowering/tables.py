@@ -8,11 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.cause import EventCause
+from cosim.component.kernel_function import KINDS
 from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, CompiledIntegrator, slots_named
 from cosim.errors import Problem
 from cosim.integration.own_past import points_inside
 from cosim.lowering import layout
-from cosim.simulation.agenda import Agenda
+from cosim.simulation.agenda import COLUMNS, Agenda, Entry
+from cosim.simulation.crossing import (
+    POINTS as ROWS,
+)
+from cosim.simulation.crossing import (
+    RATES_SIGNATURE,
+    SEARCH_SIGNATURE,
+    first_crossing,
+    rates_along,
+)
+from cosim.simulation.isolation import needed_blocks
+from cosim.simulation.update_phase import CHANGES, MAY
+from cosim.simulation.witness_watch import POLICIES
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import BREAK_ORDER, System
@@ -58,11 +72,14 @@ class Tables:
         self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
         self.probe: Integers = np.zeros(1, dtype=np.int64)
         self._schedule(integrator)
-        self._refuse_what_is_missing()
+        self._handlers(integrator)
+        self._witnesses(state, integrator, policy)
+        self._memories()
+        self._rooms()
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
         self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + len(self.handlers), dtype=np.int64)
-        self.clock: Reals = np.zeros(layout.CLOCK_HEADER)
+        self.clock: Reals = np.zeros(self._integers[layout.WITNESS_MEMORY] + COLUMNS * len(self.witnesses))
         self.clock[layout.TIME] = state.time
         self.scratch: Reals = np.zeros(max(1, self._room["scratch"]))
         self.places: Integers = np.zeros(self._room["places"], dtype=np.int64)
@@ -79,19 +96,156 @@ class Tables:
         numbers[layout.SIDE] = system.side
         self._table(layout.KINKS, slots_named(system, SMOOTH_UNTIL))
         self._table(layout.BREAKS, slots_named(system, BREAK_ORDER))
-        self._take(layout.SPARE, "scratch", 2 * system.ny)
 
-    def _refuse_what_is_missing(self) -> None:
-        for entry in self.agenda_of.entries:
-            self.refusals.append(Problem(entry.path, "event handlers are not lowered."))
-        for witness in self.agenda_of.witnesses:
-            self.refusals.append(Problem(witness.path, "witnesses are not lowered."))
-        if self.system.has_updates:
-            self.refusals.append(Problem("", "what remembers (delays, histories) is not lowered."))
+    def _handlers(self, integrator: CompiledIntegrator) -> None:
+        system, entries = self.system, self.agenda_of.entries
+        rows = [self._entry(entry) for entry in entries]
+        # what a handler may change stands behind all rows
+        place = len(self._integers) + layout.ENTRY_WIDTH * len(rows)
+        listed: list[int] = []
+        for row, entry in zip(rows, entries, strict=True):
+            found = self._next(entry)
+            row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
+            listed += [number for values in found for number in values]
+        self._table(layout.ENTRIES, rows)
+        self._integers += listed
+        self._table(layout.SIGNALS, self.agenda_of.signals)
+        self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps)
+        self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
+        discrete = [v.slot for v in system.variables.values() if v.slot.array in "dk"]
+        low = [slot for slot in discrete if system.stage_invalidated(slot) <= Stage.INSTANCE]
+        self._integers[layout.LOW_DISCRETE] = len(low)
+
+    def _entry(self, entry: Entry) -> list[int]:
+        handler, row = entry.handler, [0] * layout.ENTRY_WIDTH
+        row[layout.CAUSE], row[layout.DOES] = int(handler.cause), 1 + KINDS.index(handler.does)
+        row[layout.BLOCK_OF], row[layout.FLAG] = entry.block, entry.flag
+        slots = self.system._assembly.layout.slots
+        status = slots.get((entry.part, handler.name))
+        row[layout.STATUS] = -1 if status is None else status.offset
+        stage = self.system.handler_stage.get((entry.part, handler.name), Stage.ACCELERATION)
+        row[layout.NEEDS_REPORT] = int(stage > Stage.ACCELERATION)
+        if handler.cause is not EventCause.SCHEDULED:
+            return row
+        if handler.timer:
+            row[layout.SCHEDULE] = layout.TIMED
+        elif handler.times:
+            row[layout.SCHEDULE] = layout.LISTED
+            row[layout.TIMES], row[layout.TIMES_AT] = len(handler.times), len(self._numbers)
+            self._numbers += handler.times
+        else:
+            row[layout.SCHEDULE] = layout.PERIODIC
+            row[layout.PERIOD_IN : layout.PERIOD_IN + 2] = self._number(entry, handler.period)
+            row[layout.OFFSET_IN : layout.OFFSET_IN + 2] = self._number(entry, handler.offset)
+            row[layout.FOLLOWS] = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
+        return row
+
+    def _number(self, entry: Entry, value: float | str) -> list[int]:
+        """Where a period or an offset stands: which array, where in it."""
+        if not isinstance(value, str):
+            self._numbers.append(float(value))
+            return [layout.IN_NUMBERS, len(self._numbers) - 1]
+        slot = self.system.signal(f"{entry.part}.{value}").slot
+        if slot.array not in "pdk":
+            self._refuse(entry.path, f"its period or offset {value} is computed: make it a parameter.")
+        return ["ypdk".index(slot.array) if slot.array in "ypdk" else 0, slot.offset]
+
+    def _next(self, entry: Entry) -> list[list[int]]:
+        """Which variables a handler may change, and where in the cache it leaves them."""
+        if entry.handler.function.is_python:
+            return []
+        slots, found = self.system._assembly.layout.slots, []
+        for argument in self.system.parts[entry.part].arguments[entry.handler.name]:
+            if argument.role == "next":
+                target, source = slots[entry.part, argument.name], slots[entry.part, argument.of]
+                if source.array not in CHANGES[entry.handler.does]:
+                    self._refuse(
+                        entry.path,
+                        f"a {entry.handler.does} handler that may change {argument.of}: "
+                        f"{MAY[entry.handler.does]}",
+                    )
+                found.append([target.offset, "ypdk".index(source.array), source.offset, target.size])
+        return found
+
+    def _witnesses(self, state: State, integrator: CompiledIntegrator, policy: str) -> None:
+        system, witnesses = self.system, self.agenda_of.witnesses
+        rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        self._table(layout.WITNESSES, rows)
+        self._integers[layout.POLICY] = POLICIES.index(policy)
+        self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * len(
+            self.handlers
+        )
+        if not witnesses:
+            self._table(layout.WATCHED, [])
+            return
+        if state.accuracy is None and integrator.fixed_step is None:
+            self._refuse(witnesses[0].path, "events cannot be located without an accuracy: give one.")
+        offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
+        self.watched_blocks = needed_blocks(system, offsets)
+        self._table(layout.WATCHED, self.watched_blocks)
+        if self.watched_blocks:
+            self.watched = np.ascontiguousarray(system.table[self.watched_blocks])
+        looked_at = [(w.offset, w.rate, w.direction) for w in witnesses]
+        self.probe = np.array(
+            [0, len(self.watched_blocks), len(witnesses), *np.ravel(looked_at)], dtype=np.int64
+        )
+        self.functions += [
+            (layout.SEARCH, first_crossing, SEARCH_SIGNATURE),
+            (layout.RATES, rates_along, RATES_SIGNATURE),
+        ]
+
+    def _memories(self) -> None:
+        system, numbers = self.system, self._integers
+        numbers[layout.END_FIRST], numbers[layout.END_LAST] = system.update_ranges["end"]
+        numbers[layout.INSIDE_FIRST], numbers[layout.INSIDE_LAST] = system.update_ranges["inside"]
+        numbers[layout.REMEMBERS] = int(system.has_updates)
+        self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
+        swaps = [
+            [update, "ypdk".index(array), variable, int(stage <= Stage.INSTANCE)]
+            for array, updates, variables, stages in system._swaps
+            for update, variable, stage in zip(updates, variables, stages, strict=True)
+        ]
+        self._table(layout.SWAPS, swaps)
+        self._table(layout.RINGS, [ring.offset for ring in system.rings])
+
+    def _rooms(self) -> None:
+        system, witnesses, entries = self.system, len(self.witnesses), len(self.handlers)
+        arrays = system.start_arrays()
+        kept = sum(arrays[name].size for name in "ypd")
+        cache, integers = system.new_cache().size, arrays["k"].size
+        inner = cache * self._integers[layout.POINTS_INSIDE] if self._integers[layout.REMEMBERS] else 0
+        for place, size in (
+            (layout.SPARE, 2 * system.ny),
+            (layout.DERIVATIVE, system.ny),
+            *((place, kept) for place in (layout.BACKUP, layout.WORKING, layout.STARTING)),
+            (layout.TIMERS, entries),
+            (layout.PROBED_Y, system.ny),
+            (layout.PROBED_C, cache),
+            (layout.INNER_C, inner),
+            (layout.LEVELS, 2 * witnesses),
+            (layout.ENDS, 2 + 2 * witnesses),
+            (layout.POINTS, ROWS * (1 + 2 * witnesses)),
+            *((place, witnesses) for place in (layout.RATES_NOW, layout.BEFORE, layout.LOW, layout.NOW)),
+        ):
+            self._take(place, "scratch", size)
+        for place, size in (
+            *((place, integers) for place in (layout.BACKUP_K, layout.WORKING_K, layout.STARTING_K)),
+            (layout.DUE, entries),
+            (layout.FIRED_BY, witnesses),
+            (layout.CROSSED, witnesses),
+        ):
+            self._take(place, "places", size)
+
+    def _refuse(self, where: str, text: str) -> None:
+        self.refusals.append(Problem(where, text))
 
     def _table(self, place: int, rows: Any) -> None:
         """Write a table behind the others; its length and start stand at `place` and behind it."""
-        values = np.array(rows, dtype=np.int64)
+        values = (
+            np.array(rows, dtype=np.int64).reshape(len(rows), -1)
+            if len(rows)
+            else np.zeros((0, 1), dtype=np.int64)
+        )
         self._integers[place : place + 2] = [len(values), len(self._integers)]
         self._integers += values.reshape(-1).tolist()
 

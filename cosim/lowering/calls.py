@@ -1,0 +1,20 @@
+"""Large kernel functions that a run calls by their addresses: the Simulator has compiled them already."""
+
+from __future__ import annotations
+
+from cosim.compiled.walker import plain_blocks
+from cosim.simulation.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE
+
+
+def call_search(address, arguments):
+    """`cosim.simulation.crossing.first_crossing`."""
+    return plain_blocks[address](*arguments)
+
+
+def call_rates(address, arguments):
+    """`cosim.simulation.crossing.rates_along`."""
+    return plain_blocks[address](*arguments)
+
+
+call_search.__dict__["__indirect__"] = SEARCH_SIGNATURE
+call_rates.__dict__["__indirect__"] = RATES_SIGNATURE

@@ -1,0 +1,399 @@
+"""Witnesses: what is kept of them from step to step, and ending a step just past one that crosses zero.
+
+As `cosim.simulation.witness_watch`, `isolation` and `continuous_phase`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.integration.layout import FIXED
+from cosim.integration.layout import START as STEP_START
+from cosim.lowering.agenda import row_of
+from cosim.lowering.calls import call_rates, call_search
+from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.lowering.codes import FAILED_HOLD, FAILED_SIDE
+from cosim.lowering.layout import (
+    ACCURACY,
+    BEFORE,
+    BLOCK,
+    CAUSE,
+    CROSSED,
+    DOES,
+    ENDS,
+    ENTRIES,
+    FIRED_BY,
+    FIRST_ENTRY,
+    FLAG,
+    LEVELS,
+    LOW,
+    NOW,
+    POINTS,
+    POLICY,
+    PROBED_C,
+    PROBED_Y,
+    PUBLISH,
+    RATES,
+    RATES_NOW,
+    SEARCH,
+    STARTING,
+    STOP_AT,
+    TELL,
+    TIME,
+    WATCHED_AT,
+    WITNESS,
+    WITNESS_MEMORY,
+    WITNESS_WIDTH,
+    WITNESSES,
+    WITNESSES_AT,
+)
+from cosim.lowering.realize import complete, redo
+from cosim.lowering.updates import TRIGGERED
+from cosim.simulation.agenda import COLUMNS, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE
+from cosim.simulation.continuous_phase import CHARACTERISTIC_TIME, CORRECTIONS
+from cosim.simulation.crossing import FOUND, HEADER
+from cosim.simulation.crossing import POINTS as ROWS
+from cosim.simulation.isolation import CLOSER, DIFFERENCE, RATE_SPACING
+from cosim.simulation.witness import BOTH, FALLING, RISING
+from cosim.simulation.witness_watch import LEAVING, MOST_REPEATS, NEAR
+
+
+def value(a, i):
+    """Present value of a witness."""
+    return a.c[a.probe[HEADER + 3 * i]]
+
+
+def memory_of(a, i):
+    """Where in `clock` the memory of a witness starts."""
+    return a.program[WITNESS_MEMORY] + COLUMNS * i
+
+
+def direction_of(a, i):
+    """Which way it has to cross, whether it is held or not."""
+    return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i]
+
+
+def is_condition(a, i):
+    """Whether it is true or false instead of a number that varies."""
+    return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i + 1] != 0
+
+
+def crosses(a, i, before, after):
+    """Whether going from one value to another, above its level, is an event."""
+    way = a.probe[HEADER + 3 * i + 2]
+    guard = a.scratch[a.program[LEVELS] + 2 * i + 1]
+    falls = way % 2 == 1 and before > 0.0 and after <= 0.0
+    rises = way >= 2 and before < 0.0 and after >= 0.0
+    return falls or rises or (before == 0.0 and guard * after < 0.0)
+
+
+def start_witnesses(a):
+    """At the beginning of a run; 0 or a code."""
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        for column in range(COLUMNS):
+            a.clock[at + column] = 0.0
+        a.clock[at + FIRED] = -math.inf
+        now = value(a, i)
+        a.clock[at + VALUE] = now
+        way = direction_of(a, i)
+        wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        if wrong and not is_condition(a, i) and a.program[POLICY] == STOP_AT:
+            a.places[WITNESS] = i
+            return FAILED_SIDE
+    return 0
+
+
+def note(a):
+    """At the end of a step: what is written from here on is a jump from these values."""
+    for i in range(a.program[WITNESSES]):
+        a.clock[memory_of(a, i) + VALUE] = value(a, i)
+
+
+def begin_watch(a):
+    """At the start of a step: the witnesses, and the levels that they are compared with."""
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        now = value(a, i)
+        if a.clock[at + GUARD] != 0.0 and now * a.clock[at + GUARD] > 0.0:
+            # out on the other side: zero is zero again
+            a.clock[at + LEVEL] = 0.0
+            a.clock[at + GUARD] = 0.0
+        a.scratch[a.program[BEFORE] + i] = now
+        a.scratch[a.program[LEVELS] + 2 * i] = a.clock[at + LEVEL]
+        a.scratch[a.program[LEVELS] + 2 * i + 1] = a.clock[at + GUARD]
+
+
+def level(a, i):
+    """The value that counts as zero."""
+    return a.scratch[a.program[LEVELS] + 2 * i]
+
+
+def look(a, spacing):
+    """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[WITNESSES]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    out = a.scratch[a.program[RATES_NOW] : a.program[RATES_NOW] + count]
+    for m in range(size):
+        c[m] = a.c[m]
+    state = (a.y, a.p, a.d, a.k, a.h, a.c)
+    status = call_rates(
+        a.program[RATES], (a.watched, a.ints, a.clock[TIME]) + state + (a.probe, y, c, spacing, out)
+    )
+    if status != 0:
+        for i in range(count):
+            out[i] = math.nan
+
+
+def isolation_window(a):
+    """To which length triggered events are located; NaN when they are not."""
+    accuracy = a.numbers[ACCURACY]
+    fixed = a.settings[FIXED]
+    if accuracy != accuracy:
+        return math.nan
+    shortest = max(1e-14, 1e-14 * abs(a.clock[TIME]))
+    return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
+
+
+def spacing_of(x):
+    """Distance of a number that is not negative to the next one."""
+    if x < 2.2250738585072014e-308:
+        return 5e-324
+    _, exponent = math.frexp(x)
+    return max(math.ldexp(1.0, exponent - 53), 5e-324)
+
+
+def trigger(a, start):
+    """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
+    count = a.program[WITNESSES]
+    if count == 0:
+        return 0
+    crossed = a.program[CROSSED]
+    length = isolation_window(a)
+    located = False
+    for i in range(count):
+        before = a.scratch[a.program[BEFORE] + i] - level(a, i)
+        a.places[crossed + i] = 1 if crosses(a, i, before, value(a, i) - level(a, i)) else 0
+        located = located or a.places[crossed + i] != 0
+    if length == length:
+        code = search(a, length)
+        if code < 0:
+            return -code
+        located = False
+        if code == FOUND:
+            code = go_to(a, length)
+            if code != 0:
+                return code
+            for i in range(count):
+                located = located or a.places[crossed + i] != 0
+    if located:
+        fire(a, length if length == length else a.clock[TIME] - start)
+    note(a)
+    return 0
+
+
+def search(a, window):
+    """The first crossing inside the last step: FOUND, another number, or minus a code."""
+    code = complete(a)
+    if code != 0:
+        return -code
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[WITNESSES]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 2 * count]
+    levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
+    points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
+    for i in range(count):
+        ends[2 + i] = a.scratch[a.program[BEFORE] + i] - level(a, i)
+        ends[2 + count + i] = value(a, i) - level(a, i)
+    for m in range(size):
+        c[m] = a.c[m]
+    start = a.work[STEP_START]
+    stop = a.clock[TIME]
+    found = call_search(
+        a.program[SEARCH],
+        (a.watched, a.ints, start, stop, a.p, a.d, a.k, a.h, y, c, a.probe, a.coefficients, a.work)
+        + (levels, ends, points, max(CLOSER * window, 4.0 * spacing_of(abs(stop))))
+        + (DIFFERENCE * (stop - start),),
+    )
+    if found < 0:
+        a.places[BLOCK] = a.program[a.program[WATCHED_AT] - found - 1]
+        return -CODE_BLOCK
+    return found
+
+
+def compare_with_low(a, target):
+    """Which witnesses have crossed from the start of the window to now, into `places`."""
+    count = a.program[WITNESSES]
+    for i in range(count):
+        now = value(a, i) - level(a, i)
+        a.scratch[a.program[NOW] + i] = now
+        a.places[target + i] = 1 if crosses(a, i, a.scratch[a.program[LOW] + i], now) else 0
+
+
+def is_missing(a, wanted, there):
+    """Whether a witness that has to cross has not."""
+    missing = False
+    for i in range(a.program[WITNESSES]):
+        missing = missing or (a.places[wanted + i] != 0 and a.places[there + i] == 0)
+    return missing
+
+
+def largest_shift(a, wanted):
+    """How much later the last of the witnesses crosses, by its present value and rate."""
+    shift = 0.0
+    first = True
+    for i in range(a.program[WITNESSES]):
+        if a.places[wanted + i] != 0:
+            part = a.scratch[a.program[NOW] + i] / a.scratch[a.program[RATES_NOW] + i]
+            if part - part == 0.0:
+                if first or -part > shift:
+                    shift = -part
+                first = False
+    return shift
+
+
+def go_to(a, length):
+    """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
+
+    Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
+    """
+    count = a.program[WITNESSES]
+    wanted = a.program[CROSSED]
+    there = a.program[FIRED_BY]
+    width = 1 + 2 * count
+    stop = a.clock[TIME]
+    for i in range(count):
+        low = a.scratch[a.program[POINTS] + 1 + i]
+        a.scratch[a.program[LOW] + i] = low
+        high = a.scratch[a.program[POINTS] + width + 1 + i]
+        a.places[wanted + i] = 1 if crosses(a, i, low, high) else 0
+    time = a.scratch[a.program[ENDS] + 1]
+    reach = length
+    before = a.work[STEP_START]
+    latest = before  # at which not all have crossed
+    compare_with_low(a, there)
+    earliest = math.inf if is_missing(a, wanted, there) else stop
+    missing = False
+    for _ in range(CORRECTIONS):
+        if a.clock[TIME] != time:
+            code = redo(a, time)
+            if code != 0:
+                return code
+        compare_with_low(a, there)
+        missing = is_missing(a, wanted, there)
+        if missing:
+            latest = time
+        else:
+            earliest = time
+        look(a, min(1e-6, 1e-3 * (time - before)))
+        shift = largest_shift(a, wanted)
+        if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
+            break
+        guess = time + shift + 0.25 * length
+        if not latest < guess < earliest:
+            guess = 0.5 * (latest + earliest)
+            if earliest == math.inf:
+                guess = time + reach
+                reach = 4.0 * reach
+        if guess in (latest, earliest):
+            break
+        time = min(guess, stop)
+    if missing and earliest < math.inf:
+        code = redo(a, earliest)
+        if code != 0:
+            return code
+    compare_with_low(a, wanted)
+    return 0
+
+
+def fire(a, length):
+    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
+    look(a, RATE_SPACING)
+    now = a.clock[TIME]
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        a.clock[at + RATE] = a.scratch[a.program[RATES_NOW] + i]
+        if a.places[a.program[CROSSED] + i] != 0:
+            near = now - a.clock[at + FIRED] <= NEAR * length
+            a.clock[at + REPEATS] = a.clock[at + REPEATS] + 1.0 if near else 0.0
+            a.clock[at + FIRED] = now
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        witness = a.program[row + FLAG]
+        waits = a.program[row + CAUSE] == TRIGGERED and witness >= 0
+        if waits and a.places[a.program[CROSSED] + witness] != 0:
+            a.agenda[FIRST_ENTRY + entry] = 1
+
+
+def jumps(a):
+    """Which witnesses crossed because somebody wrote to the state since the last step, into CROSSED."""
+    found = False
+    for i in range(a.program[WITNESSES]):
+        before = a.clock[memory_of(a, i) + VALUE]
+        now = value(a, i)
+        way = direction_of(a, i)
+        falls = way != RISING and before > 0.0 and now <= 0.0
+        rises = way != FALLING and before < 0.0 and now >= 0.0
+        a.places[a.program[CROSSED] + i] = 1 if falls or rises else 0
+        found = found or falls or rises
+    return found
+
+
+def list_pending(a):
+    """The witnesses whose updates are pending, into FIRED_BY."""
+    for i in range(a.program[WITNESSES]):
+        a.places[a.program[FIRED_BY] + i] = 0
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        updating = a.program[row + CAUSE] == TRIGGERED and a.program[row + DOES] != PUBLISH
+        if updating and a.agenda[FIRST_ENTRY + entry] != 0:
+            a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 1
+
+
+def turned(a):
+    """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
+    if a.program[WITNESSES] == 0:
+        return 0
+    look(a, RATE_SPACING)
+    moved = False
+    for m in range(a.y.shape[0]):
+        moved = moved or a.scratch[a.program[STARTING] + m] != a.y[m]
+    for i in range(a.program[WITNESSES]):
+        if a.places[a.program[FIRED_BY] + i] == 0:
+            continue
+        at = memory_of(a, i)
+        rate = a.clock[at + RATE]
+        now = value(a, i)
+        rate_now = a.scratch[a.program[RATES_NOW] + i]
+        if a.clock[at + REPEATS] == LEAVING:
+            a.clock[at + LEVEL] = now
+            a.clock[at + GUARD] = 0.0
+            a.clock[at + FIRED] = -math.inf
+            a.clock[at + REPEATS] = 0.0
+            continue
+        side = 1.0 if rate < 0.0 else -1.0  # where it came from
+        is_turned = rate * rate_now <= 0.0 and rate != 0.0
+        if moved and a.clock[at + GUARD] != 0.0:
+            # it has not come out since it was turned last: rates this small may have any sign
+            side = a.clock[at + GUARD]
+            is_turned = True
+        is_turned = is_turned and now * side <= 0.0
+        near = abs(now) <= 2.0 * abs(a.clock[at + VALUE])
+        one_way = moved or direction_of(a, i) != BOTH
+        guarded = is_turned and near and one_way and not is_condition(a, i)
+        a.clock[at + LEVEL] = now if guarded else 0.0
+        a.clock[at + GUARD] = side if guarded else 0.0
+        if a.clock[at + REPEATS] == MOST_REPEATS and a.program[POLICY] != TELL:
+            a.places[WITNESS] = i
+            return FAILED_HOLD
+    return 0
+
+
+for _function in (look, trigger, search, go_to, fire, jumps, turned, start_witnesses, begin_watch, note):
+    _function.__dict__["__whole__"] = True
