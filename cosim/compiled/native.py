@@ -189,9 +189,17 @@ def versions() -> str:
     return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {options}"
 
 
+def part_name(function: Callable[..., Any]) -> str:
+    """The symbol under which compiled code calls a function that is compiled by itself."""
+    return f"part_{function.__name__}"
+
+
 def _numba_type(letter: str) -> Any:
     from numba import types as nb
 
+    if letter in walker.compounds:
+        compound, letters = walker.compounds[letter]
+        return nb.NamedTuple([_numba_type(inner) for inner in letters], compound)
     return {
         "f": nb.float64,
         "i": nb.int64,
@@ -323,10 +331,12 @@ def _lift(function: types.FunctionType) -> Any:
         return _foreign_calls()[1]
     if "__indirect__" in function.__dict__:
         return _indirect_call_of(function.__dict__["__indirect__"])
+    if "__part__" in function.__dict__:
+        if id(function) not in _lifted:
+            _lifted[id(function)] = (function, _call_of_part(function))
+        return _lifted[id(function)][1]
     if id(function) not in _lifted:
         options = INLINED_EARLY if getattr(function, "__inline__", False) else HELPER_OPTIONS
-        if getattr(function, "__whole__", False):
-            options = OPTIONS  # large, and called from several places: one copy of it
         _lifted[id(function)] = (function, numba.njit(**options)(_with_lifted_globals(function)))
     return _lifted[id(function)][1]
 
@@ -422,6 +432,33 @@ def _indirect_call_of(signature: str) -> Any:
         return answer(address, arguments), generate
 
     return call_address
+
+
+def _call_of_part(function: types.FunctionType) -> Any:
+    """Numba intrinsic: calls a function that is compiled by itself, by its symbol.
+
+    Large functions that are called from several places would otherwise be compiled again with each of them.
+    """
+    import llvmlite.binding as llvm
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    letters, letter = function.__dict__["__part__"].split(">")
+    wanted, answer = [_numba_type(letter) for letter in letters], _numba_type(letter)
+    name = part_name(function)
+    llvm.add_symbol(name, _code_address(_compile(function, f"{letters}>{letter}", BLOCK_OPTIONS)))
+
+    def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
+        convention = context.call_conv
+        kind = convention.get_function_type(answer, wanted)
+        symbol = cgutils.get_or_insert_function(builder.module, kind, name)
+        _, value = convention.call_function(builder, symbol, answer, wanted, values)
+        return value if letter != "v" else context.get_dummy_value()
+
+    given = ", ".join(f"a{i}" for i in range(len(letters)))
+    namespace = {"typed": answer(*wanted), "generate": generate}
+    exec(f"def call(typing_context, {given}):\n    return typed, generate\n", namespace)  # noqa: S102
+    return intrinsic(namespace["call"])
 
 
 def _callback(block: Callable[..., None]) -> Any:

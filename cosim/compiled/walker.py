@@ -14,6 +14,7 @@ import numpy as np
 Block = Callable[..., None]
 
 plain_blocks: dict[int, Block] = {}
+compounds: dict[str, tuple[type, str]] = {}  # named tuples, by the letter that stands for them in signatures
 last_errors: list[BaseException] = []
 
 

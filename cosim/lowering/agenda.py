@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_PERIOD, FAILED_TIMER
 from cosim.lowering.layout import (
     CLOCK_HEADER,
@@ -63,6 +64,7 @@ def time_of(a, row, index):
     return number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]) + index * period
 
 
+@part("Ai>f")
 def next_time(a, entry):
     """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
     row = row_of(a, entry)
@@ -72,6 +74,7 @@ def next_time(a, entry):
     return time_of(a, row, a.agenda[FIRST_ENTRY + entry])
 
 
+@part("A>f")
 def next_event_time(a):
     """When the next scheduled event comes; NaN where a period is none."""
     first = math.inf
@@ -85,6 +88,7 @@ def next_event_time(a):
     return first
 
 
+@part("Aif>i")
 def first_index(a, row, time):
     """Index of the first occurrence that is not before a time."""
     index = 0
@@ -98,6 +102,7 @@ def first_index(a, row, time):
     return index
 
 
+@part("A>i")
 def start_agenda(a):
     """A fresh agenda at the present time; 0 or a code."""
     time = a.clock[TIME]
@@ -134,6 +139,7 @@ def check_timers(a):
     return 0
 
 
+@part("A>i")
 def follow_parameters(a):
     """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code."""
     time = a.clock[TIME]
@@ -165,7 +171,3 @@ def serve(a, entry):
         return
     while next_time(a, entry) <= a.clock[TIME]:
         a.agenda[FIRST_ENTRY + entry] += 1
-
-
-for _function in (next_time, first_index):
-    _function.__dict__["__whole__"] = True

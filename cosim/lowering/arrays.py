@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from cosim.compiled.walker import compounds
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 CONSTANT, STATE, COMPUTED, SCRATCH = "constant", "state", "computed", "scratch"
 
@@ -60,3 +65,19 @@ class Arrays(NamedTuple):
     scratch: Any
     probe: Any
     places: Any
+
+
+PARTS: list[Callable[..., Any]] = []
+"""The functions that are compiled by themselves and call each other by their symbols."""
+compounds["A"] = (Arrays, "".join(letter for _, letter, _ in ARRAYS))
+
+
+def part(signature: str) -> Callable[[Function], Function]:
+    """Mark a helper as one that is compiled by itself, under a signature in which A stands for `Arrays`."""
+
+    def mark(function: Function) -> Function:
+        function.__dict__["__part__"] = signature
+        PARTS.append(function)
+        return function
+
+    return mark

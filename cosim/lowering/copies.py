@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.lowering.arrays import part
 from cosim.lowering.layout import (
     CHANGED,
     INSTANCE,
@@ -11,6 +12,7 @@ from cosim.lowering.layout import (
 )
 
 
+@part("Aii>v")
 def keep(a, at, at_k):
     """Copy y, p, d into `scratch` from `at` on, k into `places`."""
     for m in range(a.y.shape[0]):
@@ -30,6 +32,7 @@ def different(one, other):
     return one != other and (one == one or other == other)
 
 
+@part("Aii>v")
 def take_over(a, at, at_k):
     """Make the variables those that were kept or written there, and note what that changes."""
     stage = a.places[STAGE]
@@ -60,7 +63,3 @@ def take_over(a, at, at_k):
     a.places[STAGE] = stage
     if changed:
         a.places[CHANGED] = 1
-
-
-for _function in (keep, take_over):
-    _function.__dict__["__whole__"] = True

@@ -6,6 +6,7 @@ import math
 
 from cosim.compiled.walker import call_dense, walk
 from cosim.integration.layout import START as STEP_START
+from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_HISTORY, GROW
 from cosim.lowering.layout import (
@@ -77,6 +78,7 @@ def arrived_break(a):
     return earliest(a, BREAKS)
 
 
+@part("Aff>i")
 def remember(a, side, smoothness):
     """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
     code = realize(a, MOTION)
@@ -89,6 +91,7 @@ def remember(a, side, smoothness):
     return realize(a, MOTION) if code == 0 else code
 
 
+@part("AiifFFfff>i")
 def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
     """As `System.run_auto_updates`, on any cache; 0 or a code."""
     c[a.program[SIDE]] = side
@@ -131,6 +134,7 @@ def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
     return 0
 
 
+@part("A>i")
 def remember_step(a):
     """Append to histories what the step has brought; 0 or a code."""
     code = realize(a, MOTION)
@@ -145,6 +149,7 @@ def remember_step(a):
     return code
 
 
+@part("A>i")
 def remember_inside(a):
     """Append the points inside the last step, all of which are computed before the first is remembered."""
     first = a.program[INSIDE_FIRST]
@@ -182,6 +187,7 @@ def remember_inside(a):
     return 0
 
 
+@part("A>i")
 def make_room(a):
     """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
     wanted = 0
@@ -220,7 +226,3 @@ def double(a, ring, used):
         a.h[stop + m] = a.h[a.k[ring + START] + m]
     a.k[ring + CAPACITY] = 2 * capacity
     return used + added
-
-
-for _function in (remember, run_updates, remember_step, remember_inside, make_room, earliest):
-    _function.__dict__["__whole__"] = True

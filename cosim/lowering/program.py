@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.compiled.native import part_name
 from cosim.compiled.walker import BLOCK_SIGNATURE, DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, Problem, SimulationError
 from cosim.lowering import entries, layout
-from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE
+from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS
 from cosim.lowering.refusals import integrator_refusals, system_refusals
 from cosim.lowering.tables import Tables
 from cosim.system.state import State
@@ -157,6 +158,8 @@ class Program:
                 self._address("program", place, function, signature, "method")
         if tables.watched_blocks:
             self._address("probe", 0, cls.dense_function, DENSE_SIGNATURE, "method")
+        for function in PARTS:
+            self.functions[part_name(function)] = (function, function.__dict__["__part__"])
         for name in ENTRIES:
             function = getattr(entries, f"lowered_{name}")
             self.functions[f"lowered_{name}"] = (function, ENTRY_SIGNATURE)

@@ -9,6 +9,7 @@ from cosim.integration.layout import END, FAILED_BLOCK, SLOTS_HEADER
 from cosim.integration.projection import END as END_OF_CORRECTIONS
 from cosim.integration.projection import NORMALIZE
 from cosim.integration.whole_way import whole_way
+from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_CONSTRAINTS, FAILED_STEP
 from cosim.lowering.layout import (
@@ -39,6 +40,7 @@ DONE = 0
 UNBOUNDED = float("inf")
 
 
+@part("Ai>i")
 def realize(a, stage):
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
     t = a.clock[TIME]
@@ -59,6 +61,7 @@ def realize(a, stage):
     return 0
 
 
+@part("A>i")
 def assemble(a):
     """Make the state one that meets the constraints, and realize it; 0 or a code."""
     code = realize(a, MOTION)
@@ -90,6 +93,7 @@ def restart_integration(a):
     return call_method(a, a.program[RESTART], a.clock[TIME])
 
 
+@part("Af>i")
 def step(a, t_stop):
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
     first = a.program[FIRST]
@@ -113,6 +117,7 @@ def step(a, t_stop):
     return complete(a) if a.program[REMEMBERS] != 0 else 0
 
 
+@part("Af>i")
 def redo(a, t_event):
     """The last step again, ending at `t_event`."""
     code = call_method(a, a.program[REDO], t_event)
@@ -123,6 +128,7 @@ def redo(a, t_event):
     return code
 
 
+@part("A>i")
 def complete(a):
     """What dense output needs beyond the last step."""
     if a.program[COMPLETE] == 0:
@@ -142,6 +148,7 @@ def complete(a):
     return CODE_BLOCK
 
 
+@part("Aif>i")
 def call_method(a, address, t):
     """Call a function of the integrator that has the signature of a step taken again."""
     schedule = (a.table, a.ints, a.program[FIRST], a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
@@ -155,7 +162,3 @@ def method_failed(a, code):
     if code == STEP_BLOCK_FAILED:
         a.places[BLOCK] = int(a.work[FAILED_BLOCK])
     return FAILED_STEP
-
-
-for _function in (realize, assemble, step, call_method):
-    _function.__dict__["__whole__"] = True

@@ -6,6 +6,7 @@ import math
 
 from cosim.integration.layout import FIXED, LARGEST
 from cosim.lowering.agenda import check_timers, follow_parameters, next_event_time, start_agenda
+from cosim.lowering.arrays import part
 from cosim.lowering.codes import (
     FAILED_HANDLER,
     FAILED_PAST,
@@ -67,6 +68,7 @@ from cosim.lowering.witnesses import (
     fire,
     jumps,
     list_pending,
+    next_expected,
     start_witnesses,
     trigger,
     turned,
@@ -152,6 +154,7 @@ def advance_once(a, t):
     return REACHED if a.clock[TIME] >= t else STEPPED
 
 
+@part("Af>i")
 def one_step(a, boundary):
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[CHANGED] = 0
@@ -209,6 +212,7 @@ def one_step(a, boundary):
     return code
 
 
+@part("A>i")
 def note_jump(a):
     """What was written since the last step is a jump at this instant; it may make witnesses cross."""
     code = assemble(a)
@@ -223,6 +227,7 @@ def note_jump(a):
     return end_step(a, 1 << TRIGGERED)
 
 
+@part("A>i")
 def start_step(a):
     """The updates that are due, and those that their signals cause; 0 or a code."""
     at = a.program[DERIVATIVE]
@@ -250,6 +255,7 @@ def start_step(a):
     return code
 
 
+@part("Ai>i")
 def end_step(a, causes):
     """Publishes; 0 or a code."""
     code = publishes(a, causes)
@@ -268,7 +274,7 @@ def integrate(a, event_time, boundary):
         stop = start + fixed if boundary < event_time else event_time
     if a.y.shape[0] == 0 and min(stop, a.settings[LARGEST]) == math.inf:
         return FAILED_STILL
-    code = step(a, stop)
+    code = step(a, min(stop, next_expected(a)))
     return trigger(a, start) if code == 0 else code
 
 
@@ -280,6 +286,7 @@ def evaluate(a, t):
     return realize(a, REPORT)
 
 
+@part("A>i")
 def finish(a):
     """Termination, once for each end of a run; signals that its handlers raise stay set."""
     if a.agenda[FINISHED] != 0:
@@ -296,7 +303,3 @@ def finish(a):
     if code != 0:
         return code
     return FAILED_HANDLER if a.places[SEVERITY] == FAILED_STATUS else REACHED
-
-
-for _function in (note_jump, start_step, one_step, finish, end_step):
-    _function.__dict__["__whole__"] = True

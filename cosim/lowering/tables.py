@@ -75,7 +75,7 @@ class Tables:
         self._handlers(integrator)
         self._witnesses(state, integrator, policy)
         self._memories()
-        self._rooms()
+        self._rooms(integrator._work.size)
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
         self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + len(self.handlers), dtype=np.int64)
@@ -208,7 +208,7 @@ class Tables:
         self._table(layout.SWAPS, swaps)
         self._table(layout.RINGS, [ring.offset for ring in system.rings])
 
-    def _rooms(self) -> None:
+    def _rooms(self, work: int) -> None:
         system, witnesses, entries = self.system, len(self.witnesses), len(self.handlers)
         arrays = system.start_arrays()
         kept = sum(arrays[name].size for name in "ypd")
@@ -222,6 +222,7 @@ class Tables:
             (layout.PROBED_Y, system.ny),
             (layout.PROBED_C, cache),
             (layout.INNER_C, inner),
+            (layout.KEPT_WORK, work if witnesses else 0),
             (layout.LEVELS, 2 * witnesses),
             (layout.ENDS, 2 + 2 * witnesses),
             (layout.POINTS, ROWS * (1 + 2 * witnesses)),

@@ -6,6 +6,7 @@ import math
 
 from cosim.compiled.walker import walk
 from cosim.lowering.agenda import next_time, row_of, serve
+from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_ANSWER, FAILED_HANDLER, FAILED_SIGNALS
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.copies import keep, take_over
@@ -73,6 +74,7 @@ def is_due(a, entry, does, causes):
     return True
 
 
+@part("Aii>i")
 def list_due(a, does, causes):
     """Note which handlers are due and what stands on their timers; how many."""
     due = a.program[DUE]
@@ -88,6 +90,7 @@ def list_due(a, does, causes):
     return count
 
 
+@part("A>v")
 def done(a):
     """The handlers that were due are no longer."""
     for entry in range(a.program[ENTRIES]):
@@ -105,6 +108,7 @@ def answer(a, severity, entry):
         a.places[SOURCE] = entry
 
 
+@part("Ai>i")
 def updates(a, causes):
     """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
     for does in range(1, 3):
@@ -127,6 +131,7 @@ def updates(a, causes):
     return 0
 
 
+@part("Ai>i")
 def publishes(a, causes):
     """Publishes in order of cause; all run, whatever one of them answers. 0 or a code."""
     if list_due(a, PUBLISH, causes) == 0:
@@ -141,6 +146,7 @@ def publishes(a, causes):
     return 0
 
 
+@part("Aii>i")
 def handle(a, cause, does):
     """Run the handlers of one cause and kind; all read the state as it is, their writes come after.
 
@@ -191,6 +197,7 @@ def next_place(a, array):
     return at + a.p.shape[0]
 
 
+@part("Aii>i")
 def run_handler(a, entry, row):
     """Fill in what it may change, call it, check what it answers; 0 or a code."""
     code = realize(a, REPORT if a.program[row + NEEDS_REPORT] != 0 else MOTION)
@@ -222,6 +229,7 @@ def run_handler(a, entry, row):
     return 0
 
 
+@part("Ai>v")
 def write_results(a, row):
     """What a handler has written into the cache, into the working copy."""
     for i in range(a.program[row + NEXT]):
@@ -249,6 +257,7 @@ def is_signaled(a):
     return False
 
 
+@part("A>i")
 def take_signals(a):
     """Rounds of signaled updates until no signal is set; 0 or a code."""
     rounds = 0
@@ -268,7 +277,3 @@ def take_signals(a):
         if code != 0:
             return code
     return 0
-
-
-for _function in (is_due, list_due, done, updates, publishes, handle, run_handler, take_signals):
-    _function.__dict__["__whole__"] = True

@@ -10,6 +10,7 @@ import math
 from cosim.integration.layout import FIXED
 from cosim.integration.layout import START as STEP_START
 from cosim.lowering.agenda import row_of
+from cosim.lowering.arrays import part
 from cosim.lowering.calls import call_rates, call_search
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_HOLD, FAILED_SIDE
@@ -18,6 +19,7 @@ from cosim.lowering.layout import (
     BEFORE,
     BLOCK,
     CAUSE,
+    CHEAP,
     CROSSED,
     DOES,
     ENDS,
@@ -25,6 +27,7 @@ from cosim.lowering.layout import (
     FIRED_BY,
     FIRST_ENTRY,
     FLAG,
+    KEPT_WORK,
     LEVELS,
     LOW,
     NOW,
@@ -49,9 +52,17 @@ from cosim.lowering.layout import (
 )
 from cosim.lowering.realize import complete, redo
 from cosim.lowering.updates import TRIGGERED
-from cosim.simulation.agenda import COLUMNS, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE
-from cosim.simulation.continuous_phase import CHARACTERISTIC_TIME, CORRECTIONS
-from cosim.simulation.crossing import FOUND, HEADER
+from cosim.simulation.agenda import COLUMNS, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE
+from cosim.simulation.continuous_phase import (
+    AIM,
+    CHARACTERISTIC_TIME,
+    CORRECTIONS,
+    LONGER,
+    NEARLY,
+    REPEATED,
+    SECANTS,
+)
+from cosim.simulation.crossing import FOUND, HEADER, LEFT, RIGHT, crosses
 from cosim.simulation.crossing import POINTS as ROWS
 from cosim.simulation.isolation import CLOSER, DIFFERENCE, RATE_SPACING
 from cosim.simulation.witness import BOTH, FALLING, RISING
@@ -78,15 +89,13 @@ def is_condition(a, i):
     return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i + 1] != 0
 
 
-def crosses(a, i, before, after):
+def has_crossed(a, i, before, after):
     """Whether going from one value to another, above its level, is an event."""
-    way = a.probe[HEADER + 3 * i + 2]
     guard = a.scratch[a.program[LEVELS] + 2 * i + 1]
-    falls = way % 2 == 1 and before > 0.0 and after <= 0.0
-    rises = way >= 2 and before < 0.0 and after >= 0.0
-    return falls or rises or (before == 0.0 and guard * after < 0.0)
+    return crosses(before, after, a.probe[HEADER + 3 * i + 2], guard)
 
 
+@part("A>i")
 def start_witnesses(a):
     """At the beginning of a run; 0 or a code."""
     for i in range(a.program[WITNESSES]):
@@ -94,6 +103,7 @@ def start_witnesses(a):
         for column in range(COLUMNS):
             a.clock[at + column] = 0.0
         a.clock[at + FIRED] = -math.inf
+        a.clock[at + EXPECTED] = math.inf
         now = value(a, i)
         a.clock[at + VALUE] = now
         way = direction_of(a, i)
@@ -106,10 +116,35 @@ def start_witnesses(a):
 
 def note(a):
     """At the end of a step: what is written from here on is a jump from these values."""
+    late = False
     for i in range(a.program[WITNESSES]):
         a.clock[memory_of(a, i) + VALUE] = value(a, i)
+        late = late or a.clock[memory_of(a, i) + EXPECTED] <= a.clock[TIME]
+    if late:
+        forget_expected(a)  # one did not come true
 
 
+def forget_expected(a):
+    """Nothing that was foreseen can be relied on any more."""
+    for i in range(a.program[WITNESSES]):
+        a.clock[memory_of(a, i) + EXPECTED] = math.inf
+
+
+def foresees(a):
+    """Whether steps may be made to end where a step before has foreseen an event."""
+    return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0
+
+
+def next_expected(a):
+    """When the next crossing is expected; infinite when none is."""
+    first = math.inf
+    if foresees(a):
+        for i in range(a.program[WITNESSES]):
+            first = min(first, a.clock[memory_of(a, i) + EXPECTED])
+    return first
+
+
+@part("A>v")
 def begin_watch(a):
     """At the start of a step: the witnesses, and the levels that they are compared with."""
     for i in range(a.program[WITNESSES]):
@@ -129,6 +164,7 @@ def level(a, i):
     return a.scratch[a.program[LEVELS] + 2 * i]
 
 
+@part("Af>v")
 def look(a, spacing):
     """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
     n = a.y.shape[0]
@@ -166,6 +202,7 @@ def spacing_of(x):
     return max(math.ldexp(1.0, exponent - 53), 5e-324)
 
 
+@part("Af>i")
 def trigger(a, start):
     """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
     count = a.program[WITNESSES]
@@ -173,58 +210,106 @@ def trigger(a, start):
         return 0
     crossed = a.program[CROSSED]
     length = isolation_window(a)
+    stop = a.clock[TIME]
+    attempted = stop - start
     located = False
     for i in range(count):
         before = a.scratch[a.program[BEFORE] + i] - level(a, i)
-        a.places[crossed + i] = 1 if crosses(a, i, before, value(a, i) - level(a, i)) else 0
+        after = value(a, i) - level(a, i)
+        a.scratch[a.program[ENDS] + 2 + i] = before
+        a.scratch[a.program[ENDS] + 2 + count + i] = after
+        a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
         located = located or a.places[crossed + i] != 0
-    if length == length:
-        code = search(a, length)
-        if code < 0:
-            return -code
+    if length != length:
+        length = attempted
+    else:
+        code = complete(a)
+        if code != 0:
+            return code
+        for m in range(a.work.shape[0]):
+            a.scratch[a.program[KEPT_WORK] + m] = a.work[m]
+        found = search(a, a.work[STEP_START], stop, length)
+        if found < 0:
+            return -found
         located = False
-        if code == FOUND:
+        if found == FOUND:
+            aim = a.scratch[a.program[ENDS] + 1]
             code = go_to(a, length)
             if code != 0:
                 return code
             for i in range(count):
                 located = located or a.places[crossed + i] != 0
+            if located and foresees(a) and a.clock[TIME] < stop:
+                expect(a, aim, stop, length)
     if located:
-        fire(a, length if length == length else a.clock[TIME] - start)
+        fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
     note(a)
     return 0
 
 
-def search(a, window):
-    """The first crossing inside the last step: FOUND, another number, or minus a code."""
-    code = complete(a)
-    if code != 0:
-        return -code
+@part("Afff>i")
+def search(a, start, stop, window):
+    """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
     n = a.y.shape[0]
     size = a.c.shape[0]
     count = a.program[WITNESSES]
     y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
     c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    work = a.scratch[a.program[KEPT_WORK] : a.program[KEPT_WORK] + a.work.shape[0]]
     ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 2 * count]
     levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
     points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
-    for i in range(count):
-        ends[2 + i] = a.scratch[a.program[BEFORE] + i] - level(a, i)
-        ends[2 + count + i] = value(a, i) - level(a, i)
     for m in range(size):
         c[m] = a.c[m]
-    start = a.work[STEP_START]
-    stop = a.clock[TIME]
-    found = call_search(
-        a.program[SEARCH],
-        (a.watched, a.ints, start, stop, a.p, a.d, a.k, a.h, y, c, a.probe, a.coefficients, a.work)
-        + (levels, ends, points, max(CLOSER * window, 4.0 * spacing_of(abs(stop))))
-        + (DIFFERENCE * (stop - start),),
-    )
+    state = (a.p, a.d, a.k, a.h, y, c)
+    method = (a.coefficients, work, levels, ends, points)
+    lengths = (max(CLOSER * window, 4.0 * spacing_of(abs(stop))), DIFFERENCE * (stop - start))
+    schedule = (a.watched, a.ints, start, stop)
+    found = call_search(a.program[SEARCH], schedule + state + (a.probe,) + method + lengths)
     if found < 0:
         a.places[BLOCK] = a.program[a.program[WATCHED_AT] - found - 1]
         return -CODE_BLOCK
     return found
+
+
+def expect(a, aim, stop, window):
+    """Note what the step that went on to `stop` has foreseen for the time behind the present one."""
+    count = a.program[WITNESSES]
+    reliable = a.clock[TIME] == aim  # dense output is as exact as the method here
+    for i in range(count):
+        at = memory_of(a, i) + EXPECTED
+        if a.clock[at] <= stop or not reliable:
+            a.clock[at] = math.inf
+    if not reliable:
+        return
+    width = 1 + 2 * count
+    start = aim
+    left = 0
+    for i in range(count):
+        if a.places[a.program[CROSSED] + i] != 0:
+            a.probe[HEADER + 3 * i + 2] = 0
+        else:
+            left += 1
+    more = True
+    while more and left > 0 and left < count:
+        for i in range(count):
+            high = a.scratch[a.program[POINTS] + RIGHT * width + 1 + i]
+            a.scratch[a.program[ENDS] + 2 + i] = high
+        if search(a, start, stop, window) != FOUND:
+            break
+        start = a.scratch[a.program[ENDS] + 1]
+        more = False
+        for i in range(count):
+            low = a.scratch[a.program[POINTS] + LEFT * width + 1 + i]
+            high = a.scratch[a.program[POINTS] + RIGHT * width + 1 + i]
+            if has_crossed(a, i, low, high):
+                at = memory_of(a, i) + EXPECTED
+                a.clock[at] = min(a.clock[at], start + AIM * window)
+                a.probe[HEADER + 3 * i + 2] = 0
+                left -= 1
+                more = True
+    for i in range(count):
+        a.probe[HEADER + 3 * i + 2] = direction_of(a, i)
 
 
 def compare_with_low(a, target):
@@ -233,7 +318,7 @@ def compare_with_low(a, target):
     for i in range(count):
         now = value(a, i) - level(a, i)
         a.scratch[a.program[NOW] + i] = now
-        a.places[target + i] = 1 if crosses(a, i, a.scratch[a.program[LOW] + i], now) else 0
+        a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[LOW] + i], now) else 0
 
 
 def is_missing(a, wanted, there):
@@ -258,6 +343,7 @@ def largest_shift(a, wanted):
     return shift
 
 
+@part("Af>i")
 def go_to(a, length):
     """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
 
@@ -272,15 +358,17 @@ def go_to(a, length):
         low = a.scratch[a.program[POINTS] + 1 + i]
         a.scratch[a.program[LOW] + i] = low
         high = a.scratch[a.program[POINTS] + width + 1 + i]
-        a.places[wanted + i] = 1 if crosses(a, i, low, high) else 0
+        a.places[wanted + i] = 1 if has_crossed(a, i, low, high) else 0
     time = a.scratch[a.program[ENDS] + 1]
     reach = length
     before = a.work[STEP_START]
+    if stop - time <= NEARLY * length:
+        time = stop  # the step ends there already
     latest = before  # at which not all have crossed
     compare_with_low(a, there)
     earliest = math.inf if is_missing(a, wanted, there) else stop
     missing = False
-    for _ in range(CORRECTIONS):
+    for n in range(CORRECTIONS):
         if a.clock[TIME] != time:
             code = redo(a, time)
             if code != 0:
@@ -291,15 +379,15 @@ def go_to(a, length):
             latest = time
         else:
             earliest = time
-        look(a, min(1e-6, 1e-3 * (time - before)))
+        look(a, min(1e-6, 1e-3 * (stop - before)))
         shift = largest_shift(a, wanted)
         if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
             break
         guess = time + shift + 0.25 * length
-        if not latest < guess < earliest:
+        if not latest < guess < earliest or (n >= SECANTS and n % 2 == 0):
             guess = 0.5 * (latest + earliest)
-            if earliest == math.inf:
-                guess = time + reach
+            if missing and latest + reach < earliest:
+                guess = latest + reach
                 reach = 4.0 * reach
         if guess in (latest, earliest):
             break
@@ -312,7 +400,8 @@ def go_to(a, length):
     return 0
 
 
-def fire(a, length):
+@part("Af>v")
+def fire(a, near_by):
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
     look(a, RATE_SPACING)
     now = a.clock[TIME]
@@ -320,7 +409,8 @@ def fire(a, length):
         at = memory_of(a, i)
         a.clock[at + RATE] = a.scratch[a.program[RATES_NOW] + i]
         if a.places[a.program[CROSSED] + i] != 0:
-            near = now - a.clock[at + FIRED] <= NEAR * length
+            a.clock[at + EXPECTED] = math.inf
+            near = now - a.clock[at + FIRED] <= near_by
             a.clock[at + REPEATS] = a.clock[at + REPEATS] + 1.0 if near else 0.0
             a.clock[at + FIRED] = now
     for entry in range(a.program[ENTRIES]):
@@ -334,6 +424,7 @@ def fire(a, length):
 def jumps(a):
     """Which witnesses crossed because somebody wrote to the state since the last step, into CROSSED."""
     found = False
+    forget_expected(a)
     for i in range(a.program[WITNESSES]):
         before = a.clock[memory_of(a, i) + VALUE]
         now = value(a, i)
@@ -356,6 +447,7 @@ def list_pending(a):
             a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 1
 
 
+@part("A>i")
 def turned(a):
     """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
     if a.program[WITNESSES] == 0:
@@ -364,6 +456,15 @@ def turned(a):
     moved = False
     for m in range(a.y.shape[0]):
         moved = moved or a.scratch[a.program[STARTING] + m] != a.y[m]
+    some = False
+    for i in range(a.program[WITNESSES]):
+        some = some or a.places[a.program[FIRED_BY] + i] != 0
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        same = value(a, i) == a.clock[at + VALUE]
+        same = same and a.scratch[a.program[RATES_NOW] + i] == a.clock[at + RATE]
+        if not (some and same):
+            a.clock[at + EXPECTED] = math.inf
     for i in range(a.program[WITNESSES]):
         if a.places[a.program[FIRED_BY] + i] == 0:
             continue
@@ -393,7 +494,3 @@ def turned(a):
             a.places[WITNESS] = i
             return FAILED_HOLD
     return 0
-
-
-for _function in (look, trigger, search, go_to, fire, jumps, turned, start_witnesses, begin_watch, note):
-    _function.__dict__["__whole__"] = True

@@ -1,0 +1,69 @@
+"""Lowered event handlers and witnesses against the Simulator, bit by bit."""
+
+from __future__ import annotations
+
+import pytest
+from event_parts import Ball, Clockwork
+from lowered_run import LoweredRun, compare
+
+import cosim
+from cosim.lowering import codes, layout
+
+TIMES = [0.05, 0.1, 0.26, 0.26, 0.5, 0.77, 1.3]
+
+
+def system_of(*parts: type[cosim.Component], **values: float) -> cosim.System:
+    model = cosim.Model("events")
+    for part in parts:
+        model.add(part, part.__name__.lower(), **(values if part is parts[0] else {}))
+    return model.build()
+
+
+@pytest.mark.parametrize("integrator", ["dormand_prince", "radau5"])
+def test_every_cause_and_kind(integrator: str) -> None:
+    writes = {0.5: [("clockwork.drive", 0.5)], 0.77: [("clockwork.period", 0.07), ("clockwork.z", 2.0)]}
+    run = compare(system_of(Clockwork), f"integrators.{integrator}", TIMES, writes, accuracy=1e-6)
+    assert run.arrays["k"].max() > 100
+
+
+def test_every_cause_with_fixed_steps() -> None:
+    compare(system_of(Clockwork), "integrators.runge_kutta_4", TIMES, fixed_step=0.01)
+
+
+def test_a_request_to_stop() -> None:
+    run = compare(system_of(Clockwork, stop_at=0.3), "integrators.dormand_prince", TIMES, accuracy=1e-6)
+    assert run.time < 0.77
+
+
+@pytest.mark.parametrize(
+    ("integrator", "options"),
+    [
+        ("dormand_prince_853", {"accuracy": 1e-8}),
+        ("radau5", {"accuracy": 1e-5}),
+        ("velocity_verlet", {"fixed_step": 0.02}),
+        ("runge_kutta_merson", {"fixed_step": 0.02, "accuracy": 1e-4}),
+    ],
+)
+def test_witnesses(integrator: str, options: dict[str, float]) -> None:
+    writes = {0.77: [("ball.floor_height", 0.6)], 1.3: [("ball.floor_height", -0.2)]}
+    system = system_of(Ball)
+    times = [*TIMES, 2.0, 2.6]
+    run = compare(system, f"integrators.{integrator}", times, writes, **options)
+    assert run.arrays["k"].max() >= 3
+
+
+def test_events_without_end_are_told_by_a_code() -> None:
+    run = LoweredRun(system_of(Ball, restitution=0.5), "integrators.dormand_prince", accuracy=1e-6)
+    assert run.call("initialize") == codes.REACHED
+    assert run.call("advance", 3.0) == codes.FAILED_HOLD
+    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "ball.floor"
+
+
+def test_reported_events_without_end_go_on() -> None:
+    compare(
+        system_of(Ball, restitution=0.5),
+        "integrators.dormand_prince",
+        [1.0, 1.35],
+        accuracy=1e-6,
+        endless_events="report",
+    )
