@@ -10,8 +10,12 @@ from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_mechanics import Multibody
 
-ADAPTIVE = ("runge_kutta_merson", "dormand_prince_853", "radau5", "bdf", "esdirk43")
-FIXED = ("explicit_euler", "velocity_verlet", "implicit_euler", "bdf")
+LONG = pytest.mark.thorough  # each method is compiled
+ADAPTIVE = ("dormand_prince_853", *(pytest.param(n, marks=LONG) for n in ("radau5", "bdf", "esdirk43")))
+FIXED = (
+    "explicit_euler",
+    *(pytest.param(n, marks=LONG) for n in ("velocity_verlet", "implicit_euler", "bdf")),
+)
 TIMES = [0.1, 0.1, 0.37, 1.0]
 
 
@@ -50,7 +54,7 @@ def test_fixed_steps(name: str) -> None:
 
 def test_inputs_and_parameters_between_steps() -> None:
     writes = {0.37: [("spring.force", 2.0)], 1.0: [("spring.stiffness", 9.0), ("spring.x", 0.25)]}
-    compare(oscillator(), "integrators.dormand_prince", TIMES, writes, accuracy=1e-7)
+    compare(oscillator(), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-7)
 
 
 def loop() -> cosim.System:
@@ -66,10 +70,12 @@ def loop() -> cosim.System:
     return model.build()
 
 
+@LONG
 def test_constraints_are_met_at_the_start_and_kept() -> None:
     compare(loop(), "integrators.dormand_prince", [0.2, 0.5], accuracy=1e-6)
 
 
+@LONG
 def test_the_same_bytes_in_plain_python() -> None:
     """The other tests compare runs of one kind; this one the two kinds."""
     assert results_in_other_mode(Bytes, "run") == Bytes.run()
