@@ -170,6 +170,33 @@ def test_a_failing_component_is_a_message_and_a_status(tmp_path: Path) -> None:
         assert fmu["fuse.through"] == 0.5
 
 
+def test_what_a_run_finds_is_a_warning(tmp_path: Path) -> None:
+    from cosim_mechanics import Multibody
+
+    model = Multibody("spinning", gravity=(0, 0, 0))
+    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
+    model.joint("bushing", child=body, q=[0, 1.3, 0, 0, 0, 0], u=[0, 1.0, 0, 0, 0, 0], name="joint")
+    model.add(
+        "mechanics.linear_bushing",
+        "mount",
+        body1="ground",
+        body2=body,
+        stiffness=[0.01] * 6,
+        damping=[0.0] * 6,
+    )
+    with running(export(model, tmp_path / "x.fmu")) as fmu:
+        fmu.start()
+        fmu.steps(0, 10)
+        assert fmu.messages == []
+        saved = fmu.slave.getFMUState()
+        for _ in range(2):
+            fmu.steps(10, 20)
+            assert len(fmu.messages) == 1
+            assert "mount.status at t = 0.1" in fmu.messages[0] and "within 6 degrees" in fmu.messages[0]
+            fmu.slave.setFMUState(saved)
+            fmu.messages.clear()
+
+
 def wrong(fmu: Fmu, call: Any) -> str:
     """What an FMU logs about a call that it answers with an error."""
     from fmpy.fmi1 import FMICallException

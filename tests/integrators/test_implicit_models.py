@@ -119,6 +119,23 @@ def test_many_states_go_through_sparse_matrices(method) -> None:
     assert np.abs(ends[1] - ends[0]).max() < 3e-5
 
 
+@pytest.mark.parametrize("distance", [0.1, 0.31])
+def test_targets_on_the_way_do_not_shorten_the_steps_between(distance) -> None:
+    """With a target at each end of a step and no more, backward differences keep order and length."""
+    system = BlockSystem(HIRES.block, 8)
+    steps, ends = [], []
+    for targets in ([31.0], [distance * (i + 1) for i in range(round(31.0 / distance))]):
+        state = system.state(HIRES.start)
+        integrator = Bdf(accuracy=1e-6, absolute_tolerance=1e-10)
+        integrator.initialize(system, state)
+        for target in targets:
+            assert integrator.advance(system, state, target) is cosim.StepCode.DONE
+        steps.append(integrator.statistics.steps)
+        ends.append(state.y.copy())
+    assert steps[1] < 1.1 * len(targets) + 1.3 * steps[0]
+    assert np.abs(ends[1] / ends[0] - 1.0).max() < 1e-4
+
+
 @pytest.mark.parametrize("method", ALL)
 def test_two_states_side_by_side(method) -> None:
     """One integrator for two States in turn takes the same steps as one for each."""

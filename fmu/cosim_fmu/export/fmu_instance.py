@@ -51,6 +51,7 @@ class FmuInstance:
         self.simulator: cosim.Simulator | None = None
         self.stop_time: float | None = None
         self.mode = INSTANTIATED
+        self._told = 0
         self._plans: dict[tuple[str, tuple[int, ...]], tuple[cosim.Stage, list[tuple[int, int]]]] = {}
 
     # life
@@ -141,6 +142,14 @@ class FmuInstance:
                 f"the step ends after the stop time {self.stop_time!r} s that fmi2SetupExperiment gave"
             )
 
+    def news(self) -> list[str]:
+        """What the simulation has found since this was last asked, in sentences: see `Simulator.findings`."""
+        if self.simulator is None or len(self.simulator.findings) == self._told:
+            return []
+        new = self.simulator.findings[self._told :]
+        self._told += len(new)
+        return [f"{found.witness} at t = {found.time!r} s: {found.message}" for found in new]
+
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
         self._need(STEPPING, STOPPED)
@@ -152,6 +161,7 @@ class FmuInstance:
             self.mode = STOPPED
 
     def _make_simulator(self) -> cosim.Simulator:
+        self._told = 0
         with cosim.use_registry(self.registry):
             return cosim.Simulator(
                 self.system,

@@ -321,6 +321,8 @@ def create_slave_class() -> type:
             except BaseException as error:
                 self._wrong(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
                 return False
+            for text in self._instance.news():
+                self._report(Fmi2Status.warning, text)
             if wish:
                 self._report(Fmi2Status.discard, f"fmi2DoStep({current_time!r}, {step_size!r}): {wish}")
             return not wish
@@ -424,10 +426,10 @@ def create_slave_class() -> type:
         def _report(self, status: Any, text: str) -> None:
             """To the host, which may not have logging on, and to Python's own logging."""
             self.log_queue.append(LogMsg(status, f"logStatus{status.name.capitalize()}", _loggable(text)))
-            self._note(text)
+            self._note(text, logging.WARNING if status == Fmi2Status.warning else logging.ERROR)
 
-        def _note(self, text: str) -> None:
-            logging.getLogger("cosim.fmu").error("%s: %s", self.instance_name, text)
+        def _note(self, text: str, level: int = logging.ERROR) -> None:
+            logging.getLogger("cosim.fmu").log(level, "%s: %s", self.instance_name, text)
 
     return Slave
 

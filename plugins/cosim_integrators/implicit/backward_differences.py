@@ -59,7 +59,7 @@ CHANGE_SIZE = 36
 LARGEST_GROWTH = 10.0
 LARGEST_SHRINK = 0.2
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
-SAME_DISTANCE = 1e-8
+NEARLY_EQUAL = 0.5  # by so much targets may change a step without a new choice of order and step
 SLOW_RATE = 0.3  # of convergence, from which on a new Jacobian pays (tried on van der Pol, HIRES and others)
 BACK = 2.0  # a step that a target made short may be followed by one so many times as long
 
@@ -111,7 +111,14 @@ def load_differences(step, work, memory, n):
         differences[m] = start[m]
     order = int(memory[ORDER])
     if step != last:
-        change_distance(differences, order, step / last, n, work)
+        ratio = step / last
+        change_distance(differences, order, ratio, n, work)
+        power = 1.0
+        for _ in range(order + 1):
+            power *= ratio
+        for m in range(n):  # these are for estimates of errors alone
+            differences[(order + 1) * n + m] *= power
+            differences[(order + 2) * n + m] *= power * ratio
     return order
 
 
@@ -168,8 +175,8 @@ def accept_differences(t, t_end, ideal, y, c, method, settings, memory, work):
     n = y.shape[0]
     step = t_end - t
     order = int(memory[ORDER]) if memory[LAST] > 0.0 else 1
-    same = abs(step - memory[LAST]) <= SAME_DISTANCE * step
-    memory[EQUAL] = memory[EQUAL] + 1.0 if same else 1.0
+    equal = NEARLY_EQUAL * step <= memory[LAST] <= step / NEARLY_EQUAL
+    memory[EQUAL] = memory[EQUAL] + 1.0 if equal else 1.0
     differences = family_vectors(work, 0, DIFFERENCES, n)
     predicted = vector(work, V_BASE, n)
     for m in range(n):
