@@ -5,7 +5,7 @@ r_i), the limit of infinitely many small resets is a continuous push: y' = f + s
 lambda_i >= 0 such that the held witnesses stay at zero: W'' = -2 k W' - k^2 W. What constraints forbid is
 taken out of r_i first, in the metric of the mass matrix. Where its handlers have *switched* discrete
 variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i
-has the variables of witness i switched over.
+has the variables of witness i switched over. Where both kinds are held, all lambda_i are found together.
 
 The block comes after all others of an evaluation. Its row holds what `SlidingSystem` writes there; the
 numbers that it works with follow the cache of the State.
@@ -19,9 +19,9 @@ PUSHED, SWITCHED = 0, 1
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
-# The row: states, held witnesses, how they are held, blocks of an evaluation, blocks that take out of a push
-# what constraints forbid, then where these tables start.
-STATES, HELD, KIND, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT = range(8)
+# The row: states, held witnesses, those of them that are pushed, blocks of an evaluation, blocks that take
+# out of a push what constraints forbid, then where these tables start. A witness has its value, rate and kind.
+STATES, HELD, PUSHES, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT = range(8)
 NUMBERS_AT, CACHE_SIZE, TABLE_AT = 8, 9, 10
 
 
@@ -59,7 +59,7 @@ def values_along(t, y, direction, flows, p, d, k, h, ints, first, scratch_y, scr
         shifted(y, amount, direction, scratch_y)
         evaluate(t + amount * flows, scratch_y, p, d, k, h, scratch_c, ints, first)
         for i in range(held):
-            value = scratch_c[ints[ints[first + WITNESS_AT] + 2 * i]]
+            value = scratch_c[ints[ints[first + WITNESS_AT] + 3 * i]]
             if sign == 0:
                 out[i] = value
             else:
@@ -73,7 +73,7 @@ def rates_at(t, y, p, d, k, h, ints, first, flow, spare_y, scratch_c, out):
     evaluate(t, y, p, d, k, h, scratch_c, ints, first)
     declared = True
     for i in range(held):
-        rate = ints[ints[first + WITNESS_AT] + 2 * i + 1]
+        rate = ints[ints[first + WITNESS_AT] + 3 * i + 1]
         if rate < 0:
             declared = False
         else:
@@ -162,65 +162,70 @@ def sliding_field(t, y, p, d, k, h, c, ints, first, count):
     for m in range(n):
         flow[m] = c[m]
     witness_at = ints[first + WITNESS_AT]
-    if ints[first + KIND] == SWITCHED:
-        at = ints[first + SWITCH_AT]
-        for j in range(held):
+    at = ints[first + SWITCH_AT]
+    for j in range(held):
+        direction = directions[j * n : j * n + n]
+        if ints[witness_at + 3 * j + 2] == PUSHED:
+            allowed(t, y, pushes[j * n : j * n + n], p, d, k, scratch_c, ints, first, direction)
+    for j in range(held):
+        if ints[witness_at + 3 * j + 2] == SWITCHED:
             switch(d, k, p, ints, at, numbers, 1)
             evaluate(t, y, p, d, k, h, scratch_c, ints, first)
             switch(d, k, p, ints, at, numbers, 0)
             for m in range(n):
                 directions[j * n + m] = scratch_c[m] - flow[m]
             at += 1 + 3 * ints[at]
-        for j in range(held):
-            direction = directions[j * n : j * n + n]
-            values_along(t, y, direction, 0.0, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
+    pushed = ints[first + PUSHES]
+    for j in range(-1, held):
+        direction = flow if j < 0 else directions[j * n : j * n + n]
+        moving = 1.0 if j < 0 else 0.0
+        if pushed < held:
+            values_along(t, y, direction, moving, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
             for i in range(held):
-                matrix[i * held + j] = first_rates[i]
-        values_along(t, y, flow, 1.0, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
-        for i in range(held):
-            multipliers[i] = -first_rates[i] - RETURN_RATE * c[ints[witness_at + 2 * i]]
-        solve(matrix, multipliers, held)
-        for i in range(held):
-            multipliers[i] = min(max(multipliers[i], 0.0), 1.0)
-    else:
-        for j in range(held):
-            push = pushes[j * n : j * n + n]
-            allowed(t, y, push, p, d, k, scratch_c, ints, first, directions[j * n : j * n + n])
-        for j in range(-1, held):
-            direction = flow if j < 0 else directions[j * n : j * n + n]
-            moving = 1.0 if j < 0 else 0.0
-            for sign in range(2):
-                amount = SPACING if sign == 0 else -SPACING
-                shifted(y, amount, direction, shifted_y)
-                rates_at(
-                    t + amount * moving,
-                    shifted_y,
-                    p,
-                    d,
-                    k,
-                    h,
-                    ints,
-                    first,
-                    spare,
-                    spare2,
-                    scratch_c,
-                    first_rates,
-                )
-                for i in range(held):
-                    if sign == 0:
-                        second_rates[i] = first_rates[i]
-                        continue
+                if ints[witness_at + 3 * i + 2] == SWITCHED:
+                    if j < 0:
+                        multipliers[i] = -first_rates[i]
+                    else:
+                        matrix[i * held + j] = first_rates[i]
+        for sign in range(2 if pushed > 0 else 0):
+            amount = SPACING if sign == 0 else -SPACING
+            shifted(y, amount, direction, shifted_y)
+            rates_at(
+                t + amount * moving,
+                shifted_y,
+                p,
+                d,
+                k,
+                h,
+                ints,
+                first,
+                spare,
+                spare2,
+                scratch_c,
+                first_rates,
+            )
+            for i in range(held):
+                if sign == 0:
+                    second_rates[i] = first_rates[i]
+                elif ints[witness_at + 3 * i + 2] == PUSHED:
                     slope = (second_rates[i] - first_rates[i]) / (2.0 * SPACING)
                     if j < 0:
                         multipliers[i] = -slope
                     else:
                         matrix[i * held + j] = slope
+    if pushed > 0:
         rates_at(t, y, p, d, k, h, ints, first, spare, spare2, scratch_c, first_rates)
-        for i in range(held):
-            multipliers[i] -= RETURN_RATE * (2.0 * first_rates[i] + RETURN_RATE * c[ints[witness_at + 2 * i]])
-        solve(matrix, multipliers, held)
-        for i in range(held):
-            multipliers[i] = max(multipliers[i], 0.0)
+    for i in range(held):
+        value = c[ints[witness_at + 3 * i]]
+        if ints[witness_at + 3 * i + 2] == PUSHED:
+            multipliers[i] -= RETURN_RATE * (2.0 * first_rates[i] + RETURN_RATE * value)
+        else:
+            multipliers[i] -= RETURN_RATE * value
+    solve(matrix, multipliers, held)
+    for i in range(held):
+        multipliers[i] = max(multipliers[i], 0.0)
+        if ints[witness_at + 3 * i + 2] == SWITCHED:
+            multipliers[i] = min(multipliers[i], 1.0)
     for i in range(held):
         for m in range(n):
             c[m] += multipliers[i] * directions[i * n + m]

@@ -25,7 +25,6 @@ class SlidingSystem:
     system : System
     witnesses : list of Witness
     holds : list of Hold
-        All of one kind.
     """
 
     def __init__(self, system: System, witnesses: list[Witness], holds: list[Hold]) -> None:
@@ -38,21 +37,26 @@ class SlidingSystem:
         corrections = system.table[system.projection[ESTIMATES] : system.projection[DISPLACED]]
         corrections_at = row_at + TABLE_AT + blocks.size
         witness_at = corrections_at + corrections.size
-        switch_at = witness_at + 2 * held
+        switch_at = witness_at + 3 * held
         numbers = [0.0] * held
         numbers += [x for hold in holds for x in (hold.data if hold.kind == PUSHED else [0.0] * n)]
         numbers += [0.0] * (held * n + held * held + 2 * held + 4 * n + cache)
         switches: list[int] = []
-        for hold in holds if holds[0].kind == SWITCHED else []:
+        for hold in holds:
+            if hold.kind != SWITCHED:
+                continue
             variables = np.array(hold.data).reshape(-1, 4)
             switches.append(len(variables))
             for place, offset, present, other in variables.tolist():
                 switches += [int(place), int(offset), len(numbers)]
                 numbers += [present, other]
-        row = [n, held, holds[0].kind, last - first, len(corrections)]
+        pushed = sum(hold.kind == PUSHED for hold in holds)
+        row = [n, held, pushed, last - first, len(corrections)]
         row += [witness_at, switch_at, corrections_at, cache, cache]
         tables = [*blocks.reshape(-1), *corrections.reshape(-1)]
-        places = [x for hold in holds for x in (witnesses[hold.witness].offset, witnesses[hold.witness].rate)]
+        places = []
+        for hold in holds:
+            places += [witnesses[hold.witness].offset, witnesses[hold.witness].rate, hold.kind]
         self.ints = np.array([*system.ints, *row, *tables, *places, *switches], dtype=np.int64)
         address = native.block_address(sliding_field)
         # All blocks stay at their places; those of an evaluation stand once more at the end, with ours.

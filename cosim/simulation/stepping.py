@@ -104,6 +104,7 @@ class Stepping:
     def step(self, state: State, integrator: Integrator, boundary: float, most: int = 1) -> EventStatus:
         """Updates at the start, integration no further than `boundary` (s), publishes at the end."""
         agenda, dispatch = self.agenda, self.dispatch
+        agenda.check_timers(state)
         self.refresh(state)
         status = NOTHING
         if not state.agenda[UPDATES_DONE]:

@@ -245,11 +245,6 @@ class WitnessWatch:
             raise SimulationError(
                 state.time, f"{path} chatters, and its handlers change nothing to hold it by"
             )
-        if any(other.kind != hold.kind for other in held):
-            text = (
-                "others are held whose handlers do something else: one resets states, one switches variables"
-            )
-            raise SimulationError(state.time, f"{path} cannot be held: {text}")
         self.agenda.set_holds(state, pack_holds([*held, hold]))
         memory = self.agenda.memory(state)
         memory[i, LEVEL : REPEATS + 1] = 0.0, 0.0, -np.inf, 0.0

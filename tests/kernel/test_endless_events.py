@@ -235,6 +235,25 @@ def test_friction_holds_a_block_whatever_the_method(method):
     assert abs(simulator.state["block.v"]) < 1e-12
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"integrator": "integrators.velocity_verlet", "fixed_step": 0.01}]
+)
+def test_what_is_pushed_and_what_is_switched_are_held_together(options):
+    system = system_of(block=Rubbed(), ball=BouncingBall(restitution=0.5))
+    simulator = cosim.Simulator(system, accuracy=1e-6, **options)
+    simulator.advance_to(3.0)
+    assert [(f.kind, f.witness) for f in simulator.findings if f.kind in ("held", "released")] == [
+        ("held", "block.moving"),
+        ("held", "ball.floor"),
+    ]
+    assert abs(simulator.state["block.x"] - 1.0) < 1e-7
+    assert abs(simulator.state["ball.height"]) < 1e-7
+    simulator.state["ball.speed"] = 1.0
+    simulator.advance_to(3.1)
+    assert simulator.state["ball.height"] == pytest.approx(0.1 - 0.5 * 9.81 * 0.01, abs=1e-6)
+    assert abs(simulator.state["block.v"]) < 1e-9
+
+
 def test_two_that_come_to_rest_at_the_same_time_do_not_let_go_of_each_other():
     model = cosim.Model("balls")
     model.add(BouncingBall, "one", restitution=0.5)
