@@ -10,7 +10,7 @@ import numpy as np
 from cosim.errors import SimulationError
 from cosim.simulation.agenda import EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
 from cosim.simulation.event_log import EventRecord, Finding
-from cosim.simulation.hold import hold_of, is_switched_over, pack_holds, unpack_holds
+from cosim.simulation.hold import Hold, hold_of, is_switched_over, pack_holds, unpack_holds
 from cosim.simulation.isolation import Isolation
 from cosim.simulation.sliding_field import PUSHED, SWITCHED
 from cosim.simulation.sliding_system import SlidingSystem
@@ -70,8 +70,11 @@ class WitnessWatch:
 
     def note(self, state: State) -> None:
         """At the end of a step: what is written to the State from here on is a jump from these values."""
-        memory = self.agenda.memory(state)
+        memory, sliding = self.agenda.memory(state), self.sliding(state)
         memory[:, VALUE] = self.isolation.values(state)
+        if sliding is not None:
+            held = [hold.witness for hold in sliding.holds]
+            memory[held, RATE] = self.isolation.rates(state)[held]
         if (memory[:, EXPECTED] <= state.time).any():
             memory[:, EXPECTED] = np.inf  # one did not come true
 
@@ -79,6 +82,7 @@ class WitnessWatch:
         """The witnesses that crossed because somebody wrote to the State since the last step."""
         before, after = self.agenda.memory(state)[:, VALUE].copy(), self.isolation.values(state)
         self.agenda.memory(state)[:, EXPECTED] = np.inf
+        self._drop_moved(state, after)
         pairs = enumerate(zip(self.agenda.witnesses, before, after, strict=True))
         crossed = [i for i, (w, a, b) in pairs if w.triggers(a, b)]
         return Located((state.time, state.time), before, after, crossed) if crossed else None
@@ -129,14 +133,28 @@ class WitnessWatch:
         if not np.array_equal(before["y"], state._arrays["y"]):
             still = self._unmoved(state, before)
             kept = [h for h in kept if still[h.witness]]
+        self._let_go(state, [h for h in sliding.holds if h not in kept], "a handler has changed what held it")
+
+    def _drop_moved(self, state: State, values: NDArray[np.float64]) -> None:
+        """Let go of held witnesses that somebody has moved, or set in motion, since the last step."""
+        sliding = self.sliding(state)
+        if sliding is None:
+            return
+        memory, rates = self.agenda.memory(state), self.isolation.rates(state)
+        moved = values != memory[:, VALUE]
+        kicked = rates != memory[:, RATE]
+        gone = [h for h in sliding.holds if moved[h.witness] or (h.kind == PUSHED and kicked[h.witness])]
+        self._let_go(state, gone, "somebody has moved it")
+
+    def _let_go(self, state: State, holds: list[Hold], why: str) -> None:
         values, memory = self.isolation.values(state), self.agenda.memory(state)
-        for hold in sliding.holds:
-            if hold not in kept:
-                i = hold.witness
-                guard = hold.side if values[i] * hold.side <= 0.0 else 0.0
-                memory[i, LEVEL : REPEATS + 1] = values[i] * abs(guard), guard, -np.inf, 0.0
-                self._tell(state, "released", i, "is let go: a handler has changed what held it")
-        self.agenda.set_holds(state, pack_holds(kept))
+        for hold in holds:
+            i = hold.witness
+            guard = hold.side if values[i] * hold.side <= 0.0 else 0.0
+            memory[i, LEVEL : REPEATS + 1] = values[i] * abs(guard), guard, -np.inf, 0.0
+            self._tell(state, "released", i, f"is let go: {why}")
+        held = unpack_holds(self.agenda.holds(state))
+        self.agenda.set_holds(state, pack_holds([hold for hold in held if hold not in holds]))
 
     def _unmoved(self, state: State, before: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """The witnesses whose value and rate are what they were before handlers changed the State."""

@@ -235,9 +235,7 @@ def test_friction_holds_a_block_whatever_the_method(method):
     assert abs(simulator.state["block.v"]) < 1e-12
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"integrator": "integrators.velocity_verlet", "fixed_step": 0.01}]
-)
+@pytest.mark.parametrize("options", [{}, {"integrator": "integrators.velocity_verlet", "fixed_step": 0.01}])
 def test_what_is_pushed_and_what_is_switched_are_held_together(options):
     system = system_of(block=Rubbed(), ball=BouncingBall(restitution=0.5))
     simulator = cosim.Simulator(system, accuracy=1e-6, **options)
@@ -264,3 +262,32 @@ def test_two_that_come_to_rest_at_the_same_time_do_not_let_go_of_each_other():
     assert sorted(held) == ["one.floor", "other.floor"]
     assert len(simulator.events) < 200
     assert abs(simulator.state["one.height"]) < 1e-7 and abs(simulator.state["other.height"]) < 1e-7
+
+
+def held_ball():
+    simulator = ball(accuracy=1e-6)
+    simulator.advance_to(2.0)
+    assert [f.kind for f in simulator.findings] == ["zeno", "held"]
+    return simulator
+
+
+@pytest.mark.parametrize(("height", "speed"), [(0.05, 0.0), (0.0, 0.3)])
+def test_a_held_ball_that_is_moved_or_kicked_falls_freely(height, speed):
+    simulator = held_ball()
+    state = simulator.state
+    state["ball.height"] += height
+    state["ball.speed"] += speed
+    simulator.advance_to(2.04)
+    fallen = height + speed * 0.04 - 0.5 * 9.81 * 0.04**2
+    assert state["ball.height"] == pytest.approx(fallen, abs=1e-6)
+    assert simulator.findings[-1].kind == "released"
+    simulator.advance_to(4.0)
+    assert simulator.findings[-1].kind == "held"
+
+
+def test_what_is_written_beside_a_held_ball_does_not_let_go_of_it():
+    simulator = held_ball()
+    for i in range(1, 20):
+        simulator.state["ball.restitution"] = 0.5 - 0.01 * (i % 2)
+        simulator.advance_to(2.0 + 0.01 * i)
+    assert [f.kind for f in simulator.findings] == ["zeno", "held"]
