@@ -20,7 +20,7 @@ SPACING = 1e-4  # s, and of a push: over which derivatives along the solution ar
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
 # The row: states, held witnesses, those of them that are pushed, blocks of an evaluation, blocks that take
-# out of a push what constraints forbid, then where these tables start. A witness has its value, rate and kind.
+# what constraints forbid out of a push, then where these tables start. Of a witness: value, rate, kind.
 STATES, HELD, PUSHES, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT = range(8)
 NUMBERS_AT, CACHE_SIZE, TABLE_AT = 8, 9, 10
 
