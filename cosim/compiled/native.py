@@ -291,6 +291,11 @@ def _cache_class() -> Any:
                 self.missed = True
             return found
 
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            # Numba's own key has the closure in it, in which dispatchers are new in each process; the name
+            # of the folder stands for everything that the code depends on.
+            return sig, codegen.magic_tuple()
+
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
                 super().save_overload(sig, data)
