@@ -12,6 +12,15 @@ def curve(x):
     return math.sin(x) + 1.0
 
 
+def twice(helper):
+    """A function that makes kernel functions, as methods with parts of their own are made."""
+
+    def doubled(x):
+        return 2.0 * helper(x)
+
+    return doubled
+
+
 class Curve(cosim.Component):
     """sin(t) + 1."""
 
@@ -42,4 +51,5 @@ if __name__ == "__main__":
     state = model.build().default_state()
     state.set_time(0.5)
     value = state.realize()["curve"]
+    assert cosim.compile_function(twice(curve), "f>f")(0.5) == 2.0 * value
     print(json.dumps({"value": float.hex(value), "notes": notes.texts}))
