@@ -40,6 +40,8 @@ class NativeSources:
     ----------
     program : cosim.Program
     interface : FmuInterface
+    indicators : dict of str to (int, float)
+        Path of each witness, where in the cache its value lies, and what it is compared with.
     code : cosim.MachineCode
     tables : str
         The generated C file.
@@ -76,12 +78,14 @@ class NativeSources:
             **settings["integrator_options"],
         )
         self.program.require()
-        indicators: dict[str, tuple[int, float]] = {}
+        self.indicators: dict[str, tuple[int, float]] = {}
         shown: Sequence[str] = ()
         if "me" in kinds:
             variables = with_all_states(system, variables)
             if version == 3:
-                variables, shown = with_indicators(variables, {p: at for p, (at, _) in indicators.items()})
+                variables, shown = with_indicators(
+                    variables, {p: at for p, (at, _) in self.indicators.items()}
+                )
         self.interface = FmuInterface(
             model_name=model.name,
             identifier=c_identifier(model.name),
@@ -91,7 +95,7 @@ class NativeSources:
         )
         self.code = machine_code(self.program)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = NativeModel(self.program, self.interface, indicators, kinds)
+        tables = NativeModel(self.program, self.interface, self.indicators, kinds)
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:

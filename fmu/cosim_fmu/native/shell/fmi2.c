@@ -314,9 +314,13 @@ FMI2_EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real time, fmi2Re
 fmi2Status fmi2DoStep(fmi2Component component, fmi2Real time, fmi2Real size, fmi2Boolean no_return)
 {
     Progress progress;
+    Status status;
     INSTANCE(component);
     (void)no_return;
-    return host_of(instance)->last = answer(do_step(instance, "fmi2DoStep", time, size, 0, &progress));
+    status = check_step(instance, "fmi2DoStep", time, size);
+    if (status == OK && time + size > instance->life.time)
+        status = step_to(instance, "fmi2DoStep", time + size, 0, &progress);
+    return host_of(instance)->last = answer(status);
 }
 
 FMI2_EXPORT fmi2Status fmi2CancelStep(fmi2Component component);

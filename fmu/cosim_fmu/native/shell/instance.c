@@ -259,7 +259,7 @@ Status exit_initialization(Instance *instance, const char *function)
 
 /* Co-Simulation */
 
-static Status check_step(Instance *instance, const char *function, double time, double size)
+Status check_step(Instance *instance, const char *function, double time, double size)
 {
     const Life *life = &instance->life;
     double slack;
@@ -279,19 +279,15 @@ static Status check_step(Instance *instance, const char *function, double time, 
     return OK;
 }
 
-Status do_step(Instance *instance, const char *function, double time, double size, int64_t one, Progress *progress)
+/* To a time, or one step toward it. */
+Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress)
 {
     const Model *model = instance->model;
     Life *life = &instance->life;
-    double target = time + size;
-    int64_t code = 0;
+    int64_t code = call(instance, one && model->step != NULL ? model->step : model->advance, target);
     memset(progress, 0, sizeof *progress);
-    progress->time = life->time;
-    if (check_step(instance, function, time, size) != OK) return ERROR;
-    if (target > life->time) code = call(instance, one && model->step != NULL ? model->step : model->advance, target);
-    life->time = *clock_of(instance, model->clock_time);
-    progress->time = life->time;
-    progress->event = code == model->event_happened;
+    life->time = progress->time = *clock_of(instance, model->clock_time);
+    progress->event = *clock_of(instance, model->clock_changed) != 0.0;
     if (is_failure(model, code)) {
         life->mode = FAILED;
         return failure(instance, function, code);

@@ -77,7 +77,8 @@ Status change_mode(Instance *instance, const char *function, int64_t from, int64
 Status set_up(Instance *instance, const char *function, double start, int64_t has_stop, double stop,
               int64_t has_tolerance, double tolerance);
 Status exit_initialization(Instance *instance, const char *function);
-Status do_step(Instance *instance, const char *function, double time, double size, int64_t one, Progress *progress);
+Status check_step(Instance *instance, const char *function, double time, double size);
+Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress);
 Status terminate(Instance *instance, const char *function);
 
 const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type);

@@ -1,0 +1,126 @@
+"""Native FMUs for FMI 3.0."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from export_parts import Oscillator
+from native_tools import InProcess, export_native, needs_compiler
+
+import cosim
+
+pytestmark = needs_compiler
+MERSON = "integrators.runge_kutta_merson"
+
+
+def oscillator() -> cosim.Model:
+    model = cosim.Model("oscillator")
+    model.add(Oscillator, "osc")
+    return model
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export_native(oscillator(), tmp_path_factory.mktemp("native3") / "oscillator.fmu", fmi=3)
+
+
+@pytest.fixture
+def slave(path: Path, tmp_path: Path) -> Iterator[Any]:
+    from fmpy import extract, read_model_description
+    from fmpy.fmi3 import FMU3Slave
+
+    description = read_model_description(str(path))
+    fmu = FMU3Slave(
+        guid=description.guid,
+        unzipDirectory=extract(str(path), str(tmp_path / "fmu")),
+        modelIdentifier=description.coSimulation.modelIdentifier,
+        instanceName="one",
+    )
+    fmu.references = {v.name: v.valueReference for v in description.modelVariables}
+    yield fmu
+    fmu.freeInstance()
+
+
+def test_co_simulation_equals_the_run_in_python(slave: Any) -> None:
+    slave.instantiate()
+    force, x = slave.references["osc.force"], slave.references["osc.x"]
+    slave.setFloat64([x], [0.25])
+    slave.enterInitializationMode(startTime=0.0)
+    slave.exitInitializationMode()
+    here = InProcess(oscillator(), MERSON, 1e-6).start(**{"osc.x": 0.25})
+    names = list(here.variables)
+    references = [slave.references[name] for name in names]
+    for i in range(40):
+        here["osc.force"] = math.sin(0.3 * i)
+        slave.setFloat64([force], [math.sin(0.3 * i)])
+        event, stop, early, time = slave.doStep(i * 0.01, 0.01)
+        here.advance(i * 0.01 + 0.01)
+        assert (event, stop, early) == (False, False, False) and time == here.state.time
+        assert slave.getFloat64(references) == here.all()
+    state = slave.getFMUState()
+    data = slave.serializeFMUState(state)
+    slave.doStep(0.4, 0.01)
+    after = slave.getFloat64(references)
+    slave.setFMUState(slave.deserializeFMUState(data))
+    slave.doStep(0.4, 0.01)
+    assert slave.getFloat64(references) == after
+
+
+def test_event_mode_and_intermediate_update_with_early_return(slave: Any) -> None:
+    from fmpy.fmi3 import fmi3IntermediateUpdateCallback
+
+    seen: list[tuple[float, bool]] = []
+
+    def update(
+        environment: Any, time: float, wanted: bool, got: bool, done: bool, can: bool, asks: Any, end: Any
+    ) -> None:
+        seen.append((time, can))
+        if can and time >= 0.05:
+            asks[0] = True
+            end[0] = time
+
+    callback = fmi3IntermediateUpdateCallback(update)
+    slave.instantiate(eventModeUsed=True, earlyReturnAllowed=True, intermediateUpdate=callback)
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    assert slave.updateDiscreteStates()[:2] == (False, False)
+    slave.enterStepMode()
+    _, _, early, time = slave.doStep(0.0, 0.5)
+    assert seen and time == seen[-1][0] and early == (time < 0.5)
+    slave.enterEventMode()
+    slave.enterStepMode()
+
+
+def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> None:
+    slave.instantiate(loggingOn=True)
+    library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
+    numbers = (ctypes.c_double * 2)()
+    references = (ctypes.c_uint32 * 2)(0, 1)
+    two = ctypes.c_size_t(2)
+    assert library.fmi3GetFloat64(instance, references, two, numbers, ctypes.c_size_t(1)) == 3
+    assert library.fmi3GetFloat64(instance, references, two, numbers, two) == 0
+    assert library.fmi3GetFloat64(instance, None, two, None, two) == 3
+    for name in ("fmi3GetInt8", "fmi3SetBoolean", "fmi3GetString", "fmi3SetUInt64"):
+        assert getattr(library, name)(instance, references, two, numbers, two) == 3
+    for mode in ("Configuration", "Event", "ContinuousTime", "Step"):
+        assert getattr(library, f"fmi3Enter{mode}Mode")(instance) == 3
+    assert library.fmi3SetFMUState(instance, None) == 3
+    assert library.fmi3GetFloat64(None, references, two, numbers, two) == 3
+
+
+def test_model_exchange_and_the_descriptions(path: Path) -> None:
+    from fmpy import simulate_fmu
+    from fmpy.validation import validate_fmu
+
+    assert validate_fmu(str(path)) == []
+    found = simulate_fmu(
+        str(path), fmi_type="ModelExchange", stop_time=1.0, relative_tolerance=1e-9, output=["osc.position"]
+    )
+    here = InProcess(oscillator(), MERSON, 1e-10).start()
+    here.advance(1.0)
+    assert found["osc.position"][-1] == pytest.approx(here["osc.position"], rel=1e-6)

@@ -1,0 +1,56 @@
+"""Calls at random under AddressSanitizer and UBSan: native FMUs answer everything and never crash."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from export_parts import Oscillator
+from how_many import many
+from native_tools import c_compiler, needs_compiler, write_sources
+
+import cosim
+from cosim_fmu.native.native_sources import NativeSources
+
+pytestmark = needs_compiler
+SANITIZERS = [
+    "-O1",
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+]
+
+
+def build(sources: NativeSources, folder: Path, name: str, *flags: str) -> Path:
+    """The C files, the lowered functions and a driver as one program."""
+    program = folder / name
+    driver = str(Path(__file__).parent / "c" / "fuzz2.c")
+    command = [c_compiler(), "-std=c11", *flags, "-o", str(program), driver, *write_sources(sources, folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0 and "san" in done.stderr:
+        pytest.skip(f"no sanitizers here: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
+    states = sum(bool(v.derivative_of) for v in sources.interface.variables)
+    indicators = len(sources.indicators)
+    numbers = (len(sources.interface.variables), states, indicators, seed, calls)
+    return [sources.token, *map(str, numbers)]
+
+
+def test_random_calls_are_answered(tmp_path: Path) -> None:
+    model = cosim.Model("oscillator")
+    model.add(Oscillator, "osc")
+    sources = NativeSources(model)
+    program = build(sources, tmp_path, "fuzz", *SANITIZERS)
+    for seed in range(many(4)):
+        done = subprocess.run(
+            [str(program), *arguments(sources, seed, 20000)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        fine, _, _, errors, fatal, *_ = done.stdout.split()
+        assert int(fine) > 1000 and int(errors) > 1000 and int(fatal) == 0
