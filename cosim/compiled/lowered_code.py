@@ -33,6 +33,8 @@ def without_target(text: str, symbol: str) -> str:
     names = {symbol: PLACEHOLDER}
     for match in DEFINITION.finditer(text):
         names.setdefault(match["name"].strip('"'), f"{PLACEHOLDER}.{len(names)}")
+    # numba's helpers of these names are the C library's functions, with the same arguments.
+    names |= {f"numba_{name}": name for name in ("frexp", "ldexp")}
     text = SYMBOL.sub(lambda found: f"@{names.get(found[1].strip(chr(34)), found[1])}", text)
     text = re.sub(r" comdat(\(\$[^)]*\))?(?=[ ,\n])| *; preds = .*", "", text)
     labels: dict[str, str] = {}  # numba counts the functions that a process compiles; their names hold that

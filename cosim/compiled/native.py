@@ -142,7 +142,7 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     digest = fingerprint(
-        function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 3"
+        function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 4"
     )
     return lowered_code.named(kernel_cache.text(digest, lambda: _lowered(function, signature)), name)
 

@@ -56,7 +56,7 @@ class NativeFmuExporter(cosim.Exporter):
         accuracy: float | None = None,
         platforms: Sequence[str] | None = None,
         fmi: int | str = 2,
-        kind: str | Sequence[str] = ("cs", "me"),
+        kind: str | Sequence[str] | None = None,
         compiler: Compiler | None = None,
         **options: Any,
     ) -> Path:
@@ -69,8 +69,8 @@ class NativeFmuExporter(cosim.Exporter):
             package ``ziglang`` is installed, else this machine's own.
         fmi : int
             2 or 3.
-        kind : str or sequence of str
-            "cs" (Co-Simulation), "me" (Model Exchange).
+        kind : str or sequence of str, optional
+            "cs" (Co-Simulation), "me" (Model Exchange); what the model allows, unless given.
         compiler : Compiler, optional
             In place of the best one that is installed.
 
@@ -78,7 +78,7 @@ class NativeFmuExporter(cosim.Exporter):
         --------
         ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
         """
-        version, kinds = _version(fmi), _kinds(kind)
+        version, kinds = _version(fmi), None if kind is None else _kinds(kind)
         chosen = chosen_platforms(list(default_platforms() if platforms is None else platforms))
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         selections = {"inputs": inputs, "outputs": outputs, "parameters": parameters, "expose": expose}
@@ -86,7 +86,7 @@ class NativeFmuExporter(cosim.Exporter):
         settings = run_settings(model, given, integrator, options)
         sources = NativeSources(model, version, kinds, selections, settings)
         archive = _libraries(compilers, chosen, sources)
-        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in kinds)}, without Python"
+        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
         exactly = sources.program.integrator.capabilities.resumes_exactly
         page = documentation(model, sources.interface, name, _needs(chosen), exactly)
         archive |= {

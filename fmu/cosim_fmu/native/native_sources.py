@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.lowering import layout
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.names import c_identifier
@@ -29,8 +30,8 @@ class NativeSources:
     model : Model
     version : int
         Of FMI: 2 or 3.
-    kinds : sequence of str
-        "cs", "me" or both.
+    kinds : sequence of str, optional
+        "cs", "me" or both; what the model allows, unless given.
     selections : mapping
         Arguments of `select_variables`.
     settings : mapping
@@ -38,6 +39,7 @@ class NativeSources:
 
     Attributes
     ----------
+    kinds : list of str
     program : cosim.Program
     interface : FmuInterface
     indicators : dict of str to (int, float)
@@ -62,7 +64,7 @@ class NativeSources:
         self,
         model: cosim.Model,
         version: int = 2,
-        kinds: Sequence[str] = ("cs", "me"),
+        kinds: Sequence[str] | None = None,
         selections: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
@@ -78,9 +80,13 @@ class NativeSources:
             **settings["integrator_options"],
         )
         self.program.require()
+        problems = exchange_refusals(self.program)
+        if problems and kinds is not None and "me" in kinds:
+            raise cosim.ModelError(problems)
+        self.kinds = list(kinds if kinds is not None else ("cs",) if problems else ("cs", "me"))
         self.indicators: dict[str, tuple[int, float]] = {}
         shown: Sequence[str] = ()
-        if "me" in kinds:
+        if "me" in self.kinds:
             variables = with_all_states(system, variables)
             if version == 3:
                 variables, shown = with_indicators(
@@ -95,11 +101,11 @@ class NativeSources:
         )
         self.code = machine_code(self.program)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = NativeModel(self.program, self.interface, self.indicators, kinds)
+        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds)
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
-            return describe(version, kinds, self.interface, tool, token, shown)
+            return describe(version, self.kinds, self.interface, tool, token, shown)
 
         digest = _digest(
             str(self.code),
@@ -115,6 +121,19 @@ class NativeSources:
 
 
 INTEGRATOR = "integrators.runge_kutta_merson"
+
+
+def exchange_refusals(program: cosim.Program) -> list[cosim.Problem]:
+    """Why a program cannot be a Model Exchange FMU: what happens in steps, which the importer takes."""
+    if "lowered_event" in program.functions and "lowered_completed" in program.functions:
+        return []
+    numbers, text = program.arrays["program"], "is not possible in Model Exchange yet: --kind cs"
+    found = [cosim.Problem(path, f"a witness {text}") for path in program.witnesses]
+    if numbers[layout.IN_STEPS] and not found:
+        found = [cosim.Problem(path, f"a handler of events {text}") for path in program.handlers]
+    if program.system.has_updates:
+        found.append(cosim.Problem("kind", f"what remembers (delays, histories) {text}"))
+    return found
 
 
 def machine_code(program: cosim.Program) -> cosim.MachineCode:

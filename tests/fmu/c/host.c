@@ -1,7 +1,15 @@
 /* A host that is no Python program: loads an FMU's library, steps it, saves and restores, unloads it, twice.
 
 host LIBRARY RESOURCES GUID STEPS H RUNS REFERENCE... : prints the values after each step, %.17g. Messages go to stderr. */
+#ifdef _WIN32
+#include <windows.h>
+#define dlopen(path, mode) ((void *)LoadLibraryA(path))
+#define dlsym(library, name) ((void *)GetProcAddress((HMODULE)(library), name))
+#define dlclose(library) (!FreeLibrary((HMODULE)(library)))
+#define dlerror() "it cannot be loaded"
+#else
 #include <dlfcn.h>
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,120 @@
+"""Libraries for platforms that the tests do not run on: their form, and Windows' under wine."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from export_parts import Oscillator
+from export_tools import running
+from native_tools import needs_compiler
+
+import cosim
+from cosim_fmu.native.universal import FAT_MAGIC, universal_library
+
+pytestmark = [needs_compiler, pytest.mark.thorough]
+NEEDED = {"fmi2Instantiate", "fmi2DoStep", "fmi2GetReal", "fmi2SerializeFMUstate", "fmi2GetEventIndicators"}
+MACHO, SYMTAB = 0xFEEDFACF, 0x2
+X86_64, ARM64 = 0x01000007, 0x0100000C
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("ziglang")
+    model = cosim.Model("oscillator")
+    model.add(Oscillator, "osc")
+    target = tmp_path_factory.mktemp("platforms") / "oscillator.fmu"
+    return Path(model.export_fmu(target, native=True))
+
+
+def library(path: Path, name: str) -> bytes:
+    with zipfile.ZipFile(path) as archive:
+        return archive.read(name)
+
+
+def macho_symbols(data: bytes) -> dict[str, bool]:
+    """Names of a Mach-O file and whether it defines them for others."""
+    magic, _, _, _, commands, _ = struct.unpack_from("<6I", data)
+    assert magic == MACHO
+    at, found = 32, {}
+    for _ in range(commands):
+        command, size = struct.unpack_from("<II", data, at)
+        if command == SYMTAB:
+            symbols, count, strings, _ = struct.unpack_from("<4I", data, at + 8)
+            for i in range(count):
+                name, kind, section, _, _ = struct.unpack_from("<IBBHQ", data, symbols + 16 * i)
+                start = strings + name
+                text = data[start : data.index(b"\0", start)].decode()
+                if kind & 1:
+                    found[text] = section != 0
+        at += size
+    return found
+
+
+def test_macos_has_both_processors_and_needs_the_c_library_alone(path: Path) -> None:
+    data = library(path, "binaries/darwin64/oscillator.dylib")
+    magic, count = struct.unpack_from(">II", data)
+    assert (magic, count) == (FAT_MAGIC, 2)
+    processors = set()
+    for i in range(count):
+        processor, _, start, size, _ = struct.unpack_from(">5I", data, 8 + 20 * i)
+        processors.add(processor)
+        symbols = macho_symbols(data[start : start + size])
+        defined = {name for name, here in symbols.items() if here}
+        assert {f"_{name}" for name in NEEDED} <= defined
+        assert all(name.startswith("_fmi2") for name in defined)
+        needed = {name for name, here in symbols.items() if not here}
+        assert not any("Py" in name or "fmi2" in name or "cosim" in name for name in needed)
+    assert processors == {X86_64, ARM64}
+
+
+def test_arm_linux_is_a_shared_library_with_the_functions(path: Path) -> None:
+    data = library(path, "binaries/aarch64-linux/oscillator.so")
+    assert data[:4] == b"\x7fELF" and struct.unpack_from("<HH", data, 16) == (3, 183)
+    assert all(name.encode() + b"\0" in data for name in NEEDED)
+
+
+def test_one_library_alone_is_not_wrapped() -> None:
+    assert universal_library([b"abc"]) == b"abc"
+
+
+def test_windows_under_wine(path: Path, tmp_path: Path) -> None:
+    data = library(path, "binaries/win64/oscillator.dll")
+    assert data[:2] == b"MZ" and all(name.encode() + b"\0" in data for name in NEEDED)
+    wine = shutil.which("wine64") or shutil.which("wine") or shutil.which("/usr/lib/wine/wine64")
+    if wine is None:
+        pytest.skip("no wine here")
+    dll, host = tmp_path / "oscillator.dll", tmp_path / "host.exe"
+    dll.write_bytes(data)
+    source = Path(__file__).parent / "c" / "host.c"
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
+    subprocess.run([*zig, "-O1", str(source), "-o", str(host)], check=True)
+    with running(path) as fmu:
+        names = ["osc.position", "osc.acceleration"]
+        references = [str(fmu.references[name]) for name in names]
+        command = [
+            wine,
+            str(host),
+            str(dll),
+            "file:///nowhere",
+            fmu.description.guid,
+            "20",
+            "0.01",
+            "1",
+            *references,
+        ]
+        environment = {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "PATH": "/usr/bin:/bin"}
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        rows = [[float(x) for x in line.split()] for line in done.stdout.splitlines() if line.strip()]
+        fmu.start()
+        for i in range(20):
+            fmu.steps(i, i + 1)
+            assert rows[i] == pytest.approx([fmu[name] for name in names], rel=1e-12, abs=1e-14)
