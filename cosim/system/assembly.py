@@ -13,6 +13,7 @@ from cosim.component.arguments import Argument, known_names
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
+from cosim.contracts.constraint import Constraint
 from cosim.contracts.dynamics_solver import DynamicsSolver
 from cosim.contracts.names import RING
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
@@ -382,18 +383,37 @@ class Assembly:
     def _coordinate_slot(self, part: Component, argument: Argument, joint: str, index: str) -> Slot:
         """One coordinate, speed or force of a joint; `ModelError` where there is none of that number."""
         slot = self._provided(part, argument, joint)
-        if not index.isdigit() or int(index) >= slot.size:
-            counted = f"{joint}[0]" if slot.size == 1 else f"{joint}[0] … {joint}[{slot.size - 1}]"
+        speeds = self.layout.slots.get((joint, "u"), slot)
+        by_speed = argument.slot != "q" or isinstance(part, Constraint)
+        size = speeds.size if by_speed else slot.size
+        if not index.isdigit() or int(index) >= size:
+            counted = f"{joint}[0]" if size == 1 else f"{joint}[0] … {joint}[{size - 1}]"
             raise ModelError.of("", f"{argument.of} is '{joint}[{index}]', there are {counted}")
         asked = {a.slot for all in part.arguments.values() for a in all if a.of == argument.of}
-        speeds = self.layout.slots.get((joint, "u"), slot)
-        if argument.slot == "q" and asked & {"u", "tau"} and speeds.size != slot.size:
-            raise ModelError.of(
-                "",
-                f"{argument.of} is '{joint}', which has {slot.size} coordinates for {speeds.size} speeds (a "
-                "quaternion), so no coordinate goes with a speed: use a joint with angles",
-            )
+        if argument.slot == "q" and (asked & {"u", "tau"} or isinstance(part, Constraint)):
+            return slot.part(self._coordinate_of(joint, int(index), argument.of))
         return slot.part(int(index))
+
+    def _coordinate_of(self, joint: str, speed: int, attachment: str) -> int:
+        """Which coordinate's rate a speed of a joint is; `ModelError` where there is none."""
+        coordinates, speeds = (self.layout.slots[joint, name].size for name in "qu")
+        part, q, u = self._parts[joint], 0, 0
+        if coordinates == speeds:
+            return speed
+        quaternions = getattr(part, "quaternions", ())
+        while q < coordinates and u <= speed and coordinates - speeds == len(quaternions):
+            if q in quaternions:
+                q, u = q + 4, u + 3
+            elif u == speed:
+                return q
+            else:
+                q, u = q + 1, u + 1
+        raise ModelError.of(
+            "",
+            f"{attachment} is '{joint}[{speed}]', but '{joint}' has {coordinates} coordinates for {speeds} "
+            "speeds (a quaternion), so no coordinate goes with this speed: hold or drive the speed itself, "
+            "or use a joint with angles",
+        )
 
     def _coordinates(self) -> list[tuple[str, int]]:
         """Joint and index of every speed that a generalized force acts on."""

@@ -11,7 +11,11 @@ from cosim_mechanics.constraints.gear import Gear as Gear
 from cosim_mechanics.constraints.lock import Lock as Lock
 from cosim_mechanics.constraints.point_in_plane import PointInPlane as PointInPlane
 from cosim_mechanics.constraints.point_on_line import PointOnLine as PointOnLine
+from cosim_mechanics.constraints.prescribed_acceleration import (
+    PrescribedAcceleration as PrescribedAcceleration,
+)
 from cosim_mechanics.constraints.prescribed_motion import PrescribedMotion as PrescribedMotion
+from cosim_mechanics.constraints.prescribed_speed import PrescribedSpeed as PrescribedSpeed
 from cosim_mechanics.constraints.rod import Rod as Rod
 from cosim_mechanics.constraints.rolling_ball import RollingBall as RollingBall
 from cosim_mechanics.constraints.rolling_disc import RollingDisc as RollingDisc

@@ -97,7 +97,9 @@ def cosim_register_constraints(register: cosim.Register) -> None:
     from cosim_mechanics.constraints.lock import Lock
     from cosim_mechanics.constraints.point_in_plane import PointInPlane
     from cosim_mechanics.constraints.point_on_line import PointOnLine
+    from cosim_mechanics.constraints.prescribed_acceleration import PrescribedAcceleration
     from cosim_mechanics.constraints.prescribed_motion import PrescribedMotion
+    from cosim_mechanics.constraints.prescribed_speed import PrescribedSpeed
     from cosim_mechanics.constraints.rod import Rod
     from cosim_mechanics.constraints.rolling_ball import RollingBall
     from cosim_mechanics.constraints.rolling_disc import RollingDisc
@@ -113,7 +115,9 @@ def cosim_register_constraints(register: cosim.Register) -> None:
     register("mechanics.lock", Lock)
     register("mechanics.point_in_plane", PointInPlane)
     register("mechanics.point_on_line", PointOnLine)
+    register("mechanics.prescribed_acceleration", PrescribedAcceleration)
     register("mechanics.prescribed_motion", PrescribedMotion)
+    register("mechanics.prescribed_speed", PrescribedSpeed)
     register("mechanics.rod", Rod)
     register("mechanics.rolling_ball", RollingBall)
     register("mechanics.rolling_disc", RollingDisc)

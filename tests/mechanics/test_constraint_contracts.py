@@ -17,7 +17,9 @@ from cosim_mechanics import (
     Lock,
     PointInPlane,
     PointOnLine,
+    PrescribedAcceleration,
     PrescribedMotion,
+    PrescribedSpeed,
     Rod,
     RollingBall,
     RollingDisc,
@@ -67,4 +69,6 @@ TestGear = case(lambda: Gear(ratio=2.5))
 TestConstantSpeed = case(lambda: ConstantSpeed(speed=0.4), does_work=True)
 TestConstantAcceleration = case(lambda: ConstantAcceleration(acceleration=0.4), does_work=True)
 TestLock = case(lambda: Lock(value=0.4))
+TestPrescribedAcceleration = case(lambda: PrescribedAcceleration(), does_work=True)
+TestPrescribedSpeed = case(lambda: PrescribedSpeed(), does_work=True)
 TestPrescribedMotion = case(lambda: PrescribedMotion(), does_work=True)

@@ -28,6 +28,7 @@ KINDS = {
     "constant_speed": {"coordinate": "arm_joint", "speed": 0.4},
     "constant_acceleration": {"coordinate": "arm_joint", "acceleration": 0.4},
     "lock": {"coordinate": "arm_joint", "value": 0.4},
+    "prescribed_speed": {"coordinate": "b_joint[1]", "source": "wave"},
     "prescribed_motion": {"coordinate": "arm_joint", "source": "wave"},
 }
 

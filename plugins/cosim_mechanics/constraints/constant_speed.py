@@ -8,7 +8,8 @@ import cosim
 class ConstantSpeed(cosim.Constraint):
     """Keeps a speed of a joint at a value: a motor that nothing slows down.
 
-    Law: u = speed.
+    Law: u = speed. At 0 it locks a component of the angular velocity of a ball or free joint, whose
+    coordinates are a quaternion.
 
     Parameters
     ----------

@@ -9,7 +9,8 @@ class PrescribedMotion(cosim.Constraint):
     """Moves a coordinate as a signal says: any measure that knows its first two derivatives.
 
     Law: q = source(t); its multiplier is the negative generalized force that this takes. A coordinate
-    whose rate is its speed (pin, slider, …).
+    whose rate is its speed (pin, slider, …; the position of a free joint). `mechanics.prescribed_speed` and
+    `mechanics.prescribed_acceleration` prescribe those.
 
     Limits
     ------

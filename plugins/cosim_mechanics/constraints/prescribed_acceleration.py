@@ -1,0 +1,39 @@
+"""An acceleration that follows a signal."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class PrescribedAcceleration(cosim.Constraint):
+    """Accelerates a joint as a signal says.
+
+    Law: du/dt = source(t). Speeds and positions follow from it and from where they begin.
+
+    Limits
+    ------
+    The signal does not depend on accelerations.
+
+    Parameters
+    ----------
+    coordinate : joint, or one of its speeds as ``"joint[1]"``
+    source : a measure
+        rad/s2 or m/s2.
+
+    References
+    ----------
+    Simbody 3.7, ``Motion`` at the acceleration level.
+
+    Examples
+    --------
+    >>> PrescribedAcceleration(coordinate="crank", source="jolt").level
+    'acceleration'
+    """
+
+    level = "acceleration"
+
+    coordinate = cosim.coordinate(description="what is moved")
+    source = cosim.source(description="its acceleration")
+
+    def create_constraint_equations(self, s):
+        return [s.acceleration(self.coordinate) - s.source(self.source)]
