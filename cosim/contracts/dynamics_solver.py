@@ -50,3 +50,15 @@ class DynamicsSolver(ABC):
         A solver that takes no constraints has none.
         """
         raise ContractError(f"{type(self).__name__} does not know the equations of constraints")
+
+    def explain(self, state: State, failure: str) -> str:
+        """What to add to the message of a block of this solver that failed: which joint it was, or nothing.
+
+        Parameters
+        ----------
+        state : State
+            As far as it was realized when the block failed.
+        failure : str
+            What the block said.
+        """
+        return ""

@@ -223,7 +223,8 @@ class System:
             except Exception as error:
                 where = f"{owner}: {block.label}" if owner else block.label
                 kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-                result = SimulationError(state.time, f"{where}: {kind}{error}")
+                more = "" if owner or self.solver is None else self.solver.explain(state, str(error))
+                result = SimulationError(state.time, f"{where}: {kind}{error}{more}")
                 result.__cause__ = error
                 return result
         known = f": {walker.last_errors[0]}" if walker.last_errors else ""

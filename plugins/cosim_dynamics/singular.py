@@ -44,6 +44,29 @@ def check_leaves(tree: Tree, problem: Report) -> None:
             )
 
 
+def unresisted(state: cosim.State) -> str:
+    """A motion that meets no inertia in this State, as an end of a sentence; empty where it is not found."""
+    from cosim_dynamics.operators import mass_matrix
+    from cosim_dynamics.tree_motion import TreeMotion
+
+    system = state.system
+    try:
+        there = state.copy().realize(cosim.Stage.VELOCITY)  # the block that failed left the stage behind it
+        M, motion = mass_matrix(system, there), TreeMotion(system, there)
+    except cosim.CosimError:
+        return ""
+    size = np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
+    if not np.all(np.isfinite(M)):
+        return ""
+    loose = np.linalg.eigh(M / np.outer(size, size))[1][:, 0]
+    found = []
+    for link, speeds in zip(motion.links, motion.speeds, strict=True):
+        moving = [f"u[{k}]" for k, i in enumerate(speeds) if abs(loose[i]) > 1e-3 * np.abs(loose).max()]
+        if moving:
+            found.append(f"{', '.join(moving)} of '{link.joint.name}' (body '{link.body.name}')")
+    return f"; here nothing resists {' together with '.join(found)}" if found else ""
+
+
 def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
     """Spatial inertia of the body about the origin and in the axes of its joint frame, shape (6, 6)."""
     numbers = link.body.values.numbers

@@ -13,7 +13,7 @@ from cosim_dynamics.joint_slots import reversed_of
 from cosim_dynamics.matrix_rows import Factor, Targets
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
-from cosim_dynamics.singular import check_leaves
+from cosim_dynamics.singular import check_leaves, unresisted
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
@@ -52,6 +52,10 @@ class TreeSolver(cosim.DynamicsSolver):
     def constraint_equations(self, constraint: cosim.Constraint, state: cosim.State) -> list[Any]:
         """As `cosim_dynamics.constraint_equations`."""
         return constraint_equations(state.system, state, constraint)
+
+    def explain(self, state: cosim.State, failure: str) -> str:
+        """Names the joints whose speeds meet no inertia, where the mass matrix is singular."""
+        return unresisted(state) if "mass matrix is singular" in failure else ""
 
     def create_blocks(self, assembly: Assembly) -> list[Block]:
         """Blocks for joint frames, poses, velocities, joints' own terms and accelerations.
