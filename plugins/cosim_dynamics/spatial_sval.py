@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_dynamics.sval import PRODUCT, SVal, _as_sval
+from cosim_dynamics.sval import NO_VALUE, POWER, PRODUCT, VECTORS, SVal, _as_sval
 from cosim_dynamics.sval_triple import SValTriple
 
 
@@ -104,6 +104,21 @@ class SpatialSVal:
     def __neg__(self) -> SpatialSVal:
         return SpatialSVal(-self.angular, -self.linear)
 
+    def __pos__(self) -> SpatialSVal:
+        return self
+
+    def __pow__(self, exponent: Any) -> Any:
+        raise TypeError(POWER)
+
+    __rpow__ = __pow__
+
+    def _no_value(self, *others: object) -> NoReturn:
+        raise TypeError(NO_VALUE)
+
+    __bool__ = __float__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __eq__ = __ne__ = _no_value
+    __hash__ = object.__hash__
+
     def __sub__(self, other: Any) -> SpatialSVal:
         return self + (-other if isinstance(other, SpatialSVal) else [-b for b in _six(other)])
 
@@ -113,6 +128,8 @@ class SpatialSVal:
     def __mul__(self, other: Any) -> SpatialSVal:
         if isinstance(other, (SpatialSVal, SValTriple)):
             raise TypeError(f"{PRODUCT}. For spatial vectors write a.dot(b)")
+        if isinstance(other, (tuple, list, np.ndarray)) and np.shape(other):
+            raise TypeError(VECTORS)
         factor = _as_sval(other)
         return NotImplemented if factor is None else SpatialSVal(self.angular * factor, self.linear * factor)
 

@@ -19,6 +19,11 @@ NO_VALUE = (
     "an s-val has no value that could be compared, branched on or turned into a number: its accelerations "
     "are not known when the equation is written. Write it without a branch, or ask for its `bias`"
 )
+SHAPES = (
+    "a scalar s-val and a vector have no sum: take one component of the vector, or make a triple of s-vals"
+)
+POWER = "power of an s-val: the equations of motion are linear in the accelerations; s-vals have + - * / @"
+VECTORS = "product of a vector s-val and a vector: write s.dot(b) or s.cross(b), or multiply by a number"
 QUOTIENT = (
     "division by an s-val that carries accelerations: the equations of motion are linear in the "
     "accelerations, so divide by a number, a parameter, a position or a speed"
@@ -119,6 +124,8 @@ class SVal:
         return self._constant + sum(value * udot[dof] for dof, value in self._coefficients.items())
 
     def __add__(self, other: Any) -> SVal:
+        if isinstance(other, np.ndarray) and other.shape:
+            raise TypeError(SHAPES)
         term = _as_sval(other)
         if term is None:
             return NotImplemented
@@ -137,11 +144,12 @@ class SVal:
 
     def __sub__(self, other: Any) -> SVal:
         term = _as_sval(other)
+        if isinstance(other, np.ndarray) and other.shape:
+            raise TypeError(SHAPES)
         return NotImplemented if term is None else self + (-term)
 
     def __rsub__(self, other: Any) -> SVal:
-        term = _as_sval(other)
-        return NotImplemented if term is None else term + (-self)
+        return -self + other
 
     def __mul__(self, other: Any) -> Any:
         from cosim_dynamics.sval_triple import SValTriple
@@ -178,6 +186,9 @@ class SVal:
 
     def __pow__(self, exponent: Any) -> Any:
         raise TypeError(PRODUCT)
+
+    def __rpow__(self, base: Any) -> Any:
+        raise TypeError(POWER)
 
     def _no_value(self, *others: object) -> NoReturn:
         raise TypeError(NO_VALUE)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_dynamics.sval import PRODUCT, SVal, _as_sval
+from cosim_dynamics.sval import NO_VALUE, POWER, PRODUCT, VECTORS, SVal, _as_sval
 
 
 class SValTriple:
@@ -109,9 +109,26 @@ class SValTriple:
     def __neg__(self) -> SValTriple:
         return SValTriple(-self.x, -self.y, -self.z)
 
+    def __pos__(self) -> SValTriple:
+        return self
+
+    def __pow__(self, exponent: Any) -> Any:
+        raise TypeError(POWER)
+
+    __rpow__ = __pow__
+
+    def _no_value(self, *others: object) -> NoReturn:
+        raise TypeError(NO_VALUE)
+
+    __bool__ = __float__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __eq__ = __ne__ = _no_value
+    __hash__ = object.__hash__
+
     def __mul__(self, other: Any) -> SValTriple:
         if isinstance(other, SValTriple):
             raise TypeError(f"{PRODUCT}. For vectors write a.dot(b) or a.cross(b)")
+        if isinstance(other, (tuple, list, np.ndarray)) and np.shape(other):
+            raise TypeError(VECTORS)
         factor = _as_sval(other)
         return (
             NotImplemented
@@ -122,6 +139,8 @@ class SValTriple:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> SValTriple:
+        if _as_sval(other) is None:
+            raise TypeError(f"a vector s-val is divided by a number, not by {other!r}")
         return SValTriple(self.x / other, self.y / other, self.z / other)
 
     def __rmatmul__(self, matrix: Any) -> Any:

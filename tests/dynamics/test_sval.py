@@ -194,3 +194,62 @@ def test_accelerations_are_never_multiplied(operation):
 def test_nobody_asks_an_s_val_for_its_value(question):
     with pytest.raises(TypeError, match="an s-val has no value"):
         question(SVal.acceleration(0) + 1.0)
+
+
+VECTOR, MATRIX = np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 5.0], [0.0, 0.0, 1.0]])
+REFUSED = {
+    "scalar + vector": (lambda s, t, p: s + VECTOR, "a scalar s-val and a vector have no sum"),
+    "vector + scalar": (lambda s, t, p: VECTOR + s, "a scalar s-val and a vector have no sum"),
+    "scalar - vector": (lambda s, t, p: s - VECTOR, "a scalar s-val and a vector have no sum"),
+    "vector - scalar": (lambda s, t, p: VECTOR - s, "a scalar s-val and a vector have no sum"),
+    "triple * vector": (lambda s, t, p: t * VECTOR, r"write s\.dot\(b\) or s\.cross\(b\)"),
+    "vector * triple": (lambda s, t, p: VECTOR * t, r"write s\.dot\(b\) or s\.cross\(b\)"),
+    "matrix * triple": (lambda s, t, p: MATRIX * t, r"write s\.dot\(b\) or s\.cross\(b\)"),
+    "triple / vector": (lambda s, t, p: t / VECTOR, "is divided by a number"),
+    "triple / scalar": (lambda s, t, p: t / s, "division by an s-val that carries accelerations"),
+    "spatial * vector": (lambda s, t, p: p * np.ones(6), "product of a vector s-val and a vector"),
+    "power": (lambda s, t, p: t**2, "power of an s-val"),
+    "as exponent": (lambda s, t, p: 2.0**s, "power of an s-val"),
+    "triple == triple": (lambda s, t, p: t == t, "an s-val has no value"),
+    "if triple": (lambda s, t, p: bool(t), "an s-val has no value"),
+    "abs of a spatial": (lambda s, t, p: abs(p), "an s-val has no value"),
+    "cross of two": (lambda s, t, p: np.cross(t, t), "product of two s-vals that both carry accelerations"),
+    "scalar * triple": (lambda s, t, p: s * t, "product of two s-vals that both carry accelerations"),
+    "triple * scalar": (lambda s, t, p: t * s, "product of two s-vals that both carry accelerations"),
+    "power of spatials": (lambda s, t, p: p.dot(p), "product of two s-vals that both carry accelerations"),
+}
+
+
+@pytest.mark.parametrize(("operation", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_there_is_not_is_refused_with_the_reason(operation, why):
+    s, t = SVal.acceleration(0), triple([1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(TypeError, match=why):
+        operation(s, t, SpatialSVal(t, t))
+
+
+def test_every_operation_takes_arrays_on_either_side():
+    s, t = SVal.acceleration(0) + 1.0, triple([1.0, 2.0, 3.0, 4.0])
+    p, x, y, six = SpatialSVal(t, 2.0 * t), s.evaluate(UDOT), t.evaluate(UDOT), np.arange(6.0)
+    z, whole = np.concatenate([y, 2.0 * y]), np.arange(36.0).reshape(6, 6)
+    for found, expected in [
+        (np.array(2.0) * s, 2.0 * x),
+        (s * np.array(2.0), 2.0 * x),
+        (s / np.float64(4.0), x / 4.0),
+        (VECTOR * s, VECTOR * x),
+        (s * VECTOR, VECTOR * x),
+        (VECTOR + t, VECTOR + y),
+        (VECTOR - t, VECTOR - y),
+        (MATRIX @ t, MATRIX @ y),
+        (t @ MATRIX, y @ MATRIX),
+        (VECTOR @ t, VECTOR @ y),
+        (t @ VECTOR, y @ VECTOR),
+        (np.dot(MATRIX, t), MATRIX @ y),
+        (np.cross(VECTOR, t), np.cross(VECTOR, y)),
+        (np.cross(t, VECTOR), np.cross(y, VECTOR)),
+        (whole @ p, whole @ z),
+        (six @ p, six @ z),
+        (six - p, six - z),
+        (+t, y),
+        (+p, z),
+    ]:
+        np.testing.assert_allclose(np.array(found.evaluate(UDOT), dtype=float), expected, atol=1e-12)
