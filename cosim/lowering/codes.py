@@ -6,16 +6,18 @@ REACHED = 0
 TERMINATED = 1
 GROW = 2
 STEPPED = 3
+EVENT = 4
 FAILED = 10  # this and more: the run cannot go on; the state is the last good one
 FAILED_BLOCK, FAILED_STEP, FAILED_CONSTRAINTS, FAILED_HANDLER, FAILED_ANSWER, FAILED_SIGNALS = range(10, 16)
 FAILED_TIMER, FAILED_PERIOD, FAILED_HISTORY, FAILED_HOLD, FAILED_SIDE, FAILED_STILL = range(16, 22)
-FAILED_PAST = 22
+FAILED_PAST, FAILED_STATE = 22, 23
 
 SENTENCES = {
     REACHED: "The time was reached.",
     TERMINATED: "An event handler asked to stop.",
     GROW: "A history is full: give `h` the length places[NEEDED], keep what is in it, and call again.",
     STEPPED: "A step was taken, and the time is not reached yet.",
+    EVENT: "An event has to be handled before the integration goes on.",
     FAILED_BLOCK: "A component could not be evaluated (its block: places[BLOCK]).",
     FAILED_STEP: "The integration cannot go on (why: places[STEP_CODE], a StepCode).",
     FAILED_CONSTRAINTS: "No state near this one meets the constraints.",
@@ -29,4 +31,5 @@ SENTENCES = {
     FAILED_SIDE: "A witness stands on the wrong side at the start (which: places[WITNESS]).",
     FAILED_STILL: "Nothing here takes time: no states and no scheduled event; a finite time is needed.",
     FAILED_PAST: "The time that is asked for is in the past.",
+    FAILED_STATE: "The state that was put back is none of this program.",
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from cosim.lowering.arrays import Arrays
-from cosim.lowering.run import advance, evaluate, finish, initialize
+from cosim.lowering.exchange import complete_step, handle_events
+from cosim.lowering.restored import check_state
+from cosim.lowering.run import advance, advance_once, evaluate, finish, initialize
 
 # fmt: off
 
@@ -54,3 +56,51 @@ def lowered_finish(
         agenda, clock, work, scratch, probe, places,
     )
     return finish(a)
+
+
+def lowered_step(
+    table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory, agenda,
+    clock, work, scratch, probe, places, t,
+):
+    """One step toward `t`: STEPPED, or REACHED when that is where it ended."""
+    a = Arrays(
+        table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory,
+        agenda, clock, work, scratch, probe, places,
+    )
+    return advance_once(a, t)
+
+
+def lowered_completed(
+    table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory, agenda,
+    clock, work, scratch, probe, places, t,
+):
+    """Model Exchange: a step has been completed at `t`."""
+    a = Arrays(
+        table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory,
+        agenda, clock, work, scratch, probe, places,
+    )
+    return complete_step(a, t)
+
+
+def lowered_event(
+    table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory, agenda,
+    clock, work, scratch, probe, places, t,
+):
+    """Model Exchange: the events of `t`."""
+    a = Arrays(
+        table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory,
+        agenda, clock, work, scratch, probe, places,
+    )
+    return handle_events(a, t)
+
+
+def lowered_check(
+    table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory, agenda,
+    clock, work, scratch, probe, places, t,
+):
+    """Whether a state that was put back can be one of this program; `t` is not looked at."""
+    a = Arrays(
+        table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory,
+        agenda, clock, work, scratch, probe, places,
+    )
+    return check_state(a)

@@ -5,9 +5,10 @@
              many rows, and where they start
 ``numbers``  0 accuracy of the State (NaN: none), then the times of lists of scheduled events
 ``clock``    0 time, 1 whether somebody wrote to the state since the last step (the shell says so), 2 next
-             scheduled event, 3 whether a handler asked to stop, 4 whether states were changed; then three
-             numbers for each handler (time that its timer was served last, period and offset that its grid
-             has); then the memory of the witnesses
+             scheduled event or kink, 3 where the last step was completed (Model Exchange), 4 whether
+             handlers have changed something in the last step or event; then three numbers for each
+             handler (time that its timer was served last, period and offset that its grid has); then the
+             memory of the witnesses
 ``agenda``   0 initialized, 1 updates at the start of this step are done, 2 kinds of updates that wait for
              time to advance, 3 finished; from FIRST_ENTRY on, for each handler, the index of its next time
              or whether it is pending
@@ -27,11 +28,11 @@ from __future__ import annotations
     ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, LOW_DISCRETE,
     SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
     WITNESSES, WITNESSES_AT, WITNESS_MEMORY, WATCHED, WATCHED_AT, POLICY,
-    SPARE, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, STARTING, STARTING_K, TIMERS, DUE,
+    SPARE, ARRIVED_Y, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, STARTING, STARTING_K, TIMERS, DUE,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED,
     HEADER,
-) = range(70)  # fmt: skip
+) = range(71)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 
 # program: the row of a handler
@@ -51,7 +52,7 @@ SWAP_WIDTH = 4  # where in the cache, which array, where in it, whether more tha
 ACCURACY = 0
 
 # clock
-TIME, JUMPED, NEXT_EVENT, STOP, STATES_CHANGED, CLOCK_HEADER = range(6)
+TIME, JUMPED, NEXT_EVENT, COMPLETED, STATES_CHANGED, CLOCK_HEADER = range(6)
 SERVED, GRID_PERIOD, GRID_OFFSET, ENTRY_NUMBERS = range(4)
 
 # agenda

@@ -22,7 +22,7 @@ from cosim.lowering.tables import Tables
 from cosim.system.state import State
 from cosim.system.system import System
 
-ENTRIES = ("initialize", "advance", "evaluate", "finish")
+ENTRIES = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish")
 
 
 class Program:
@@ -60,6 +60,8 @@ class Program:
         For messages: what each row of the table is.
     handlers, witnesses : list of str
         Their paths, in the order of the tables.
+    indicators : dict of str to (int, int)
+        By path of a witness: where in `c` its value lies, and where in `clock` the level that counts as zero.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class Program:
         self.blocks: list[str] = []
         self.handlers: list[str] = []
         self.witnesses: list[str] = []
+        self.indicators: dict[str, tuple[int, int]] = {}
         self._names: dict[int, str] = {}
         self.refusals: list[Problem] = [
             *system_refusals(system),
@@ -120,7 +123,7 @@ class Program:
         self.refusals += tables.refusals
         if self.refusals:
             return
-        self.handlers, self.witnesses = tables.handlers, tables.witnesses
+        self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         mine = self.state._arrays
         made = {
             **{"table": system.table, "ints": system.ints, "watched": tables.watched},

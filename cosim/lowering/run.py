@@ -21,6 +21,7 @@ from cosim.lowering.histories import arrived_break, make_room, next_kink, rememb
 from cosim.lowering.layout import (
     CHANGED,
     CHEAP,
+    COMPLETED,
     DERIVATIVE,
     FINISHED,
     HAS_SCHEDULE,
@@ -38,6 +39,7 @@ from cosim.lowering.layout import (
     STAGE,
     STARTING,
     STARTING_K,
+    STATES_CHANGED,
     TIME,
     TIME_ADVANCED,
     UPDATES_DONE,
@@ -77,6 +79,18 @@ from cosim.simulation.continuous_phase import SLIVER
 from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
 
 BOTH_KINDS = 3  # of updates that wait for time to advance
+
+
+def note_next_event(a):
+    """When the next scheduled event or kink comes, into `clock`; 0 or a code."""
+    time = next_event_time(a)
+    if time != time:
+        return FAILED_PERIOD
+    kink = next_kink(a)
+    if a.clock[TIME] + margin(a.clock[TIME]) < kink < time:
+        time = kink
+    a.clock[NEXT_EVENT] = time
+    return 0
 
 
 def begin_answers(a):
@@ -122,6 +136,9 @@ def initialize(a, t):
     if a.places[SEVERITY] < REACHED_TERMINATION:
         code = end_step(a, (1 << INITIALIZATION_CAUSE) + FIRST_PUBLISHES)
     a.agenda[TIME_ADVANCED] = BOTH_KINDS
+    a.clock[COMPLETED] = t
+    if code == 0:
+        code = note_next_event(a)
     if code != 0:
         return code
     return TERMINATED if a.places[SEVERITY] >= REACHED_TERMINATION else REACHED
@@ -146,6 +163,7 @@ def advance_once(a, t):
         return code
     begin_answers(a)
     code = one_step(a, t)
+    a.clock[STATES_CHANGED] = float(a.places[CHANGED])
     if code != 0:
         return code
     if a.places[SEVERITY] >= REACHED_TERMINATION:
@@ -181,7 +199,6 @@ def one_step(a, boundary):
     event_time = next_event_time(a)
     if event_time != event_time:
         return FAILED_PERIOD
-    a.clock[NEXT_EVENT] = event_time
     if a.program[HAS_SCHEDULE] == 0:
         event_time = boundary
     kink = next_kink(a)

@@ -14,7 +14,7 @@ from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, CompiledIntegrator
 from cosim.errors import Problem
 from cosim.integration.own_past import points_inside
 from cosim.lowering import layout
-from cosim.simulation.agenda import COLUMNS, Agenda, Entry
+from cosim.simulation.agenda import COLUMNS, LEVEL, Agenda, Entry
 from cosim.simulation.crossing import (
     POINTS as ROWS,
 )
@@ -64,6 +64,7 @@ class Tables:
         self.handlers = [entry.path for entry in self.agenda_of.entries]
         self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
         self.functions: list[tuple[int, Any, str]] = []
+        self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
         self._integers = [0] * layout.HEADER
         self._numbers = [math.nan if state.accuracy is None else state.accuracy]
@@ -175,6 +176,10 @@ class Tables:
         self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * len(
             self.handlers
         )
+        self.indicators = {
+            witness.path: (witness.offset, self._integers[layout.WITNESS_MEMORY] + COLUMNS * i + LEVEL)
+            for i, witness in enumerate(witnesses)
+        }
         if not witnesses:
             self._table(layout.WATCHED, [])
             return
@@ -217,6 +222,7 @@ class Tables:
         for place, size in (
             (layout.SPARE, 2 * system.ny),
             (layout.DERIVATIVE, system.ny),
+            (layout.ARRIVED_Y, system.ny),
             *((place, kept) for place in (layout.BACKUP, layout.WORKING, layout.STARTING)),
             (layout.TIMERS, entries),
             (layout.PROBED_Y, system.ny),

@@ -1,0 +1,108 @@
+"""Lowered entry points of Model Exchange under an integration of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from event_parts import Ball, Clockwork
+from lowered_run import LoweredRun
+
+import cosim
+from cosim.lowering import codes, layout
+
+STEP = 0.002
+
+
+class Host:
+    """Integrates with steps of the classical Runge–Kutta method; stops at events."""
+
+    def __init__(self, system: cosim.System) -> None:
+        self.run = LoweredRun(system, "integrators.dormand_prince_853", accuracy=1e-9)
+        assert self.run.call("initialize", 0.0) == codes.REACHED
+        self.event(0.0)
+
+    def event(self, t: float) -> None:
+        assert self.run.call("event", t) == codes.REACHED
+
+    def derivative(self, t: float, y: Any) -> Any:
+        self.set(t, y)
+        return self.run.arrays["c"][: y.size].copy()
+
+    def set(self, t: float, y: Any) -> None:
+        self.run.arrays["y"][:] = y
+        self.run.arrays["places"][layout.STAGE] = layout.NOTHING
+        assert self.run.call("evaluate", t) == codes.REACHED
+
+    def indicators(self) -> Any:
+        c, clock = self.run.arrays["c"], self.run.arrays["clock"]
+        return np.array([c[i] - clock[level] for i, level in self.run.program.indicators.values()])
+
+    def step(self, t: float, y: Any, h: float) -> Any:
+        f: Callable[[float, Any], Any] = self.derivative
+        a = f(t, y)
+        b = f(t + h / 2, y + h / 2 * a)
+        c = f(t + h / 2, y + h / 2 * b)
+        d = f(t + h, y + h * c)
+        return y + h / 6 * (a + 2 * b + 2 * c + d)
+
+    def advance(self, stop: float) -> None:
+        t, y = self.run.time, self.run.arrays["y"].copy()
+        while t < stop:
+            due = float(self.run.arrays["clock"][layout.NEXT_EVENT])
+            end = min(t + STEP, stop, due)
+            self.set(t, y)
+            before = self.indicators()
+            new = self.step(t, y, end - t)
+            self.set(end, new)
+            if np.any((before > 0) != (self.indicators() > 0)):
+                low, high = t, end
+                while high - low > 1e-13:
+                    middle = 0.5 * (low + high)
+                    self.set(middle, self.step(t, y, middle - t))
+                    crossed = np.any((before > 0) != (self.indicators() > 0))
+                    low, high = (low, middle) if crossed else (middle, high)
+                end, new = high, self.step(t, y, high - t)
+                self.set(end, new)
+            code = self.run.call("completed", end)
+            assert code in (codes.REACHED, codes.EVENT)
+            if code == codes.EVENT or end >= due:
+                self.event(end)
+            t, y = end, self.run.arrays["y"].copy()
+
+
+def test_state_events() -> None:
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    host = Host(model.build())
+    host.advance(2.0)
+    simulator = cosim.Simulator(model.build(), integrator="integrators.dormand_prince_853", accuracy=1e-9)
+    simulator.advance_to(2.0)
+    assert simulator.state["ball.bounces"] >= 3
+    assert np.array_equal(simulator.state._arrays["k"], host.run.arrays["k"])
+    np.testing.assert_allclose(host.run.arrays["y"], simulator.state.y, rtol=1e-6, atol=1e-6)
+
+
+def test_time_events() -> None:
+    model = cosim.Model("clock")
+    model.add(Clockwork, "clockwork")
+    host = Host(model.build())
+    assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.05
+    host.advance(0.12)
+    assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.13
+
+
+def test_states_of_another_kind_are_refused() -> None:
+    model = cosim.Model("late")
+    model.add(Ball, "ball")
+    model.add("measures.delay", "late", source="ball.height", delay=0.1)
+    run = LoweredRun(model.build(), "integrators.dormand_prince_853", accuracy=1e-6)
+    run.call("initialize")
+    assert run.call("check") == codes.REACHED
+    ring = run.program.system.rings[0].offset
+    for place, value in ((0, 1 << 40), (1, 0), (3, 99), (5, 1 << 50)):
+        kept = run.arrays["k"][ring + place]
+        run.arrays["k"][ring + place] = value
+        assert run.call("check") == codes.FAILED_STATE
+        run.arrays["k"][ring + place] = kept
