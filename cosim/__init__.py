@@ -88,6 +88,8 @@ from cosim.errors import StateError as StateError
 from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
 from cosim.lowering.program import Program as Program
+from cosim.lowering.refusals import component_refusals as component_refusals
+from cosim.lowering.refusals import method_refusals as method_refusals
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.model.model import Model as Model

@@ -12,6 +12,7 @@ from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.errors import Problem
 
 if TYPE_CHECKING:
+    from cosim.component.component import Component
     from cosim.contracts.integrator import Integrator
     from cosim.system.system import System
 
@@ -40,19 +41,47 @@ def system_refusals(system: System) -> list[Problem]:
     return found
 
 
-def integrator_refusals(integrator: Integrator, system: System) -> list[Problem]:
-    """Why an integrator cannot be lowered."""
-    cls = type(integrator)
+def component_refusals(cls: type[Component]) -> list[Problem]:
+    """What of a class of components cannot be lowered, whatever the model it stands in."""
+    functions = {name: kernel.function for name, kernel in cls.kernels.items() if not kernel.is_python}
+    found = [
+        Problem(cls.__name__, f"{name} is a Python method; {AS_KERNEL}")
+        for name, kernel in cls.kernels.items()
+        if kernel.is_python
+    ]
+    found += [
+        Problem(cls.__name__, f"{name} calls a library by its address, which another process lacks.")
+        for name, function in functions.items()
+        if calls_foreign(function)
+    ]
+    found += [
+        Problem(cls.__name__, f"the event handler {name} is a Python method; {AS_KERNEL}")
+        for name, handler in cls.handlers.items()
+        if handler.function.is_python
+    ]
+    return found
+
+
+def method_refusals(cls: type[Integrator]) -> list[Problem]:
+    """What of a class of integrators cannot be lowered, whatever the system."""
     name = cls.__name__
-    if not isinstance(integrator, CompiledIntegrator):
+    if not issubclass(cls, CompiledIntegrator):
         text = "its steps are those of a library: choose an integrator whose steps are kernel functions "
         return [Problem(name, text + "(integrators.dormand_prince; for stiff systems integrators.radau5).")]
-    found = []
-    for method in FIXED_METHODS:
-        if getattr(cls, method) is not getattr(CompiledIntegrator, method):
-            found.append(Problem(name, f"its {method}() is Python: give the class a {_KERNELS[method]}."))
+    return [
+        Problem(name, f"its {method}() is Python: give the class a {_KERNELS[method]}.")
+        for method in FIXED_METHODS
+        if getattr(cls, method) is not getattr(CompiledIntegrator, method)
+    ]
+
+
+def integrator_refusals(integrator: Integrator, system: System) -> list[Problem]:
+    """Why an integrator cannot be lowered."""
+    found = method_refusals(type(integrator))
+    if not isinstance(integrator, CompiledIntegrator):
+        return found
     if reason := integrator.unlowered(system):
-        found.append(Problem(name, reason))
+        found.append(Problem(type(integrator).__name__, reason))
     return found
 
 

@@ -68,6 +68,8 @@ from cosim.simulation.isolation import CLOSER, DIFFERENCE, RATE_SPACING
 from cosim.simulation.witness import BOTH, FALLING, RISING
 from cosim.simulation.witness_watch import LEAVING, MOST_REPEATS, NEAR
 
+HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
+
 
 def value(a, i):
     """Present value of a witness."""
@@ -195,11 +197,10 @@ def isolation_window(a):
 
 
 def spacing_of(x):
-    """Distance of a number that is not negative to the next one."""
+    """Distance of a number that is not negative to the next one; without functions that not all have."""
     if x < 2.2250738585072014e-308:
         return 5e-324
-    _, exponent = math.frexp(x)
-    return max(math.ldexp(1.0, exponent - 53), 5e-324)
+    return (x + x * HALF_A_UNIT) - x
 
 
 @part("Af>i")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cosim
 from cosim_workbench.components_table import ComponentsTable
 from cosim_workbench.connections_table import ConnectionsTable
+from cosim_workbench.describe_command import DescribeCommand
 from cosim_workbench.event_plot import EventPlot
 from cosim_workbench.event_table import EventTable
 from cosim_workbench.export_command import ExportCommand
@@ -23,9 +24,10 @@ cosim_contract = "1.0"
 
 @cosim.hookimpl
 def cosim_register_commands(register: cosim.Register) -> None:
-    """``cosim run``, ``cosim info``, ``cosim export``."""
+    """``cosim run``, ``cosim info``, ``cosim describe``, ``cosim export``."""
     register("workbench.run", RunCommand)
     register("workbench.info", InfoCommand)
+    register("workbench.describe", DescribeCommand)
     register("workbench.export", ExportCommand)
 
 

@@ -1,0 +1,62 @@
+"""What cannot be lowered is named, with reason and remedy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from event_parts import Ball
+
+import cosim
+from cosim.lowering.witnesses import spacing_of
+from cosim.testing.known_solution import known_system
+
+
+class Noisy(cosim.Component):
+    """Has a handler and a method in Python."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    def derivatives(self, x, x_dot):
+        x_dot[0] = -x
+
+    @cosim.every(0.1, does="publish")
+    def tell(self, state):
+        pass
+
+
+def test_python_in_a_component() -> None:
+    model = cosim.Model("noisy")
+    model.add(Noisy, "noisy")
+    refusals = cosim.Program(model.build()).refusals
+    assert [problem.where for problem in refusals] == ["noisy", "noisy"]
+    assert all("kernel function" in problem.text for problem in refusals)
+    assert len(cosim.component_refusals(Noisy)) == 2
+    with pytest.raises(cosim.ModelError, match="tell is a Python method"):
+        cosim.Program(model.build()).require()
+
+
+def test_libraries_and_missing_accuracy() -> None:
+    (refusal,) = cosim.Program(known_system(), "integrators.scipy_lsoda").refusals
+    assert "integrators.dormand_prince" in refusal.text
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    (refusal,) = cosim.Program(model.build(), "integrators.dormand_prince").refusals
+    assert "accuracy" in refusal.text
+
+
+def test_describe_says_it_beforehand(capsys: pytest.CaptureFixture[str]) -> None:
+    from cosim.cli import main
+
+    assert main(["describe", "integrators.radau5"]) == 0
+    assert "native FMU): yes" in capsys.readouterr().out
+    assert main(["describe", "integrators.scipy_lsoda"]) == 0
+    assert "native FMU): no" in capsys.readouterr().out
+    assert main(["describe", "measures.dealy"]) == 2
+    assert "measures.delay" in capsys.readouterr().err
+
+
+def test_the_distance_of_numbers_needs_no_library() -> None:
+    for x in [0.0, 1.0, math.nextafter(2.0, 0.0), 2.0, 1e-300, 3.7e17, *np.random.default_rng(1).random(50)]:
+        assert spacing_of(float(x)) == np.spacing(float(x))
