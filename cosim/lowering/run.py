@@ -176,7 +176,9 @@ def advance_once(a, t):
 def one_step(a, boundary):
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[CHANGED] = 0
-    code = realize(a, MOTION)
+    code = check_timers(a)
+    if code == 0:
+        code = realize(a, MOTION)
     if code != 0:
         return code
     if a.agenda[UPDATES_DONE] == 0:
