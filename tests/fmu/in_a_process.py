@@ -54,3 +54,36 @@ class Ramp(cosim.Participant):
 
     def close(self) -> None:
         pass
+
+
+class Ball(cosim.Component):
+    """Falls, and bounces with half of its speed; the wind does nothing."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    wind = cosim.input(unit="m")
+
+    @cosim.kernel
+    def fall(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def touch(height):
+        return height
+
+    @cosim.on(touch, does="unrestricted")
+    def bounce(speed, speed_next):
+        speed_next[0] = -0.5 * speed
+
+
+def ball() -> cosim.Model:
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    return model
+
+
+def ball_participant() -> cosim.Participant:
+    from cosim_fmu.master import SystemParticipant
+
+    return SystemParticipant(ball(), accuracy=1e-9)

@@ -21,6 +21,7 @@ from cosim_fmu.master.initial_exchange import make_consistent
 from cosim_fmu.master.initialization_mode import InitializationMode
 from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.pace import Pace
+from cosim_fmu.master.participant_events import events_inside, in_order
 from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.step_threads import StepThreads
 from cosim_fmu.master.stop_requested import StopRequested
@@ -167,8 +168,9 @@ class CoSimulation:
         Returns
         -------
         Result
-            Its statistics are those of `CoSimulationStatistics`; its message tells why it ended early,
-            if it did.
+            Its statistics are those of `CoSimulationStatistics`; its events are those of the coupling (early
+            returns, requests to stop) and of the participants that record theirs, each with the values before
+            and after; its message tells why it ended early, if it did.
 
         Raises
         ------
@@ -191,11 +193,13 @@ class CoSimulation:
         pace = Pace(real_time_rate, self.start)
         message, begun = "interrupted", perf_counter()
         failure: BaseException | None = None
+        inside: list[cosim.EventRecord] = []
         try:
             with ExitStack() as stack:
                 check = stack.enter_context(cosim.interrupt_between_steps())
                 stack.enter_context(coupled.threads)
                 self._initialize(coupled, until, stack)
+                stack.callback(lambda: inside.extend(events_inside(self.participants)))
                 recorder.record(self.start, coupled.board, coupled.held)
                 initialized = perf_counter()
                 pace = Pace(real_time_rate, self.start)
@@ -210,7 +214,9 @@ class CoSimulation:
             statistics.overruns, statistics.largest_lag = pace.overruns, pace.largest_lag
             if self.algorithm is not None:
                 statistics.algorithm.update(self.algorithm.figures)
-            self.result = recorder.result(events=coupled.events, statistics=vars(statistics), message=message)
+            events = in_order(inside, coupled.events)
+            statistics.events = len(events)
+            self.result = recorder.result(events=events, statistics=vars(statistics), message=message)
             if failure is not None:
                 failure.result = self.result  # type: ignore[attr-defined]
         return self.result

@@ -14,7 +14,7 @@ class CoSimulationStatistics:
     steps : int
         Communication steps.
     events : int
-        Early returns and requests to stop.
+        Early returns, requests to stop, and what participants that record their events report.
     retries : int
         Steps of single participants that were continued after an early return.
     wall_time : float

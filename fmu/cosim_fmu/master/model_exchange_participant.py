@@ -32,6 +32,7 @@ class _Saved(NamedTuple):
     fmu: FmuState
     state: bytes
     initializing: bool
+    events: int = 0
 
 
 class ModelExchangeParticipant(FmuParticipant):
@@ -84,6 +85,11 @@ class ModelExchangeParticipant(FmuParticipant):
         if self._simulator is None:
             raise cosim.SimulationError(math.nan, "the participant is not initialized")
         return self._simulator
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """What has happened inside since `initialize`; what was rolled back has not."""
+        return self._simulator.events if self._simulator is not None else []
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
@@ -167,7 +173,7 @@ class ModelExchangeParticipant(FmuParticipant):
         fmu = super().save()
         if self._simulator is None:
             return _Saved(fmu, b"", True)
-        return _Saved(fmu, self.simulator.state.to_bytes(), False)
+        return _Saved(fmu, self.simulator.state.to_bytes(), False, len(self.events))
 
     def restore(self, token: Any) -> None:
         """Go back to a state that this instance saved."""
@@ -182,7 +188,9 @@ class ModelExchangeParticipant(FmuParticipant):
             return
         self._instance.asked_to_stop = False
         state = self.simulator.system.state_from_bytes(token.state)
+        events = self.events[: token.events]
         self._simulator = self._new_simulator(self.simulator.system, state)
+        self._simulator.events.extend(events)
         if self._values:
             self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
 

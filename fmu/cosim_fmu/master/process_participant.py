@@ -113,6 +113,16 @@ class ProcessParticipant(cosim.Participant):
         """Of the process while there is one."""
         return None if self._process is None else self._process.pid
 
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """Those of the participant; none when its process is gone."""
+        if self._process is None or self._waits:
+            return []
+        with suppress(Exception):
+            found: list[cosim.EventRecord] = self._ask("events")
+            return found
+        return []
+
     def configure(self, *sizes: Any) -> None:
         """Structural parameters, for participants that have some."""
         inner = getattr(self._inner, "configure", None)

@@ -81,6 +81,8 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         return number
     if name in ("exit_initialization", "configure"):  # not everybody has these
         return getattr(participant, name, lambda *_: None)(*given)
+    if name == "events":
+        return list(getattr(participant, "events", ()))
     if name == "get":
         values = participant.get(*given)
         return values.tolist() if hasattr(values, "tolist") else list(values)

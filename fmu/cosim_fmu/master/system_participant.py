@@ -69,6 +69,11 @@ class SystemParticipant(cosim.Participant):
             raise cosim.SimulationError(float("nan"), "the participant is not initialized")
         return self._simulator
 
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """What has happened inside since `initialize`; what was rolled back has not."""
+        return self._simulator.events if self._simulator is not None else []
+
     def describe(self) -> cosim.ParticipantDescription:
         """Variables, feedthrough and abilities."""
         if self._description is None:
@@ -137,13 +142,14 @@ class SystemParticipant(cosim.Participant):
 
     def save(self) -> bytes:
         """The State as bytes."""
-        return bytes([self._ready]) + self.simulator.state.to_bytes()
+        return bytes([self._ready]) + len(self.events).to_bytes(8, "little") + self.simulator.state.to_bytes()
 
     def restore(self, token: bytes) -> None:
         """Go on from a saved State, bit for bit as if never left."""
-        state = self.system.state_from_bytes(token[1:])
-        accuracy = self.simulator.state.accuracy
-        self._simulator = self._new_simulator(state, accuracy)
+        state = self.system.state_from_bytes(token[9:])
+        events = self.events[: int.from_bytes(token[1:9], "little")]
+        self._simulator = self._new_simulator(state, self.simulator.state.accuracy)
+        self._simulator.events.extend(events)
         self._ready, self._failed = bool(token[0]), False
         self._written = {}
 

@@ -1,0 +1,40 @@
+"""Events inside of participants, with both sides, in the result of a co-simulation."""
+
+import math
+from typing import Any
+
+import pytest
+from in_a_process import ball, ball_participant
+
+import cosim
+from cosim_fmu import CoSimulation, ProcessParticipant
+from cosim_fmu.master import SystemParticipant
+
+
+def bounces(result: cosim.Result) -> list[cosim.EventRecord]:
+    return [event for event in result.events if event.handler == "a.ball.bounce"]
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "waveform_iteration"])
+def test_events_of_a_participant_with_both_sides(algorithm: str) -> None:
+    """Dropped from 1 m it lands at sqrt(2 / g); rollback neither loses an event nor tells it twice."""
+    parts: dict[str, Any] = {"a": SystemParticipant(ball(), accuracy=1e-9), "b": ball()}
+    loop = CoSimulation(parts, [("b.ball.height", "a.ball.wind")], algorithm, 0.06)
+    result = loop.simulate(1.0)
+    found = bounces(result)
+    landed = math.sqrt(2.0 / 9.81)
+    assert [event.time for event in found] == pytest.approx([landed, 2.0 * landed], abs=1e-6)
+    first = found[0]
+    assert first.cause is cosim.EventCause.TRIGGERED and first.changed == ("a.ball.speed",)
+    assert first.before["a.ball.speed"] == pytest.approx(-math.sqrt(2.0 * 9.81), abs=1e-6)
+    assert first.after["a.ball.speed"] == pytest.approx(0.5 * math.sqrt(2.0 * 9.81), abs=1e-6)
+    times = [event.time for event in result.events]
+    assert times == sorted(times) and result.statistics["events"] == len(times)
+    assert len([event for event in result.events if event.handler == "b.ball.bounce"]) == 2
+
+
+def test_events_of_a_process() -> None:
+    here = CoSimulation({"a": ball_participant()}, [], "jacobi", 0.1).simulate(1.0)
+    there = CoSimulation({"a": ProcessParticipant(ball_participant)}, [], "jacobi", 0.1).simulate(1.0)
+    assert [(e.time, e.after) for e in bounces(there)] == [(e.time, e.after) for e in bounces(here)]
+    assert len(bounces(here)) == 2
