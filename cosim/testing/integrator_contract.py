@@ -19,6 +19,7 @@ from cosim.testing.known_solution import (
     swing_energy,
     swing_system,
 )
+from cosim.testing.rod_pendulum import rod_errors, rod_system
 
 MANY = 100_000
 
@@ -295,6 +296,31 @@ class IntegratorContract:
                 f"with {options} the restored run is at t = {restored.time!r}, y = {restored.y}, the other "
                 f"at t = {state.time!r}, y = {state.y}; what lasts belongs into state.integrator_memory"
             )
+
+    def test_constraints_are_kept(self) -> None:
+        """A point stays on its rod, and its speed across it, also at the end of a step taken again."""
+        if not self.capabilities.supports_constraints:
+            pytest.skip("the method does not keep constraints")
+        try:
+            system = rod_system()
+        except cosim.CosimError as missing:
+            pytest.skip(f"no bodies and constraints here: {missing}")
+        for options in self.ways():
+            state = system.default_state()
+            cosim.assemble(system, state)
+            integrator = self.make(**options)
+            integrator.initialize(system, state)
+            for number in range(10):
+                code = integrator.step(system, state, 2.0)
+                assert code == cosim.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
+                if number == 5:
+                    event = 0.5 * (integrator.previous_time + state.time)
+                    assert integrator.redo(system, state, event) == cosim.StepCode.DONE
+                error = rod_errors(state)
+                assert error <= 1e-7, (
+                    f"error {error} of a constraint at t = {state.time} s with {options}: a step and a step "
+                    "taken again end with cosim.integration.projection.project_end"
+                )
 
     def test_symmetric_methods_go_back(self) -> None:
         """Forward, the speeds turned round, and forward again: where it began."""

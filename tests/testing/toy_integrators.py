@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import cosim
-from cosim.integration.layout import WORK_HEADER
+from cosim.integration.layout import SLOTS_HEADER, WORK_HEADER
 from cosim.testing import IntegratorContract
 
 Merson = cosim.registry().get("integrator", "integrators.runge_kutta_merson")
@@ -162,6 +162,16 @@ class Leaking(Merson):
 Leaking.capabilities = replace(Merson.capabilities, symplectic=True)
 
 
+class Drifting(Merson):
+    """Says that it keeps constraints and corrects nothing."""
+
+    def _prepare(self, system):
+        super()._prepare(system)
+        self._slots[:SLOTS_HEADER] = [0] * (SLOTS_HEADER - 2) + self._slots[
+            SLOTS_HEADER - 2 : SLOTS_HEADER
+        ].tolist()
+
+
 class RightCase(IntegratorContract):
     make = Right
 
@@ -236,3 +246,7 @@ class OneWayCase(IntegratorContract):
 
 class LeakingCase(IntegratorContract):
     make = Leaking
+
+
+class DriftingCase(IntegratorContract):
+    make = Drifting
