@@ -21,7 +21,7 @@ SELECTIONS = {
 NATIVE = {
     "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64 (all that the compiler here can make)"),
     "fmi": ("VERSION", "2 or 3 (2)"),
-    "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (what the model allows)"),
+    "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (both)"),
 }
 
 

@@ -41,7 +41,17 @@ KINDS = {
     },
     3: {
         "me": ("ModelExchange", {**COMMON3, "needsCompletedIntegratorStep": "true"}),
-        "cs": ("CoSimulation", {**COMMON3, "canHandleVariableCommunicationStepSize": "true"}),
+        "cs": (
+            "CoSimulation",
+            {
+                **COMMON3,
+                "canHandleVariableCommunicationStepSize": "true",
+                "providesIntermediateUpdate": "true",
+                "mightReturnEarlyFromDoStep": "true",
+                "canReturnEarlyAfterIntermediateUpdate": "true",
+                "hasEventMode": "true",
+            },
+        ),
     },
 }
 

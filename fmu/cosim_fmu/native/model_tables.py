@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.lowering import layout
 from cosim.lowering.arrays import ARRAYS
-from cosim.lowering.codes import FAILED, GROW, SENTENCES, TERMINATED
+from cosim.lowering.codes import EVENT, FAILED, GROW, SENTENCES, TERMINATED
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 
@@ -46,7 +46,7 @@ PLACES = {
     "nothing": layout.NOTHING,
     "terminated": TERMINATED,
     "full": GROW,
-    "event_happened": 3,
+    "event_happened": EVENT,
     "first_failure": FAILED,
 }
 
@@ -59,15 +59,15 @@ class NativeModel:
     ----------
     program : cosim.Program
     interface : FmuInterface
-    indicators : dict of str to (int, float)
-        Path of each witness, where in the cache its value lies, and what it is compared with.
+    indicators : dict of str to (int, int)
+        Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
     kinds : sequence of str
         "cs", "me" or both.
     """
 
     program: cosim.Program
     interface: FmuInterface
-    indicators: Mapping[str, tuple[int, float]]
+    indicators: Mapping[str, tuple[int, int]]
     kinds: Sequence[str]
 
 
@@ -217,8 +217,8 @@ def _states(variables: Sequence[FmuVariable]) -> str:
     return _table("ContinuousState", "states", rows)
 
 
-def _indicators(indicators: Mapping[str, tuple[int, float]]) -> str:
-    return _table("EventIndicator", "indicators", (f"{{{at}, {c_real(x)}}}" for at, x in indicators.values()))
+def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
+    return _table("EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values()))
 
 
 def _failures(program: cosim.Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:

@@ -70,7 +70,7 @@ class NativeFmuExporter(cosim.Exporter):
         fmi : int
             2 or 3.
         kind : str or sequence of str, optional
-            "cs" (Co-Simulation), "me" (Model Exchange); what the model allows, unless given.
+            "cs" (Co-Simulation), "me" (Model Exchange); both unless given.
         compiler : Compiler, optional
             In place of the best one that is installed.
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.lowering import layout
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.names import c_identifier
@@ -31,7 +30,7 @@ class NativeSources:
     version : int
         Of FMI: 2 or 3.
     kinds : sequence of str, optional
-        "cs", "me" or both; what the model allows, unless given.
+        "cs", "me" or both, which it is unless given.
     selections : mapping
         Arguments of `select_variables`.
     settings : mapping
@@ -42,8 +41,8 @@ class NativeSources:
     kinds : list of str
     program : cosim.Program
     interface : FmuInterface
-    indicators : dict of str to (int, float)
-        Path of each witness, where in the cache its value lies, and what it is compared with.
+    indicators : dict of str to (int, int)
+        Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
     code : cosim.MachineCode
     tables : str
         The generated C file.
@@ -80,12 +79,9 @@ class NativeSources:
             **settings["integrator_options"],
         )
         self.program.require()
-        problems = exchange_refusals(self.program)
-        if problems and kinds is not None and "me" in kinds:
-            raise cosim.ModelError(problems)
-        self.kinds = list(kinds if kinds is not None else ("cs",) if problems else ("cs", "me"))
-        self.indicators: dict[str, tuple[int, float]] = {}
-        shown: Sequence[str] = ()
+        self.kinds = list(("cs", "me") if kinds is None else kinds)
+        self.indicators = self.program.indicators
+        shown: Sequence[str] = list(self.indicators) if "me" in self.kinds else ()
         if "me" in self.kinds:
             variables = with_all_states(system, variables)
             if version == 3:
@@ -121,19 +117,6 @@ class NativeSources:
 
 
 INTEGRATOR = "integrators.runge_kutta_merson"
-
-
-def exchange_refusals(program: cosim.Program) -> list[cosim.Problem]:
-    """Why a program cannot be a Model Exchange FMU: what happens in steps, which the importer takes."""
-    if "lowered_event" in program.functions and "lowered_completed" in program.functions:
-        return []
-    numbers, text = program.arrays["program"], "is not possible in Model Exchange yet: --kind cs"
-    found = [cosim.Problem(path, f"a witness {text}") for path in program.witnesses]
-    if numbers[layout.IN_STEPS] and not found:
-        found = [cosim.Problem(path, f"a handler of events {text}") for path in program.handlers]
-    if program.system.has_updates:
-        found.append(cosim.Problem("kind", f"what remembers (delays, histories) {text}"))
-    return found
 
 
 def machine_code(program: cosim.Program) -> cosim.MachineCode:

@@ -85,7 +85,8 @@ Status get_indicators(Instance *instance, const char *function, double *values, 
     if (check_count(instance, function, values, count, model->indicator_count) != OK) return ERROR;
     if (compute(instance, function) != OK) return DISCARD;
     for (size_t i = 0; i < count; i++)
-        values[i] = numbers(instance, model->cache)[model->indicators[i].index] - model->indicators[i].level;
+        values[i] = numbers(instance, model->cache)[model->indicators[i].index] -
+                    *clock_of(instance, model->indicators[i].level);
     return OK;
 }
 
@@ -103,12 +104,13 @@ Status update_discrete_states(Instance *instance, const char *function, Progress
     int64_t code;
     memset(progress, 0, sizeof *progress);
     if (need_mode(instance, function, EVENT) != OK) return ERROR;
+    progress->time = life->time;
+    if (life->kind == CO_SIMULATION) return OK; /* its steps have handled them */
     code = call(instance, model->event, life->time);
     if (is_failure(model, code)) {
         life->mode = FAILED;
         return failure(instance, function, code);
     }
-    progress->time = life->time;
     progress->stopped = code == model->terminated;
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;
     note_next_event(instance, progress);

@@ -57,7 +57,7 @@ typedef struct {
 
 typedef struct {
     int64_t index; /* in the cache */
-    double level;
+    int64_t level; /* place in the clock of what counts as zero */
 } EventIndicator;
 
 /* What is said of a failure, and where in `places` stands what it is about, an index into names (-1: nowhere). */
