@@ -1,0 +1,52 @@
+"""The models of the examples as native FMUs: they do what the run in Python does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from cosim_fmu.validate.check_fmu import check_file, check_run
+
+Install = Callable[[Path], Any]
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODELS = [
+    "engine_mount/engine_mount",
+    "engine_mount/plant",
+    "engine_mount/controller",
+    "four_bar/four_bar",
+    "thrown_crate/thrown_crate",
+]
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest, install: Install) -> Any:
+    with cosim.use_registry(install(EXAMPLES / "engine_mount" / "plugin").registry):
+        yield cosim.Model.from_file(EXAMPLES / f"{request.param}.toml")
+
+
+@pytest.mark.thorough
+def test_machine_code_gives_the_bits_of_the_run_in_python(model: cosim.Model, tmp_path: Path) -> None:
+    from fmpy import read_model_description, simulate_fmu
+
+    results = []
+    for native in (True, False):
+        path = model.export_fmu(tmp_path / f"{native}.fmu", native=native)
+        listed = read_model_description(path).modelVariables
+        shown = [v.name for v in listed if v.causality in ("output", "local") and v.type == "Real"]
+        results.append(
+            simulate_fmu(
+                str(path), fmi_type="CoSimulation", stop_time=0.2, output_interval=0.002, output=sorted(shown)
+            )
+        )
+    theirs, ours = results
+    assert theirs.dtype.names == ours.dtype.names and len(ours) == 101
+    for name in ours.dtype.names:
+        assert theirs[name].tobytes() == ours[name].tobytes(), name
+
+
+@pytest.mark.thorough
+def test_nothing_is_found_in_co_simulation(model: cosim.Model, tmp_path: Path) -> None:
+    path = model.export_fmu(tmp_path / "native.fmu", native=True, kind="cs")
+    assert [f for f in (*check_file(path), *check_run(path, timeout=300.0)) if f.severity == "error"] == []
