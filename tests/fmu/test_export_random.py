@@ -63,7 +63,7 @@ def test_random_systems(drawn: Any, widths: list[float], saved_at: int) -> None:
             fmu.slave.setFMUState(saved)
             fmu.slave.freeFMUState(saved)
             np.testing.assert_array_equal(drive(fmu, free, steps[saved_at:], saved_at), after)
-            assert fmu.messages == []
+            assert [m for m in fmu.messages if "at the start: it cannot" not in m] == []  # a finding is told
         with running(path, folder=folder / "two", name="other") as other:
             other.slave.setFMUState(other.slave.deserializeFMUState(data))
             np.testing.assert_array_equal(drive(other, free, steps[saved_at:], saved_at), after)
