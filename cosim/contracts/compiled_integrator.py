@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from cosim.compiled.native import compile_function, function_address, is_plain
 from cosim.compiled.walker import DENSE_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.dense_output import DenseOutput
-from cosim.contracts.integrator import Integrator, Vector
+from cosim.contracts.integrator import LOOSEST_ACCURACY, Integrator, Vector
 from cosim.contracts.step_code import StepCode, StepReason
 from cosim.contracts.step_statistics import StepStatistics
 from cosim.errors import SimulationError
@@ -48,6 +49,9 @@ class CompiledIntegrator(Integrator):
         has others.
     complete_function : function or None
         What dense output needs beyond the step itself.
+    tune_function : function or None
+        ``tune(settings, coefficients)`` writes those coefficients that depend on the accuracy. Without it a
+        method whose `coefficients` do has to be exported anew for another accuracy.
 
     Notes
     -----
@@ -67,6 +71,7 @@ class CompiledIntegrator(Integrator):
     begin_function: ClassVar[Callable[..., Any]] = begin_steps
     restart_function: ClassVar[Callable[..., Any]] = restart_steps
     complete_function: ClassVar[Callable[..., Any] | None] = None
+    tune_function: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -118,6 +123,13 @@ class CompiledIntegrator(Integrator):
         self._prepare(system)
         state.integrator_memory = np.zeros(self.memory_size(self._ny))
         self._call(type(self).begin_function, system, state)
+
+    def with_accuracy(self, accuracy: float) -> Self:
+        """Another one that differs from this one in its accuracy alone; no system is prepared."""
+        other = copy.copy(self)
+        other.accuracy = min(accuracy, LOOSEST_ACCURACY)
+        other._system, other._counts, other._work = None, np.zeros(len(COUNTS)), self._work.copy()
+        return other
 
     def check(self, system: System, state: State) -> None:
         """Refuse, with a `SimulationError`, systems that are not for this method."""
@@ -278,6 +290,8 @@ class CompiledIntegrator(Integrator):
         head[layout.FIXED], head[layout.INITIAL] = self.fixed_step or 0.0, self.initial_step or 0.0
         self._settings = np.concatenate([head, relative, absolute])
         self._coefficients = self.coefficients(system)
+        if (tune := type(self).tune_function) is not None:
+            compiled(tune, layout.TUNE_SIGNATURE)(self._settings, self._coefficients)
         self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
         self._work[layout.START] = self._work[layout.END] = math.nan
         errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)

@@ -35,6 +35,8 @@ from __future__ import annotations
 
 from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
 
+TUNE_SIGNATURE = "FF>v"  # settings, coefficients: writes those coefficients that depend on the accuracy
+
 # How a step ended; the numbers of `cosim.StepCode`.
 DONE = 0
 NOT_FINITE = 1

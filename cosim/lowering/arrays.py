@@ -9,16 +9,16 @@ from cosim.compiled.walker import compounds
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-CONSTANT, STATE, COMPUTED, SCRATCH = "constant", "state", "computed", "scratch"
+CONSTANT, GIVEN, STATE, COMPUTED, SCRATCH = "constant", "given", "state", "computed", "scratch"
 
 ARRAYS = (
     ("table", "T", CONSTANT),  # of the system: address, start in `ints`, rows of each block
     ("ints", "I", CONSTANT),
     ("watched", "T", CONSTANT),  # as `table`, for the blocks that the witnesses need
     ("program", "I", CONSTANT),  # see `layout`
-    ("numbers", "F", CONSTANT),  # see `layout`
-    ("coefficients", "F", CONSTANT),  # of the integrator, as the next two
-    ("settings", "F", CONSTANT),
+    ("numbers", "F", GIVEN),  # see `layout`
+    ("coefficients", "F", GIVEN),  # of the integrator, as the next two
+    ("settings", "F", GIVEN),
     ("slots", "I", CONSTANT),
     ("y", "F", STATE),
     ("p", "F", STATE),
@@ -35,7 +35,8 @@ ARRAYS = (
     ("places", "I", SCRATCH),  # see `layout`
 )
 """Name, letter of the type and role of each array. After a state was put back, ``places[STAGE]`` has to be
-set to NOTHING: what is COMPUTED follows from the rest, SCRATCH needs no saving."""
+set to NOTHING: what is COMPUTED follows from the rest, SCRATCH needs no saving. What is GIVEN is each
+instance's own and follows from the accuracy that ``lowered_accuracy`` was called with, if it was."""
 
 ENTRY_SIGNATURE = "".join(letter for _, letter, _ in ARRAYS) + "f>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.lowering.accuracy import set_accuracy
 from cosim.lowering.arrays import Arrays
 from cosim.lowering.exchange import complete_step, handle_events
 from cosim.lowering.restored import check_state
@@ -104,3 +105,15 @@ def lowered_check(
         agenda, clock, work, scratch, probe, places,
     )
     return check_state(a)
+
+
+def lowered_accuracy(
+    table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory, agenda,
+    clock, work, scratch, probe, places, t,
+):
+    """Before `lowered_initialize`, and after a state was put back: the accuracy is `t`."""
+    a = Arrays(
+        table, ints, watched, program, numbers, coefficients, settings, slots, y, p, d, k, h, c, memory,
+        agenda, clock, work, scratch, probe, places,
+    )
+    return set_accuracy(a, t)

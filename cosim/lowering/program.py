@@ -11,18 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.compiled.native import part_name
-from cosim.compiled.walker import BLOCK_SIGNATURE, DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim.compiled.walker import (
+    BLOCK_SIGNATURE,
+    DENSE_SIGNATURE,
+    REDO_SIGNATURE,
+    STEP_SIGNATURE,
+    plain_address,
+)
 from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, Problem, SimulationError
+from cosim.integration.layout import TUNE_SIGNATURE
 from cosim.lowering import entries, layout
-from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS
+from cosim.lowering.accuracy import set_accuracy
+from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS, Arrays
 from cosim.lowering.refusals import integrator_refusals, system_refusals
 from cosim.lowering.tables import Tables
 from cosim.system.state import State
 from cosim.system.system import System
 
-ENTRIES = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish")
+ENTRIES = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish", "accuracy")
 
 
 class Program:
@@ -102,7 +110,7 @@ class Program:
 
     @property
     def roles(self) -> dict[str, str]:
-        """By name of the array: "constant", "state", "computed" or "scratch"."""
+        """By name of the array: "constant", "given", "state", "computed" or "scratch"."""
         return {name: role for name, _, role in ARRAYS}
 
     def require(self) -> None:
@@ -155,6 +163,7 @@ class Program:
             (layout.BEGIN, cls.begin_function, REDO_SIGNATURE),
             (layout.RESTART, cls.restart_function, REDO_SIGNATURE),
             (layout.COMPLETE, cls.complete_function, REDO_SIGNATURE),
+            (layout.TUNE, cls.tune_function, TUNE_SIGNATURE),
             *tables.functions,
         ):
             if function is not None:
@@ -163,9 +172,25 @@ class Program:
             self._address("probe", 0, cls.dense_function, DENSE_SIGNATURE, "method")
         for function in PARTS:
             self.functions[part_name(function)] = (function, function.__dict__["__part__"])
-        for name in ENTRIES:
+        for name in ENTRIES if self._takes_accuracies(integrator) else ENTRIES[:-1]:
             function = getattr(entries, f"lowered_{name}")
             self.functions[f"lowered_{name}"] = (function, ENTRY_SIGNATURE)
+
+    def _takes_accuracies(self, integrator: CompiledIntegrator) -> bool:
+        """Whether `lowered_accuracy` makes the arrays those of an integrator with another accuracy."""
+        accuracy = 0.37 * integrator.accuracy
+        other = integrator.with_accuracy(accuracy)
+        other._prepare(self.system)
+        mine = {name: array.copy() for name, array in self.arrays.items()}
+        tune = type(integrator).tune_function
+        if tune is not None:
+            mine["program"][layout.TUNE] = plain_address(tune)
+        set_accuracy(Arrays(**mine), accuracy)
+        return bool(
+            np.array_equal(mine["settings"], other._settings, equal_nan=True)
+            and np.array_equal(mine["coefficients"], other._coefficients, equal_nan=True)
+            and np.array_equal(mine["slots"], other._slots)
+        )
 
     def _address(self, array: str, place: int, function: Any, signature: str, kind: str) -> None:
         assert isinstance(function, types.FunctionType)

@@ -73,6 +73,7 @@ class Tables:
         self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
         self.probe: Integers = np.zeros(1, dtype=np.int64)
         self._schedule(integrator)
+        self._accuracy(integrator)
         self._handlers(integrator)
         self._witnesses(state, integrator, policy)
         self._memories()
@@ -97,6 +98,13 @@ class Tables:
         numbers[layout.SIDE] = system.side
         self._table(layout.KINKS, slots_named(system, SMOOTH_UNTIL))
         self._table(layout.BREAKS, slots_named(system, BREAK_ORDER))
+
+    def _accuracy(self, integrator: CompiledIntegrator) -> None:
+        """Which tolerances follow the accuracy: those that are not what they are with another one."""
+        other = integrator.with_accuracy(0.5 * integrator.accuracy)
+        pairs = zip(integrator.tolerances(self.system), other.tolerances(self.system), strict=True)
+        for place, (mine, theirs) in zip((layout.RELATIVE, layout.ABSOLUTE), pairs, strict=True):
+            self._table(place, np.flatnonzero(mine != theirs))
 
     def _handlers(self, integrator: CompiledIntegrator) -> None:
         system, entries = self.system, self.agenda_of.entries

@@ -15,6 +15,7 @@ from cosim_integrators.implicit.backward_differences import (
     restart_backward_steps,
 )
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
+from cosim_integrators.implicit.tuning import tune_steps_back
 
 KAPPA = np.array([0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0])
 GAMMA = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, 6))])
@@ -70,6 +71,7 @@ class Bdf(ImplicitIntegrator):
     step_function = backward_step
     redo_function = redo_backward_step
     restart_function = restart_backward_steps
+    tune_function = tune_steps_back
     vectors, history = 2 * DIFFERENCES, DIFFERENCES
     shifts = (1.0, 0.0, 0.0)
     method = np.concatenate([[5.0], GAMMA, ALPHA, CONSTANT])
@@ -83,10 +85,6 @@ class Bdf(ImplicitIntegrator):
     def error_order(self) -> int:
         """That of the first step."""
         return 2
-
-    def newton_tolerance(self, reached: float) -> float:
-        """What an iteration leaves goes into one step only; a little less than the estimate sees."""
-        return 0.03
 
     def work_size(self, ny: int) -> int:
         """Room for the matrix of a change of distance besides."""

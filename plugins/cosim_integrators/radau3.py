@@ -6,6 +6,7 @@ import cosim
 from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
+from cosim_integrators.implicit.tuning import tune_order_3
 
 PAIR = complex(2, 2**0.5)
 FILTER = 6**0.5  # the size of the pair: what the error estimate is filtered with
@@ -42,6 +43,7 @@ class Radau3(ImplicitIntegrator):
     capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
     step_function = collocation_step
     redo_function = redo_collocation_step
+    tune_function = tune_order_3
     vectors, history = 6, 2
     shifts = (FILTER, PAIR.real, PAIR.imag)
     # A^-1 = ((3/2, 1/2), (-9/2, 5/2)): its eigenvector (1, 2 (lambda - 3/2)), as columns Re and -Im
@@ -51,7 +53,3 @@ class Radau3(ImplicitIntegrator):
     def error_order(self) -> int:
         """One more than the order of the estimate."""
         return 3
-
-    def loosening(self) -> float:
-        """The estimate has order 2, the solution order 3."""
-        return float(0.1 * self.accuracy ** (-1 / 4))

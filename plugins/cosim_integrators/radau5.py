@@ -6,6 +6,7 @@ import cosim
 from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
+from cosim_integrators.implicit.tuning import tune_order_5
 
 ROOT = 6**0.5
 REAL = 3 + 3 ** (2 / 3) - 3 ** (1 / 3)
@@ -46,6 +47,7 @@ class Radau5(ImplicitIntegrator):
     capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=4, supports_constraints=True)
     step_function = collocation_step
     redo_function = redo_collocation_step
+    tune_function = tune_order_5
     vectors, history = 9, 3
     shifts = (REAL, PAIR.real, PAIR.imag)
     method = collocation_coefficients(
@@ -63,7 +65,3 @@ class Radau5(ImplicitIntegrator):
     def error_order(self) -> int:
         """One more than the order of the estimate."""
         return 4
-
-    def loosening(self) -> float:
-        """The estimate has order 3, the solution order 5: as in RADAU5."""
-        return float(0.1 * self.accuracy ** (-1 / 3))

@@ -47,6 +47,6 @@ def test_machine_code_gives_the_bits_of_the_run_in_python(model: cosim.Model, tm
 
 
 @pytest.mark.thorough
-def test_nothing_is_found_in_co_simulation(model: cosim.Model, tmp_path: Path) -> None:
-    path = model.export_fmu(tmp_path / "native.fmu", native=True, kind="cs")
+def test_nothing_is_found(model: cosim.Model, tmp_path: Path) -> None:
+    path = model.export_fmu(tmp_path / "native.fmu", native=True)
     assert [f for f in (*check_file(path), *check_run(path, timeout=300.0)) if f.severity == "error"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from pathlib import Path
 
@@ -56,6 +57,85 @@ def test_events_samples_and_delays_equal_the_run_in_python(path: Path) -> None:
             fmu["swing.push"] = math.sin(0.05 * i)
             fmu.steps(i, i + 1)
         assert [fmu[name] for name in shown] == expected
+
+
+def test_the_tolerance_of_the_host_is_the_accuracy(path: Path) -> None:
+    here = InProcess(busy(), MERSON, 1e-9).start()
+    with running(path) as fmu:
+        fmu.start(tolerance=1e-9)
+        for i in range(60):
+            fmu.steps(i, i + 1)
+            here.advance(i * 0.01 + 0.01)
+            assert fmu["swing.angle"] == here["swing.angle"]
+            if i == 30:
+                state = fmu.slave.serializeFMUState(fmu.slave.getFMUState())
+        assert not fmu.messages
+        fmu.slave.reset()
+        fmu.start(tolerance=1e-4)
+        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(state))
+        fmu.steps(31, 60)
+        assert fmu["swing.angle"] == here["swing.angle"]
+
+
+class Importer:
+    """Euler steps with an input that moves, entering event mode where it is asked to."""
+
+    def __init__(self, path: Path) -> None:
+        from fmpy import extract, read_model_description
+        from fmpy.fmi2 import FMU2Model
+
+        description = read_model_description(str(path))
+        self.references = {v.name: v.valueReference for v in description.modelVariables}
+        self.reals = [v.valueReference for v in description.modelVariables if v.type == "Real"]
+        self.fmu = FMU2Model(
+            guid=description.guid,
+            unzipDirectory=extract(str(path)),
+            modelIdentifier=description.modelExchange.modelIdentifier,
+            instanceName="one",
+        )
+        self.fmu.instantiate()
+        self.fmu.setupExperiment()
+        self.fmu.enterInitializationMode()
+        self.fmu.exitInitializationMode()
+        self.states, self.indicators = (
+            description.numberOfContinuousStates,
+            description.numberOfEventIndicators,
+        )
+        self.leave_event_mode()
+
+    def leave_event_mode(self) -> None:
+        again = True
+        while again:
+            again, _, _, _, known, when = self.fmu.newDiscreteStates()
+        self.due = when if known else math.inf
+        self.fmu.enterContinuousTimeMode()
+
+    def steps(self, first: int, last: int, size: float = 1e-3) -> list[float]:
+        reals = ctypes.c_double * self.states
+        for i in range(first, last):
+            self.fmu.setReal([self.references["swing.push"]], [math.sin(0.05 * i)])
+            states, rates = reals(), reals()
+            self.fmu.getContinuousStates(states, self.states)
+            self.fmu.getDerivatives(rates, self.states)
+            self.fmu.setTime((i + 1) * size)
+            moved = reals(*(x + size * rate for x, rate in zip(states, rates, strict=True)))
+            self.fmu.setContinuousStates(moved, self.states)
+            wanted, _ = self.fmu.completedIntegratorStep()
+            if wanted or (i + 1) * size >= self.due:
+                self.fmu.enterEventMode()
+                self.leave_event_mode()
+        return list(self.fmu.getReal(self.reals))
+
+
+def test_model_exchange_goes_on_from_bytes_even_through_an_event_mode_without_events(path: Path) -> None:
+    one, other = Importer(path), Importer(path)
+    one.steps(0, 40)
+    state = one.fmu.serializeFMUState(one.fmu.getFMUState())
+    expected = one.steps(40, 80)
+    other.fmu.setFMUState(other.fmu.deserializeFMUState(state))
+    other.fmu.enterEventMode()
+    other.leave_event_mode()
+    assert other.steps(40, 80) == expected
 
 
 def test_model_exchange_with_events(path: Path) -> None:

@@ -56,11 +56,21 @@ def histories(system: cosim.System, k: Any, h: Any) -> list[float]:
 
 
 def compare(
-    system: cosim.System, integrator: str, times: list[float], writes: Any = None, **options: Any
+    system: cosim.System,
+    integrator: str,
+    times: list[float],
+    writes: Any = None,
+    made_for: float | None = None,
+    **options: Any,
 ) -> LoweredRun:
-    """Run both to these times and compare all bytes at each; `writes` by time: path and value."""
+    """Run both to these times and compare all bytes at each; `writes` by time: path and value.
+
+    With `made_for` the program is made for that accuracy and given the one among the options later.
+    """
     simulator = cosim.Simulator(system, integrator=integrator, **options)
-    run = LoweredRun(system, integrator, **options)
+    run = LoweredRun(system, integrator, **{**options, **({"accuracy": made_for} if made_for else {})})
+    if made_for:
+        assert run.call("accuracy", options["accuracy"]) == codes.REACHED
     status = simulator.initialize()
     assert run.call("initialize", 0.0) == (codes.TERMINATED if not status.succeeded else codes.REACHED)
     same(simulator, run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from lowered_run import compare
 
@@ -44,6 +46,33 @@ def oscillator() -> cosim.System:
 @pytest.mark.parametrize("name", ADAPTIVE)
 def test_adaptive_methods(name: str) -> None:
     compare(known_system(), f"integrators.{name}", TIMES, accuracy=1e-6)
+
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+@pytest.mark.parametrize("accuracy", [1e-4, 0.5])
+def test_another_accuracy_than_that_it_was_made_for(name: str, accuracy: float) -> None:
+    compare(known_system(), f"integrators.{name}", TIMES, made_for=1e-7, accuracy=accuracy)
+
+
+def test_tolerances_that_were_given_as_numbers_stay() -> None:
+    given = {"relative_tolerance": {"q": 1e-5}, "absolute_tolerance": {"u": 1e-9}}
+    compare(oscillator(), "integrators.dormand_prince_853", TIMES, made_for=1e-7, accuracy=1e-3, **given)
+
+
+def test_a_method_that_says_not_what_follows_its_accuracy_keeps_it() -> None:
+    method = cosim.registry().get("integrator", "integrators.radau5")
+    silent = type("Silent", (method,), {"tune_function": None, "coefficients": coefficients_of(method)})
+    assert "lowered_accuracy" in cosim.Program(oscillator(), method).functions
+    assert "lowered_accuracy" not in cosim.Program(oscillator(), silent).functions
+
+
+def coefficients_of(method: Any) -> Any:
+    def coefficients(self: Any, system: cosim.System) -> Any:
+        made = method.coefficients(self, system)
+        method.tune_function({0: self.accuracy, 3: self.fixed_step or 0.0}, made)
+        return made
+
+    return coefficients
 
 
 @pytest.mark.parametrize("name", FIXED)

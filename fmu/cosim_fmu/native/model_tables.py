@@ -18,7 +18,13 @@ from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 
 KINDS = {"me": 1, "cs": 2}
-ROLES = {"constant": "CONSTANT", "state": "STATE", "computed": "SCRATCH", "scratch": "SCRATCH"}
+ROLES = {
+    "constant": "CONSTANT",
+    "given": "CONSTANT",
+    "state": "STATE",
+    "computed": "SCRATCH",
+    "scratch": "SCRATCH",
+}
 RAISED = -1
 """What an entry point returns where a kernel function raised."""
 
@@ -167,7 +173,8 @@ def _starts(program: cosim.Program) -> list[str]:
                 parts.append(_table("int64_t", f"start_{name}", (c_integer(int(x)) for x in flat)))
         columns = array.shape[1] if array.ndim == 2 else 1
         start = "NULL" if is_zero else f"start_{name}"
-        row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name in held)}, {int(name == 'h')}"
+        own = int(name in held or role == "given")
+        row = f"{len(array)}, {columns}, {ROLES[role]}, {own}, {int(name == 'h')}"
         rows.append(f"{{{c_text(name)}, {start}, {row}}}")
     return [*parts, _table("ArrayStart", "array_starts", rows)]
 

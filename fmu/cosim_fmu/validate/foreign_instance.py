@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, ClassVar, Self
 
@@ -172,11 +173,11 @@ class ForeignInstance(ABC):
         self.need(self.state_functions["serialize"], state[0], data, size)
         return data.raw
 
-    def from_bytes(self, data: bytes, time: float) -> Any:
-        """A saved state of serialized bytes."""
+    def from_bytes(self, data: bytes, known: Sequence[Any]) -> Any:
+        """A saved state of serialized bytes; `known`: what stood behind the FMU's part in the saved one."""
         state = POINTER()
         self.need(self.state_functions["deserialize"], data, SIZE(len(data)), ctypes.byref(state))
-        return state, time
+        return state, *known
 
     def free(self) -> None:
         """Free the instance."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,9 +13,9 @@ from cosim.integration.layout import WORK_HEADER, WORST
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
-from cosim_integrators.implicit.layout import EPSILON
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
+from cosim_integrators.implicit.tuning import tune
 
 HAIRER_WANNER = """
 @book{hairer1996,
@@ -34,9 +33,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 LARGEST_DENSE = 200  # states; beyond, matrices are sparse and SciPy's
-FIXED_TOLERANCE = 1e-12  # to which stages are solved where there is no error control
 MORE_ITERATIONS = 20.0  # with fixed steps
-ROUNDING = 1e-10  # a correction, relative to the state, that may be all rounding when it no longer shrinks
 
 
 class ImplicitIntegrator(cosim.CompiledIntegrator):
@@ -63,6 +60,7 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
     dense_function = polynomial_output
     begin_function = begin_implicit_steps
     restart_function = restart_implicit_steps
+    tune_function = tune
     bibtex = HAIRER_WANNER
 
     method: ClassVar[Vector]
@@ -74,24 +72,13 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
         super().__init__(**options)
         self._pattern = np.zeros(layout.P_COLOUR, dtype=np.int64)
 
-    def loosening(self) -> float:
-        """What the error estimate may be, in tolerances, for the solution to keep the accuracy."""
-        return 1.0
-
-    def newton_tolerance(self, reached: float) -> float:
-        """What an iteration may leave, in tolerances, `reached` being the relative one; as in RADAU5."""
-        return min(0.03, math.sqrt(reached))
-
     def coefficients(self, system: System) -> Vector:
-        """How equations are solved, then the numbers of the method."""
-        factor = self.loosening() if self.fixed_step is None else FIXED_TOLERANCE / self.accuracy
-        reached = factor * self.accuracy
-        left = self.newton_tolerance(reached) if self.fixed_step is None else 0.1
+        """How equations are solved, then the numbers of the method; `tune_function` writes three of them."""
         # A Jacobian that costs many evaluations is worth a few more iterations.
         refresh = min(0.1, max(1e-3, 1e-3 * float(self._pattern[layout.P_COLOURS])))
-        head = [self.vectors, self.history, factor, max(10.0 * EPSILON / reached, left), refresh]
+        head = [self.vectors, self.history, 0.0, 0.0, refresh]
         more = 0.0 if self.fixed_step is None else MORE_ITERATIONS
-        return np.array([*head, ROUNDING / reached, more, *self.numbers(system)])
+        return np.array([*head, 0.0, more, *self.numbers(system)])
 
     def numbers(self, system: System) -> Vector:
         """Numbers of the method, as its kernel functions take them."""

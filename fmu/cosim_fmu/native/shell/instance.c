@@ -168,10 +168,11 @@ void forget_computed(Instance *instance)
     places[instance->model->places_stage] = instance->model->nothing;
 }
 
-/* Somebody wrote to the state: the next step takes it for a jump. */
+/* Somebody wrote to the state: the next step takes it for a jump. In continuous time inputs are smooth: what is
+   written there is a point of them, wherever the importer's method looks. */
 void note_written(Instance *instance)
 {
-    *clock_of(instance, instance->model->clock_jumped) = 1.0;
+    if (instance->life.mode != CONTINUOUS) *clock_of(instance, instance->model->clock_jumped) = 1.0;
     forget_computed(instance);
 }
 

@@ -24,7 +24,7 @@ typedef struct {
     int64_t rows;
     int64_t columns;
     int64_t role;
-    int64_t own; /* whether each instance has a copy even of a constant one: it holds addresses */
+    int64_t own; /* whether each instance has a copy even of a constant one: of addresses, of what it is given */
     int64_t grows;
 } ArrayStart;
 
