@@ -70,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         library = folder / "pendulum.so"
-        source = Path(__file__).with_name("native_pendulum.c")
+        source = Path(__file__).parent / "by_hand" / "planar_chain.c"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-lm"], check=True)
         c = ctypes.CDLL(str(library))
         start = time.perf_counter()

@@ -82,6 +82,7 @@ def block_function(
         exec(compile(source, f"<adapter of {cls.__qualname__}.{name}>", "exec"), namespace)  # noqa: S102
         block: types.FunctionType = namespace["block"]
         block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"
+        block.__dict__["__row__"] = row_width(kernel, arguments)
         _adapters[key] = block
     return _adapters[key]
 

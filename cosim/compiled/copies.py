@@ -63,3 +63,14 @@ def convert(t, y, p, d, k, h, c, ints, first, count):
 
 
 COPIES = {"y": copy_y, "p": copy_p, "d": copy_d, "k": copy_k}
+# Integers in a row of each.
+for _block, _width in (
+    (zero, 2),
+    (copy_y, 3),
+    (copy_p, 3),
+    (copy_d, 3),
+    (copy_k, 3),
+    (follow_course, 6),
+    (convert, 6),
+):
+    _block.__dict__["__row__"] = _width

@@ -7,7 +7,9 @@ strides …)*; a status is returned.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 
 PLACEHOLDER = "cosim_lowered_function"
 LETTERS = {"f": "double", "i": "i64", "v": "ptr"}
@@ -46,7 +48,13 @@ def named(text: str, name: str) -> str:
     return text.replace(PLACEHOLDER, name)
 
 
-def entry_point(name: str, function: str, signature: str, raised: int) -> str:
+def entry_point(
+    name: str,
+    function: str,
+    signature: str,
+    raised: int,
+    constants: Sequence[tuple[str, tuple[int, ...]] | None] | None = None,
+) -> str:
     """A function that C can call, ``int64_t NAME(struct array *arrays, double t)``, around a lowered one.
 
     Parameters
@@ -60,6 +68,8 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
         the address of the first number, how many rows, how many columns (of a table).
     raised : int
         Returned where the function raised.
+    constants : sequence of (str, shape) or None, optional
+        For each array, the global of the module that takes its place, if one does.
 
     Returns
     -------
@@ -71,32 +81,20 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
         raise ValueError(f"{signature!r} is no signature of an entry point")
     kinds, given, lines = ["ptr", "ptr"], ["ptr %result", "ptr %exception"], []
     for i, letter in enumerate(letters[:-1]):
-        lines += [
-            f"  %p{i} = getelementptr i64, ptr %arrays, i64 {3 * i}",
-            f"  %data{i} = load ptr, ptr %p{i}",
-            f"  %q{i} = getelementptr i64, ptr %arrays, i64 {3 * i + 1}",
-            f"  %n{i} = load i64, ptr %q{i}",
-        ]
-        words = [
-            "ptr null",
-            "ptr null",
-            f"i64 %n{i}",
-            f"i64 {ITEM}",
-            f"ptr %data{i}",
-            f"i64 %n{i}",
-            f"i64 {ITEM}",
-        ]
+        known = constants[i] if constants is not None else None
+        if known is None:
+            lines += _members(i, letter)
+            data, rows, columns, items, stride = f"%data{i}", f"%n{i}", f"%m{i}", f"%n{i}", f"%stride{i}"
+        else:
+            data, shape = f"@{known[0]}", known[1]
+            rows, columns = str(shape[0]), str(shape[-1])
+            items, stride = str(math.prod(shape)), str(ITEM * shape[-1])
+        words = ["ptr null", "ptr null", f"i64 {items}", f"i64 {ITEM}", f"ptr {data}", f"i64 {rows}"]
         if letter == "T":
-            lines += [
-                f"  %r{i} = getelementptr i64, ptr %arrays, i64 {3 * i + 2}",
-                f"  %m{i} = load i64, ptr %r{i}",
-                f"  %size{i} = mul i64 %n{i}, %m{i}",
-                f"  %stride{i} = mul i64 %m{i}, {ITEM}",
-            ]
-            words[2] = f"i64 %size{i}"
-            words[6:] = [f"i64 %m{i}", f"i64 %stride{i}", f"i64 {ITEM}"]
-        given += words
-        kinds += [word.split()[0] for word in words]
+            words[2] = f"i64 %size{i}" if known is None else words[2]
+            words += [f"i64 {columns}", f"i64 {stride}"]
+        given += [*words, f"i64 {ITEM}"]
+        kinds += [word.split()[0] for word in [*words, "i64"]]
     given.append("double %t")
     kinds.append("double")
     return "\n".join(
@@ -117,3 +115,22 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
             "",
         ]
     )
+
+
+def _members(index: int, letter: str) -> list[str]:
+    """Reading the structure of one array."""
+    at = 3 * index
+    lines = [
+        f"  %p{index} = getelementptr i64, ptr %arrays, i64 {at}",
+        f"  %data{index} = load ptr, ptr %p{index}",
+        f"  %q{index} = getelementptr i64, ptr %arrays, i64 {at + 1}",
+        f"  %n{index} = load i64, ptr %q{index}",
+    ]
+    if letter == "T":
+        lines += [
+            f"  %r{index} = getelementptr i64, ptr %arrays, i64 {at + 2}",
+            f"  %m{index} = load i64, ptr %r{index}",
+            f"  %size{index} = mul i64 %n{index}, %m{index}",
+            f"  %stride{index} = mul i64 %m{index}, {ITEM}",
+        ]
+    return lines

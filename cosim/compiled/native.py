@@ -16,6 +16,7 @@ authors follow the rules for kernel functions.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import os
@@ -23,11 +24,11 @@ import shutil
 import sys
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import foreign, kernel_cache, lowered_code, walker
+from cosim.compiled import foreign, kernel_cache, lowered_calls, lowered_code, walker
 from cosim.compiled.fingerprint import environment, fingerprint
 from cosim.errors import ContractError
 
@@ -48,6 +49,7 @@ _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] 
 _addresses: dict[int, int] = {}
 _blocks: dict[int, tuple[types.FunctionType, Any]] = {}
 _lifted: dict[int, tuple[types.FunctionType, Any]] = {}
+_lifted_by_name: dict[types.FunctionType, Any] = {}
 _address_keepers: dict[int, Any] = {}
 
 
@@ -142,18 +144,48 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     digest = fingerprint(
-        function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 4"
+        function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 6"
     )
     return lowered_code.named(kernel_cache.text(digest, lambda: _lowered(function, signature)), name)
 
 
 def _lowered(function: types.FunctionType, signature: str) -> str:
     # Freshly compiled: the text of what comes out of numba's cache is not that of its code.
-    dispatcher = _fresh(function, signature, BLOCK_OPTIONS)
+    with _text_alone():
+        dispatcher = _fresh(function, signature, BLOCK_OPTIONS, lift=_lift_by_name)
     result = next(iter(dispatcher.overloads.values()))
     return lowered_code.without_target(
         str(next(iter(dispatcher.inspect_llvm().values()))), result.fndesc.llvm_func_name
     )
+
+
+@contextlib.contextmanager
+def _text_alone() -> Iterator[None]:
+    """Numba stops at LLVM's text, before it makes machine code, which nothing here would run."""
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    class TextLibrary(JITCodeLibrary):
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0
+
+        def _finalize_specific(self) -> None:
+            pass
+
+    def nothing(*_: Any) -> None:
+        pass
+
+    codegen = cpu_target.target_context.codegen()
+    with global_compiler_lock:
+        changes = {"_library_class": TextLibrary, "_add_module": nothing, "set_env": nothing}
+        codegen.__dict__.update(changes)
+        try:
+            yield
+        finally:
+            for name in changes:
+                del codegen.__dict__[name]
 
 
 def python_block_address(block: Callable[..., None]) -> int:
@@ -220,14 +252,18 @@ def _compile(function: types.FunctionType, signature: str, options: dict[str, An
 
 
 def _fresh(
-    function: types.FunctionType, signature: str, options: dict[str, Any], entry: Path | None = None
+    function: types.FunctionType,
+    signature: str,
+    options: dict[str, Any],
+    entry: Path | None = None,
+    lift: Callable[[types.FunctionType], Any] | None = None,
 ) -> Any:
     """The function as numba compiles it, or as `entry` keeps it."""
     import numba
     from numba.core.errors import NumbaWarning
 
     arguments, result = signature.split(">")
-    dispatcher = numba.njit(**options)(_with_lifted_globals(function))
+    dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift or _lift))
     if entry is not None:
         dispatcher._cache = _cache_class()(dispatcher.py_func, entry)
     vectorize = numba.config.LOOP_VECTORIZE
@@ -305,17 +341,19 @@ def _cache_class() -> Any:
     return KernelCache
 
 
-def _with_lifted_globals(function: types.FunctionType) -> types.FunctionType:
-    """A copy of the function in which every reachable plain function is a compiled one."""
+def _with_lifted_globals(
+    function: types.FunctionType, lift: Callable[[types.FunctionType], Any]
+) -> types.FunctionType:
+    """A copy of the function in which every reachable plain function is what `lift` makes of it."""
     replaced = dict(function.__globals__)
     for name, value in environment(function).items():
         if isinstance(value, types.FunctionType):
-            replaced[name] = _lift(value)
+            replaced[name] = lift(value)
     cells = function.__closure__
     if cells:
         cells = tuple(
             types.CellType(
-                _lift(c.cell_contents) if isinstance(c.cell_contents, types.FunctionType) else c.cell_contents
+                lift(c.cell_contents) if isinstance(c.cell_contents, types.FunctionType) else c.cell_contents
             )
             for c in cells
         )
@@ -326,8 +364,7 @@ def _with_lifted_globals(function: types.FunctionType) -> types.FunctionType:
 
 
 def _lift(function: types.FunctionType) -> Any:
-    import numba
-
+    """What compiled code in this process calls in place of a plain function."""
     if function is walker.call_block:
         return _indirect_call()
     if function is foreign.call_with_array:
@@ -336,14 +373,36 @@ def _lift(function: types.FunctionType) -> Any:
         return _foreign_calls()[1]
     if "__indirect__" in function.__dict__:
         return _indirect_call_of(function.__dict__["__indirect__"])
-    if "__part__" in function.__dict__:
-        if id(function) not in _lifted:
-            _lifted[id(function)] = (function, _call_of_part(function))
-        return _lifted[id(function)][1]
     if id(function) not in _lifted:
-        options = INLINED_EARLY if getattr(function, "__inline__", False) else HELPER_OPTIONS
-        _lifted[id(function)] = (function, numba.njit(**options)(_with_lifted_globals(function)))
+        is_part = "__part__" in function.__dict__
+        _lifted[id(function)] = (function, _call_of_part(function) if is_part else _helper(function, _lift))
     return _lifted[id(function)][1]
+
+
+def _lift_by_name(function: types.FunctionType) -> Any:
+    """What lowered code calls: walks, blocks and methods by names that `lowered_calls` defines."""
+    if function not in _lifted_by_name:
+        if "__part__" in function.__dict__:
+            made = _call_by_name(part_name(function), function.__dict__["__part__"])
+        elif function is walker.walk:
+            made = _call_by_name(lowered_calls.WALK, walker.WALK_SIGNATURE)
+        elif function is walker.call_block:
+            signature = walker.BLOCK_SIGNATURE
+            made = _call_by_name(lowered_calls.name_of(signature), f"i{signature[:-1]}i")
+        elif "__indirect__" in function.__dict__:
+            signature = function.__dict__["__indirect__"]
+            made = _call_of_number(lowered_calls.name_of(signature), signature)
+        else:
+            made = _helper(function, _lift_by_name)
+        _lifted_by_name[function] = made
+    return _lifted_by_name[function]
+
+
+def _helper(function: types.FunctionType, lift: Callable[[types.FunctionType], Any]) -> Any:
+    import numba
+
+    options = INLINED_EARLY if getattr(function, "__inline__", False) else HELPER_OPTIONS
+    return numba.njit(**options)(_with_lifted_globals(function, lift))
 
 
 @functools.cache
@@ -445,13 +504,19 @@ def _call_of_part(function: types.FunctionType) -> Any:
     Large functions that are called from several places would otherwise be compiled again with each of them.
     """
     import llvmlite.binding as llvm
+
+    signature, name = function.__dict__["__part__"], part_name(function)
+    llvm.add_symbol(name, _code_address(_compile(function, signature, BLOCK_OPTIONS)))
+    return _call_by_name(name, signature)
+
+
+def _call_by_name(name: str, signature: str) -> Any:
+    """Numba intrinsic: calls a function by its symbol."""
     from numba.core import cgutils
     from numba.extending import intrinsic
 
-    letters, letter = function.__dict__["__part__"].split(">")
+    letters, letter = signature.split(">")
     wanted, answer = [_numba_type(letter) for letter in letters], _numba_type(letter)
-    name = part_name(function)
-    llvm.add_symbol(name, _code_address(_compile(function, f"{letters}>{letter}", BLOCK_OPTIONS)))
 
     def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
         convention = context.call_conv
@@ -464,6 +529,36 @@ def _call_of_part(function: types.FunctionType) -> Any:
     namespace = {"typed": answer(*wanted), "generate": generate}
     exec(f"def call(typing_context, {given}):\n    return typed, generate\n", namespace)  # noqa: S102
     return intrinsic(namespace["call"])
+
+
+def _call_of_number(name: str, signature: str) -> Any:
+    """Numba intrinsic: hands a number and a tuple of arguments to a function with a symbol."""
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    letters, letter = signature.split(">")
+    wanted = [_numba_type(letter) for letter in f"i{letters}"]
+    answer = _numba_type(letter)
+
+    @intrinsic
+    def call_number(typing_context, number, arguments):
+        def generate(context, builder, typed, values):
+            convention = context.call_conv
+            kinds = [typed.args[0], *typed.args[1]]
+            items = [values[0]]
+            items += [builder.extract_value(values[1], i) for i in range(len(letters))]
+            given = [
+                context.cast(builder, item, a, b) for item, a, b in zip(items, kinds, wanted, strict=True)
+            ]
+            symbol = cgutils.get_or_insert_function(
+                builder.module, convention.get_function_type(answer, wanted), name
+            )
+            _, value = convention.call_function(builder, symbol, answer, wanted, given)
+            return value if letter != "v" else context.get_dummy_value()
+
+        return answer(number, arguments), generate
+
+    return call_number
 
 
 def _callback(block: Callable[..., None]) -> Any:

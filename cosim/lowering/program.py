@@ -61,9 +61,11 @@ class Program:
     functions : dict of str to (function, str)
         By name: plain function and signature, in the letters of `cosim.compiled.native`.
     addresses : list of (str, int, str)
-        Array, flat index in it and name of the function whose address belongs there.
+        Array, flat index in it and name of the function that is called from there.
+    numbers : dict of str to int
+        By which these functions are known; 0 stands for none.
     arrays : dict of str to ndarray
-        Start contents.
+        Start contents, with numbers of functions in place of addresses.
     blocks : list of str
         For messages: what each row of the table is.
     handlers, witnesses : list of str
@@ -95,6 +97,7 @@ class Program:
         self.integrator = _integrator(integrator, accuracy, options)
         self.functions: dict[str, tuple[Callable[..., Any], str]] = {}
         self.addresses: list[tuple[str, int, str]] = []
+        self.numbers: dict[str, int] = {}
         self.arrays: dict[str, NDArray[Any]] = {}
         self.blocks: list[str] = []
         self.handlers: list[str] = []
@@ -144,6 +147,8 @@ class Program:
         }
         self.arrays = {name: np.ascontiguousarray(made[name]).copy() for name, _, _ in ARRAYS}
         self._list_functions(integrator, tables)
+        for array, place, name in self.addresses:
+            self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def _list_functions(self, integrator: CompiledIntegrator, tables: Tables) -> None:
         system, projection = self.system, self.system._assembly.projection
@@ -202,14 +207,11 @@ class Program:
         self.addresses.append((array, place, name))
 
     def instance(self) -> dict[str, NDArray[Any]]:
-        """Arrays of a run of its own in this process: constants shared, addresses those of here."""
+        """Arrays of a run of its own in this process, with the addresses of functions here."""
         from cosim.compiled.native import block_address, function_address
 
         self.require()
-        found = {
-            name: self.arrays[name] if role == "constant" else self.arrays[name].copy()
-            for name, _, role in ARRAYS
-        }
+        found = {name: self.arrays[name].copy() for name, _, _ in ARRAYS}
         for array, place, name in self.addresses:
             function, signature = self.functions[name]
             address = (

@@ -20,7 +20,7 @@ from cosim_fmu.export.fmu_variable import FmuVariable
 KINDS = {"me": 1, "cs": 2}
 ROLES = {
     "constant": "CONSTANT",
-    "given": "CONSTANT",
+    "given": "SCRATCH",
     "state": "STATE",
     "computed": "SCRATCH",
     "scratch": "SCRATCH",
@@ -93,7 +93,6 @@ def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
     parts = [
         '#include "model.h"\n\n#include <math.h>\n#include <stddef.h>\n',
         *_starts(program),
-        _addresses(program, names),
         _variables(model, names),
         _states(model.interface.variables),
         _indicators(model.indicators),
@@ -159,31 +158,22 @@ def _here(name: str, rows: Sequence[object]) -> str:
 
 
 def _starts(program: cosim.Program) -> list[str]:
-    """The start contents; what is zero throughout is not written down."""
+    """The start contents, but for zeros and for what is constant, which the machine code has."""
     parts, rows = [], []
-    held = {array for array, _, _ in program.addresses}
     for name, letter, role in ARRAYS:
         array: NDArray[np.generic] = program.arrays[name]
         flat = array.reshape(-1)
-        is_zero = not flat.view(np.uint64).any()
-        if not is_zero:
+        is_written = role != "constant" and flat.view(np.uint64).any()
+        if is_written:
             if letter == "F":
                 parts.append(_table("double", f"start_{name}", (c_real(float(x)) for x in flat)))
             else:
                 parts.append(_table("int64_t", f"start_{name}", (c_integer(int(x)) for x in flat)))
         columns = array.shape[1] if array.ndim == 2 else 1
-        start = "NULL" if is_zero else f"start_{name}"
-        own = int(name in held or role == "given")
-        row = f"{len(array)}, {columns}, {ROLES[role]}, {own}, {int(name == 'h')}"
+        start = f"start_{name}" if is_written else "NULL"
+        row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name == 'h')}"
         rows.append(f"{{{c_text(name)}, {start}, {row}}}")
     return [*parts, _table("ArrayStart", "array_starts", rows)]
-
-
-def _addresses(program: cosim.Program, names: list[str]) -> str:
-    functions = sorted({function for _, _, function in program.addresses})
-    declared = "".join(f"extern void {function}(void);\n" for function in functions)
-    rows = (f"{{{names.index(array)}, {at}, {function}}}" for array, at, function in program.addresses)
-    return declared + _table("Address", "addresses", rows)
 
 
 def _variables(model: NativeModel, names: list[str]) -> str:
@@ -276,8 +266,6 @@ def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> s
         "kinds": str(sum(KINDS[kind] for kind in model.kinds)),
         "array_count": str(len(names)),
         "arrays": "array_starts",
-        "address_count": str(len(program.addresses)),
-        "addresses": _here("addresses", program.addresses),
         "variable_count": str(len(interface.variables) + 1),
         "variables": "variables",
         "state_count": str(len(states)),

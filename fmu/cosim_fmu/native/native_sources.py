@@ -95,7 +95,8 @@ class NativeSources:
             variables=variables,
             **settings,
         )
-        self.code = machine_code(self.program)
+        present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
+        self.code = cosim.machine_code(self.program, present, RAISED)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
         tables = NativeModel(self.program, self.interface, self.indicators, self.kinds)
         tool = f"cosim-framework {cosim.__version__}"
@@ -117,17 +118,6 @@ class NativeSources:
 
 
 INTEGRATOR = "integrators.runge_kutta_merson"
-
-
-def machine_code(program: cosim.Program) -> cosim.MachineCode:
-    """All functions of a program, linked; the shell sees the entry points and what it writes addresses of."""
-    texts = [cosim.lower(function, letters, name) for name, (function, letters) in program.functions.items()]
-    present = [name for name in ENTRY_POINTS if f"lowered_{name}" in program.functions]
-    for name in present:
-        lowered = f"lowered_{name}"
-        texts.append(cosim.entry_point(f"cosim_{name}", lowered, program.functions[lowered][1], RAISED))
-    called = [f"cosim_{name}" for name in present] + [name for _, _, name in program.addresses]
-    return cosim.MachineCode(texts, called)
 
 
 def _digest(*texts: str) -> bytes:

@@ -16,7 +16,7 @@ typedef struct {
 /* Returns a code of the model's table of codes. */
 typedef int64_t EntryPoint(Array *arrays, double time);
 
-enum { CONSTANT, STATE, SCRATCH }; /* of an array: shared by all instances, saved with them, or neither */
+enum { CONSTANT, STATE, SCRATCH }; /* of an array: in the machine code, saved with an instance, or neither */
 
 typedef struct {
     const char *name;
@@ -24,16 +24,8 @@ typedef struct {
     int64_t rows;
     int64_t columns;
     int64_t role;
-    int64_t own; /* whether each instance has a copy even of a constant one: of addresses, of what it is given */
     int64_t grows;
 } ArrayStart;
-
-/* Where the address of a function is written when an instance is made. */
-typedef struct {
-    int64_t array;
-    int64_t index;
-    void (*function)(void);
-} Address;
 
 enum { REAL, INTEGER };
 enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
@@ -78,8 +70,6 @@ typedef struct {
 
     int64_t array_count;
     const ArrayStart *arrays;
-    int64_t address_count;
-    const Address *addresses;
     int64_t variable_count;
     const Variable *variables;
     int64_t state_count;

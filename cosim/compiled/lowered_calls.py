@@ -1,0 +1,359 @@
+"""How lowered functions call each other: by numbers instead of addresses, and the walk of one known schedule.
+
+In this process a table holds addresses, and the walker calls what is there. A program that is lowered as a
+whole knows its table: numbers of functions stand in place of addresses, the walk of the whole schedule is
+written out, call by call, with every argument that is known, and the optimizer does the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.compiled.walker import BLOCK_SIGNATURE, WALK_SIGNATURE
+
+WALK = "cosim_walk"
+EVALUATION = "cosim_evaluation"
+ROW = "cosim_row"
+CALL = re.compile(r"@cosim_call_(\w+)_(\w)\b")
+ITEM = 8
+OFTEN = 4
+"""A block that so many rows call stays a function of its own."""
+WRITTEN_OUT = 4000
+"""Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
+
+Integers = NDArray[np.int64]
+
+
+def name_of(signature: str) -> str:
+    """The function that calls one of this signature by its number."""
+    return f"cosim_call_{signature.replace('>', '_')}"
+
+
+def called_signatures(texts: Iterable[str]) -> set[str]:
+    """The signatures of what is called by numbers; blocks always are, by the walk."""
+    found = {match.groups() for text in texts for match in CALL.finditer(text)}
+    return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in found)}
+
+
+def global_name(array: str) -> str:
+    """The symbol of a constant array."""
+    return f"cosim_constant_{array}"
+
+
+def words(letter: str, name: str = "") -> list[str]:
+    """The arguments for one letter, with types, as numba's calling convention has them."""
+    if letter in "fi":
+        return [f"{'double' if letter == 'f' else 'i64'} %{name}"]
+    columns = ["columns"] if letter == "T" else []
+    integers = ["items", "item", "data", "rows", *columns, "stride", *("inner" for _ in columns)]
+    return [
+        f"{'ptr' if word in ('owner', 'parent', 'data') else 'i64'} %{name}.{word}"
+        for word in ("owner", "parent", *integers)
+    ]
+
+
+def given(letter: str, data: str, rows: str | int) -> list[str]:
+    """The same for a one-dimensional array that lies at `data`."""
+    return [
+        "ptr null", "ptr null", f"i64 {rows}", f"i64 {ITEM}", f"ptr {data}", f"i64 {rows}", f"i64 {ITEM}",
+    ]  # fmt: skip
+
+
+def parameters(letters: str, names: Sequence[str]) -> list[str]:
+    """All words of a function's arguments."""
+    return [word for letter, name in zip(letters, names, strict=True) for word in words(letter, name)]
+
+
+def kinds(typed: Sequence[str]) -> str:
+    """The types alone."""
+    return ", ".join(word.split()[0] for word in typed)
+
+
+def constant(name: str, array: NDArray[np.generic]) -> str:
+    """An array as a global of the module."""
+    flat = array.reshape(-1)
+    kind = "double" if flat.dtype == np.float64 else "i64"
+    if not flat.size or not flat.view(np.uint64).any():
+        values = "zeroinitializer"
+    elif kind == "double":
+        values = f"[{', '.join(f'double 0x{bits:016X}' for bits in flat.view(np.uint64).tolist())}]"
+    else:
+        values = f"[{', '.join(f'i64 {value}' for value in flat.tolist())}]"
+    return f"@{global_name(name)} = internal constant [{flat.size} x {kind}] {values}, align {ITEM}\n"
+
+
+def declaration(name: str, signature: str) -> str:
+    """Of a lowered function."""
+    letters = signature.split(">")[0]
+    typed = ["ptr %result", "ptr %exception", *parameters(letters, [f"a{i}" for i in range(len(letters))])]
+    return f"declare i32 @{name}({kinds(typed)})\n"
+
+
+def call_by_number(signature: str, functions: Mapping[str, int]) -> str:
+    """The function that calls one of several of a signature, by its number.
+
+    That of a block, whose answer is none, answers with the status, as `cosim.compiled.walker.call_block`.
+    """
+    letters, result = signature.split(">")
+    names = [f"a{i}" for i in range(len(letters))]
+    typed = parameters(letters, names)
+    head = ", ".join(["ptr %result", "ptr %exception", "i64 %number", *typed])
+    cases = " ".join(f"i64 {number}, label %call{number}" for number in functions.values())
+    is_block = result == "v"
+    lines = [
+        f"define i32 @{name_of(signature)}({head}) {{",
+        *(["  %nothing = alloca ptr"] if is_block and signature == BLOCK_SIGNATURE else []),
+        f"  switch i64 %number, label %none [{cases}]",
+    ]
+    answers = signature == BLOCK_SIGNATURE
+    for name, number in functions.items():
+        place = "%nothing" if answers else "%result"
+        lines += [
+            f"call{number}:",
+            f"  %status{number} = call i32 @{name}({', '.join([f'ptr {place}', 'ptr %exception', *typed])})",
+        ]
+        if answers:
+            lines += [
+                f"  %long{number} = sext i32 %status{number} to i64",
+                f"  store i64 %long{number}, ptr %result",
+                "  ret i32 0",
+            ]
+        else:
+            lines.append(f"  ret i32 %status{number}")
+    lines += [
+        "none:",
+        *(["  store i64 1, ptr %result"] if answers else []),
+        f"  ret i32 {int(not answers)}",
+        "}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+class Schedule:
+    """A table of blocks that is known when its walk is lowered.
+
+    Parameters
+    ----------
+    table : ndarray of int64, shape (rows, 3)
+        Number of the block's function, first integer of its rows, how many rows.
+    ints : ndarray of int64
+    names : mapping of int to str
+        Functions by number.
+    widths : mapping of str to int
+        Of functions that treat components one after the other: integers for each.
+    lengths : mapping of str to int
+        How many instructions a function has.
+    sizes : mapping of str to int
+        How long y, p, d, k and c are.
+    evaluation : pair of int
+        First and last row of what is walked most.
+    parts : mapping of str to ndarray of int64, shape (rows, 3)
+        Names of the arrays of other tables, of rows that stand in `table` as well.
+    """
+
+    def __init__(
+        self,
+        table: Integers,
+        ints: Integers,
+        names: Mapping[int, str],
+        widths: Mapping[str, int],
+        lengths: Mapping[str, int],
+        sizes: Mapping[str, int],
+        evaluation: tuple[int, int],
+        parts: Mapping[str, Integers],
+    ) -> None:
+        self.table, self.ints, self.names, self.sizes = table, ints, names, sizes
+        self.widths, self.lengths = widths, lengths
+        self.evaluation, self.parts = evaluation, parts
+
+    def text(self) -> str:
+        """The walk, written out."""
+        rows = [tuple(row) for row in self.table.tolist()]
+        parts = [self._row(i, row, Counter(number for number, _, _ in rows)) for i, row in enumerate(rows)]
+        parts.append(self._evaluation())
+        tables = {"table": list(range(len(rows)))}
+        for name, table in self.parts.items():
+            tables[name] = [rows.index(tuple(row)) for row in table.tolist()]
+        parts += [self._known(name, indices) for name, indices in tables.items()]
+        parts.append(self._walk(list(tables)))
+        return "\n".join(parts)
+
+    @property
+    def _arrays(self) -> str:
+        """Parameters of what is written out: each number lies in one array alone."""
+        data = ", ".join(f"ptr noalias %{name}" for name in "ypdk")
+        return f"double %t, {data}, ptr noalias %h, i64 %grown, ptr noalias %c"
+
+    _handed = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
+
+    def _row(self, index: int, row: tuple[int, int, int], uses: Counter[int]) -> str:
+        number, first, count = row
+        name = self.names[number]
+        arguments = ["ptr %result", "ptr %exception", "double %t"]
+        for array in "ypdkh":
+            arguments += given("F", f"%{array}", "%grown" if array == "h" else self.sizes[array])
+        arguments += given("F", "%c", self.sizes["c"])
+        arguments += given("I", f"@{global_name('ints')}", self.ints.size)
+        width = self.widths.get(name, 0)
+        if width and count * self.lengths[name] <= WRITTEN_OUT:
+            calls = [(first + width * i, 1) for i in range(count)]
+        else:
+            calls = [(first, count)]
+        inlined = " alwaysinline" if uses[number] < OFTEN or len(calls) == count else ""
+        lines = [
+            f"define internal i32 @{ROW}_{index}({self._arrays}) {{",
+            "  %result = alloca ptr",
+            "  %exception = alloca ptr",
+            "  br label %call0",
+        ]
+        for i, (begin, most) in enumerate(calls):
+            words = [*arguments, f"i64 {begin}", f"i64 {most}"]
+            lines += [
+                f"call{i}:",
+                f"  %status{i} = call i32 @{name}({', '.join(words)}){inlined}",
+                f"  %good{i} = icmp eq i32 %status{i}, 0",
+                f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
+                f"failed{i}:",
+                f"  ret i32 %status{i}",
+            ]
+        return "\n".join([*lines, f"call{len(calls)}:", "  ret i32 0", "}", ""])
+
+    def _evaluation(self) -> str:
+        first, last = self.evaluation
+        lines = [f"define internal i64 @{EVALUATION}({self._arrays}) {{", f"  br label %row{first}"]
+        for i in range(first, last):
+            lines += [
+                f"row{i}:",
+                f"  %status{i} = call i32 @{ROW}_{i}({self._handed})",
+                f"  %good{i} = icmp eq i32 %status{i}, 0",
+                f"  br i1 %good{i}, label %row{i + 1}, label %failed{i}",
+                f"failed{i}:",
+                f"  ret i64 {i + 1}",
+            ]
+        return "\n".join([*lines, f"row{last}:", "  ret i64 0", "}", ""])
+
+    def _known(self, name: str, indices: Sequence[int]) -> str:
+        """Rows `first` to `last` of a table, whichever they are."""
+        cases = " ".join(f"i64 {i}, label %row{i}" for i in range(len(indices)))
+        lines = [
+            f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {self._arrays}) {{",
+            "  br label %test",
+            "test:",
+            "  %i = phi i64 [ %first, %0 ], [ %next, %good ]",
+            "  %more = icmp slt i64 %i, %last",
+            "  br i1 %more, label %choose, label %done",
+            "choose:",
+            f"  switch i64 %i, label %called [{cases}]",
+        ]
+        statuses = ["[ 1, %choose ]"]
+        for i, row in enumerate(indices):
+            lines += [
+                f"row{i}:",
+                f"  %status{i} = call i32 @{ROW}_{row}({self._handed})",
+                "  br label %called",
+            ]
+            statuses.append(f"[ %status{i}, %row{i} ]")
+        return "\n".join(
+            [
+                *lines,
+                "called:",
+                f"  %status = phi i32 {', '.join(statuses)}",
+                "  %next = add i64 %i, 1",
+                "  %is_good = icmp eq i32 %status, 0",
+                "  br i1 %is_good, label %good, label %failed",
+                "good:",
+                "  br label %test",
+                "failed:",
+                "  ret i64 %next",
+                "done:",
+                "  ret i64 0",
+                "}",
+                "",
+            ]
+        )
+
+    def _walk(self, tables: Sequence[str]) -> str:
+        letters = WALK_SIGNATURE.split(">")[0]
+        names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
+        head = ", ".join(["ptr %result", "ptr %exception", *parameters(letters, names)])
+        handed = ", ".join(["double %t", *(f"ptr %{n}.data" for n in "ypdkh"), "i64 %h.rows", "ptr %c.data"])
+        lines = [
+            f"define i32 @{WALK}({head}) {{",
+            f"  %is0 = icmp eq ptr %ints.data, @{global_name('ints')}",
+        ]
+        for i, (name, size) in enumerate(self.sizes.items()):
+            lines += [
+                f"  %size{i} = icmp eq i64 %{name}.rows, {size}",
+                f"  %is{i + 1} = and i1 %is{i}, %size{i}",
+            ]
+        lines += [f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
+        for i, name in enumerate(tables):
+            after = f"try{i + 1}" if i + 1 < len(tables) else "any"
+            lines += [
+                f"try{i}:",
+                f"  %its{i} = icmp eq ptr %table.data, @{global_name(name)}",
+                f"  br i1 %its{i}, label %known{i}, label %{after}",
+                f"known{i}:",
+            ]
+            if name == "table":
+                lines += [
+                    f"  %begins = icmp eq i64 %first, {self.evaluation[0]}",
+                    f"  %ends = icmp eq i64 %last, {self.evaluation[1]}",
+                    "  %whole = and i1 %begins, %ends",
+                    "  br i1 %whole, label %evaluation, label %others",
+                    "evaluation:",
+                    f"  %evaluated = call i64 @{EVALUATION}({handed})",
+                    "  store i64 %evaluated, ptr %result",
+                    "  ret i32 0",
+                    "others:",
+                ]
+            lines += [
+                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {handed})",
+                f"  store i64 %walked{i}, ptr %result",
+                "  ret i32 0",
+            ]
+        block = [
+            word for name, letter in zip("typdkhc", "fFFFIFF", strict=True) for word in words(letter, name)
+        ]
+        block += words("I", "ints")
+        call = ", ".join(["ptr %answer", "ptr %exception", "i64 %number", *block, "i64 %begin", "i64 %count"])
+        return "\n".join(
+            [
+                *lines,
+                "any:",
+                "  %answer = alloca i64",
+                "  br label %test",
+                "test:",
+                "  %i = phi i64 [ %first, %any ], [ %next, %good ]",
+                "  %more = icmp slt i64 %i, %last",
+                "  br i1 %more, label %call, label %done",
+                "call:",
+                "  %at = mul i64 %i, %table.columns",
+                "  %row = getelementptr i64, ptr %table.data, i64 %at",
+                "  %number = load i64, ptr %row",
+                "  %second = getelementptr i64, ptr %row, i64 1",
+                "  %begin = load i64, ptr %second",
+                "  %third = getelementptr i64, ptr %row, i64 2",
+                "  %count = load i64, ptr %third",
+                f"  %called = call i32 @{name_of(BLOCK_SIGNATURE)}({call})",
+                "  %status = load i64, ptr %answer",
+                "  %next = add i64 %i, 1",
+                "  %is_good = icmp eq i64 %status, 0",
+                "  br i1 %is_good, label %good, label %failed",
+                "good:",
+                "  br label %test",
+                "failed:",
+                "  store i64 %next, ptr %result",
+                "  ret i32 0",
+                "done:",
+                "  store i64 0, ptr %result",
+                "  ret i32 0",
+                "}",
+                "",
+            ]
+        )

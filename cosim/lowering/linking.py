@@ -1,0 +1,77 @@
+"""A program as one module of machine code: its functions, how they call each other, its constants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cosim.compiled.lowered_calls import (
+    Schedule,
+    call_by_number,
+    called_signatures,
+    constant,
+    declaration,
+    global_name,
+)
+from cosim.compiled.lowered_code import entry_point
+from cosim.compiled.machine_code import MachineCode
+from cosim.compiled.native import lower
+from cosim.lowering import layout
+from cosim.lowering.arrays import ARRAYS, CONSTANT
+from cosim.lowering.program import Program
+
+
+def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
+    """All functions of a program, linked and optimized as a whole.
+
+    Parameters
+    ----------
+    program : Program
+    entries : sequence of str
+        Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
+        `cosim.entry_point`. Constant arrays are its own: what it is given in their place is not looked at.
+    raised : int
+        What an entry point returns where a kernel function raised.
+    """
+    texts = {name: lower(function, letters, name) for name, (function, letters) in program.functions.items()}
+    constants = _constants(program)
+    calls = [_calls(program, texts, constants)]
+    known = [
+        (global_name(name), program.arrays[name].shape) if name in constants else None
+        for name, _, _ in ARRAYS
+    ]
+    offered = []
+    for name in entries:
+        function = f"lowered_{name}"
+        calls.append(entry_point(f"cosim_{name}", function, program.functions[function][1], raised, known))
+        offered.append(f"cosim_{name}")
+    return MachineCode(["\n".join(calls), *texts.values()], offered)
+
+
+def _constants(program: Program) -> list[str]:
+    """Arrays in which no entry point writes."""
+    found = [name for name, role in program.roles.items() if role == CONSTANT]
+    has_tune = program.arrays["program"][layout.TUNE] != 0
+    return found if has_tune else [*found, "coefficients"]
+
+
+def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str]) -> str:
+    arrays, numbers, functions = program.arrays, program.numbers, program.functions
+    parts = [constant(name, arrays[name]) for name in constants]
+    signatures = set(called_signatures(texts.values()))
+    called = [name for name in numbers if functions[name][1] in signatures]
+    for signature in sorted(signatures):
+        parts.append(
+            call_by_number(signature, {n: numbers[n] for n in called if functions[n][1] == signature})
+        )
+    schedule = Schedule(
+        arrays["table"],
+        arrays["ints"],
+        {number: name for name, number in numbers.items()},
+        {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
+        {name: text.count("\n") for name, text in texts.items()},
+        {name: arrays[name].size for name in "ypdkc"},
+        (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
+        {"watched": arrays["watched"]} if arrays["watched"].any() else {},
+    )
+    declared = [declaration(name, functions[name][1]) for name in called]
+    return "\n".join([*parts, schedule.text(), *declared])
