@@ -9,6 +9,7 @@ from cosim.integration.layout import START as STEP_START
 from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_HISTORY, GROW
+from cosim.lowering.copies import different
 from cosim.lowering.layout import (
     BLOCK,
     BREAKS,
@@ -16,6 +17,9 @@ from cosim.lowering.layout import (
     END_FIRST,
     END_LAST,
     FIRST,
+    FOUND,
+    FOUND_AT,
+    FOUND_BEFORE,
     IN_K,
     INNER_C,
     INSIDE_FIRST,
@@ -26,7 +30,11 @@ from cosim.lowering.layout import (
     MOTION,
     NEEDED,
     NOTHING,
+    ON_ALL,
+    ON_REPORTS,
     ORDER,
+    PAST,
+    PAST_AT,
     POINTS_INSIDE,
     PROBED_Y,
     RINGS,
@@ -88,7 +96,38 @@ def remember(a, side, smoothness):
         a, a.program[END_FIRST], a.program[END_LAST], a.clock[TIME], a.y, a.c, side, smoothness,
         float(a.program[ORDER]),
     )  # fmt: skip
+    if code == 0 and a.program[RINGS] != 0 and a.places[STAGE] >= MOTION:
+        code = look_again(a)
     return realize(a, MOTION) if code == 0 else code
+
+
+@part("A>i")
+def look_again(a):
+    """Compute what is looked up in histories, to which something was appended; 0 or a code.
+
+    Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
+    """
+    if a.program[PAST] == 0:
+        a.places[STAGE] = min(a.places[STAGE], INSTANCE)
+        return 0
+    at = a.program[FOUND_AT]
+    before = a.program[FOUND_BEFORE]
+    for i in range(a.program[FOUND]):
+        a.scratch[before + i] = a.c[a.program[at + i]]
+    for i in range(a.program[PAST]):
+        row = a.program[a.program[PAST_AT] + i]
+        status = walk(a.table, a.ints, row, row + 1, a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+        if status != 0:
+            a.places[BLOCK] = status - 1
+            return CODE_BLOCK
+    stage = MOTION
+    for i in range(a.program[FOUND]):
+        one = a.scratch[before + i]
+        other = a.c[a.program[at + i]]
+        if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
+            stage = INSTANCE
+    a.places[STAGE] = min(a.places[STAGE], stage)
+    return 0
 
 
 @part("AiifFFfff>i")
@@ -112,7 +151,6 @@ def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
         return CODE_BLOCK
     stage = a.places[STAGE]
     for i in range(a.program[RINGS]):
-        stage = min(stage, INSTANCE)
         if a.k[a.program[a.program[RINGS_AT] + i] + FULL] != 0:
             return FAILED_HISTORY
     for i in range(a.program[SWAPS]):
@@ -129,7 +167,9 @@ def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
             if changed:
                 a.d[place] = value
         if changed:
-            stage = NOTHING if a.program[row + 3] != 0 else min(stage, INSTANCE)
+            depends = a.program[row + 3]
+            valid = MOTION if depends == ON_REPORTS else NOTHING if depends == ON_ALL else INSTANCE
+            stage = min(stage, valid)
     a.places[STAGE] = stage
     return 0
 

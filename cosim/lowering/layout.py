@@ -32,8 +32,9 @@ from __future__ import annotations
     SPARE, ARRIVED_Y, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, STARTING, STARTING_K, TIMERS, DUE,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED,
+    PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     HEADER,
-) = range(76)  # fmt: skip
+) = range(81)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 
 # program: the row of a handler
@@ -47,7 +48,8 @@ PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 NEXT_WIDTH = 4  # where in the cache, which array, where in it, how many
 WITNESS_WIDTH = 2  # direction, whether it is a condition
-SWAP_WIDTH = 4  # where in the cache, which array, where in it, whether more than the motion depends on it
+SWAP_WIDTH = 4  # where in the cache, which array, where in it, what depends on it
+ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 
 # numbers
 ACCURACY = 0

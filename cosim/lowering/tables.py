@@ -214,12 +214,16 @@ class Tables:
         numbers[layout.REMEMBERS] = int(system.has_updates)
         self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
         swaps = [
-            [update, "ypdk".index(array), variable, int(stage <= Stage.INSTANCE)]
+            [update, "ypdk".index(array), variable, _depends(stage)]
             for array, updates, variables, stages in system._swaps
             for update, variable, stage in zip(updates, variables, stages, strict=True)
         ]
         self._table(layout.SWAPS, swaps)
         self._table(layout.RINGS, [ring.offset for ring in system.rings])
+        rows, found = past_rows(system)
+        self._table(layout.PAST, rows)
+        self._table(layout.FOUND, found)
+        self._take(layout.FOUND_BEFORE, "scratch", len(found))
 
     def _rooms(self, work: int) -> None:
         system, witnesses, entries = self.system, len(self.witnesses), len(self.handlers)
@@ -268,3 +272,31 @@ class Tables:
         """Reserve room in `scratch` or `places`."""
         self._integers[place] = self._room[array]
         self._room[array] += size
+
+
+def past_rows(system: System) -> tuple[list[int], list[int]]:
+    """Blocks of an evaluation that read histories, and where in the cache others read what they found.
+
+    Both are empty where one of them does more than write results of its own.
+    """
+    region_of = system._assembly.layout.region_of
+    rings = {slot.offset for slot in system.rings}
+    first, last = system.derivative_range
+    rows = [
+        i
+        for i in range(first, last)
+        if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in system.blocks[i].reads)
+    ]
+    if any(system.blocks[i].adds or any(s.array != "c" for s in system.blocks[i].writes) for i in rows):
+        return [], []
+    others = [system.blocks[i] for i in range(first, last) if i not in rows]
+    read = {region_of(s.offset) for b in others for s in (*b.reads, *b.adds) if s.array == "c" and s.size}
+    written = [s for i in rows for s in system.blocks[i].writes if s.size and region_of(s.offset) in read]
+    return rows, [offset for s in written for offset in range(s.offset, s.offset + s.size)]
+
+
+def _depends(stage: Stage) -> int:
+    """What depends on a variable that invalidates a stage: more than the motion, the motion, only reports."""
+    if stage <= Stage.INSTANCE:
+        return layout.ON_ALL
+    return layout.ON_MOTION if stage <= Stage.ACCELERATION else layout.ON_REPORTS
