@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.lowering.agenda import check_timers, follow_parameters, row_of
+from cosim.lowering.agenda import check_timers, follow_parameters, next_time, row_of
 from cosim.lowering.arrays import part
 from cosim.lowering.codes import EVENT, REACHED, TERMINATED
 from cosim.lowering.copies import different
@@ -22,6 +22,7 @@ from cosim.lowering.layout import (
     INSTANCE,
     JUMPED,
     MOTION,
+    SCHEDULE,
     SEVERITY,
     STAGE,
     STATES_CHANGED,
@@ -51,6 +52,21 @@ def arrive(a, t):
         a.clock[TIME] = t
         a.places[STAGE] = min(a.places[STAGE], INSTANCE)
     return realize(a, MOTION)
+
+
+def up_to_rounding(a, t):
+    """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`.
+
+    Hosts compute their own times, and their solvers refuse steps of the last few bits.
+    """
+    limit = t + 1e-14 * max(1.0, abs(t))
+    latest = t
+    for entry in range(a.program[ENTRIES]):
+        if a.program[row_of(a, entry) + SCHEDULE] != 0:
+            time = next_time(a, entry)
+            if latest < time <= limit:
+                latest = time
+    return latest
 
 
 def find_crossed(a):
@@ -103,6 +119,7 @@ def handle_events(a, t):
 
     Which witnesses have crossed is decided by their values at the last completed step.
     """
+    t = up_to_rounding(a, t)
     code = make_room(a)
     if code == 0:
         code = arrive(a, t)

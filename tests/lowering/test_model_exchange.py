@@ -93,6 +93,34 @@ def test_time_events() -> None:
     assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.13
 
 
+class TwoClocks(cosim.Component):
+    """0.01 + 27 * 0.03 and 0.05 + 7 * 0.11 are both 0.82, and differ in the last bit."""
+
+    fast = cosim.discrete(dtype=int)
+    slow = cosim.discrete(dtype=int)
+
+    @cosim.every(0.03, offset=0.01, does="discrete")
+    def tick(fast, fast_next):
+        fast_next[0] = fast + 1
+
+    @cosim.every(0.11, offset=0.05, does="discrete")
+    def tock(slow, slow_next):
+        slow_next[0] = slow + 1
+
+
+def test_time_events_that_differ_by_rounding_are_one() -> None:
+    model = cosim.Model("clocks")
+    model.add(TwoClocks, "clocks")
+    host = Host(model.build())
+    first = 0.01 + 27 * 0.03
+    assert first < 0.05 + 7 * 0.11
+    while (due := float(host.run.arrays["clock"][layout.NEXT_EVENT])) < first:
+        host.event(due)
+    host.event(float(np.nextafter(first, 0.0)))  # a host's own 0.82 may be smaller still
+    assert sorted(host.run.arrays["k"][-2:]) == [8, 28]
+    assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.01 + 28 * 0.03
+
+
 def test_states_of_another_kind_are_refused() -> None:
     model = cosim.Model("late")
     model.add(Ball, "ball")
