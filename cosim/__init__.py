@@ -87,6 +87,7 @@ from cosim.errors import StageError as StageError
 from cosim.errors import StateError as StateError
 from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
+from cosim.lowering.called_run import CalledRun as CalledRun
 from cosim.lowering.linking import machine_code as machine_code
 from cosim.lowering.program import Program as Program
 from cosim.lowering.refusals import component_refusals as component_refusals

@@ -1,4 +1,4 @@
-"""Calling C functions of other libraries from compiled code, by address.
+"""Calling C functions of other libraries from compiled code, by address, and being called by them.
 
 In compiled code these are calls of machine code, a few nanoseconds each; in plain Python they go through
 ctypes. Every argument is a 64-bit integer (a pointer, a size, a flag) or a double, which the calling
@@ -9,6 +9,8 @@ a callee does not have are not looked at by it.
 from __future__ import annotations
 
 import ctypes
+
+import numpy as np
 
 
 def call_with_array(address, handle, indices, count, values, size):
@@ -25,3 +27,22 @@ def call_with_interval(address, handle, start, length, flag, first, second, thir
     return prototype(int(address))(
         int(handle), float(start), float(length), int(flag), int(first), int(second), int(third), int(fourth)
     )
+
+
+def reals_at(address, size):
+    """The array of doubles that begins at an address."""
+    return _array_at(ctypes.c_double, address, size)
+
+
+def integers_at(address, size):
+    """The array of 64-bit integers that begins at an address."""
+    return _array_at(ctypes.c_int64, address, size)
+
+
+def table_at(address, rows):
+    """The table of 64-bit integers, three in a row, that begins at an address."""
+    return _array_at(ctypes.c_int64, address, 3 * rows).reshape(rows, 3)
+
+
+def _array_at(kind, address, size):
+    return np.ctypeslib.as_array((kind * int(size)).from_address(int(address)))

@@ -112,6 +112,21 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
     return _addresses[id(compiled)]
 
 
+def c_address(function: Callable[..., Any], signature: str) -> int:
+    """Where others find a function that they call as C does; all its arguments are numbers.
+
+    Raises
+    ------
+    ContractError
+        Nothing is compiled here.
+    """
+    if is_plain():
+        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
+    dispatcher: Any = compile_function(function, signature)
+    result = next(iter(dispatcher.overloads.values()))
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
 def _code_address(dispatcher: Any) -> int:
     result = next(iter(dispatcher.overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
@@ -371,6 +386,8 @@ def _lift(function: types.FunctionType) -> Any:
         return _foreign_calls()[0]
     if function is foreign.call_with_interval:
         return _foreign_calls()[1]
+    if function in _ARRAYS_AT:
+        return _array_at(*_ARRAYS_AT[function])
     if "__indirect__" in function.__dict__:
         return _indirect_call_of(function.__dict__["__indirect__"])
     if id(function) not in _lifted:
@@ -471,6 +488,36 @@ def _foreign_calls() -> tuple[Any, Any]:
         return caller("iffiiiii")
 
     return call_with_array, call_with_interval
+
+
+_ARRAYS_AT = {foreign.reals_at: ("F", 1), foreign.integers_at: ("I", 1), foreign.table_at: ("T", 3)}
+"""Letter of what is there, and how many numbers make one of the size."""
+
+
+@functools.cache
+def _array_at(letter: str, columns: int) -> Any:
+    """Numba intrinsic: the memory at an address as an array, which somebody else owns."""
+    from numba import types as nb
+    from numba.extending import intrinsic
+    from numba.np import arrayobj
+
+    kind = _numba_type(letter)
+
+    @intrinsic
+    def array_at(typing_context, address, size):
+        def generate(context, builder, signature, values):
+            array = context.make_array(kind)(context, builder)
+            word = functools.partial(context.get_constant, nb.intp)
+            data = builder.inttoptr(values[0], array.data.type)
+            shape, strides = [values[1]], [word(8 * columns)]
+            if kind.ndim == 2:
+                shape, strides = [*shape, word(columns)], [*strides, word(8)]
+            arrayobj.populate_array(array, data, shape, strides, word(8), None)
+            return array._getvalue()
+
+        return kind(nb.int64, nb.int64), generate
+
+    return array_at
 
 
 @functools.cache

@@ -14,7 +14,7 @@
              or whether it is pending
 ``places``   0 how far the cache is realized (the shell sets it to NOTHING whenever it writes to a state),
              1 whether updates changed something, 2 worst answer, 3 who gave it, 4 … 7 what failed, 8 length
-             that `h` needs; then working space
+             that `h` needs, 9 how many handlers were called (set to 0 by whoever looks); then working space
 ============ ==========================================================================
 """
 
@@ -63,5 +63,5 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED = range(4)
 FIRST_ENTRY = 5
 
 # places
-STAGE, CHANGED, SEVERITY, SOURCE, BLOCK, ENTRY, WITNESS, STEP_CODE, NEEDED, PLACES_HEADER = range(10)
+STAGE, CHANGED, SEVERITY, SOURCE, BLOCK, ENTRY, WITNESS, STEP_CODE, NEEDED, HANDLED, PLACES_HEADER = range(11)
 NOTHING, INSTANCE, MOTION, REPORT = 0, 1, 2, 3  # STAGE: parameters, derivatives, outputs are evaluated

@@ -23,6 +23,7 @@ from cosim.lowering.layout import (
     ENTRY,
     FIRST_ENTRY,
     FLAG,
+    HANDLED,
     IN_K,
     IN_P,
     IN_Y,
@@ -161,6 +162,7 @@ def handle(a, cause, does):
         if a.program[row + NEXT] > 0 and writes == 0:
             keep(a, a.program[WORKING], a.program[WORKING_K])
             writes = 1
+        a.places[HANDLED] += 1
         code = run_handler(a, entry, row)
         if code != 0:
             a.places[ENTRY] = entry

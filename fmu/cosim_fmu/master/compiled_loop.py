@@ -19,11 +19,14 @@ from cosim_fmu.master.levels import levels
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.operations import operations_of
 from cosim_fmu.master.recorder import Recorder
+from cosim_fmu.master.system_participant import SystemParticipant
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
 
 MOST_VALUES_AT_ONCE = 1 << 20
+LEAST_STEPS = 2000
+"""Of systems of ours, all together, for which compiled code is loaded: as many take half a second without."""
 
 
 class NotCompiledError(Exception):
@@ -72,6 +75,7 @@ class CompiledLoop:
             raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
         self._operations = operations_of(algorithm, coupled.order)
         self._flags = np.zeros((len(self._names), 4))
+        _check_worth(coupled, points)
         self._calls = {
             name: _native_calls(coupled, name, self._flags[i]) for i, name in enumerate(self._names)
         }
@@ -144,7 +148,7 @@ class CompiledLoop:
         stopped = int(self._report[0])
         self._keep(first, stopped, rows[: stopped - first])
         place = int(self._report[1])
-        self._finish_in_python(stopped, set(range(place)), {place: (code, int(self._report[2]))})
+        self._finish(stopped, set(range(place)), {place: (code, int(self._report[2]))})
         return stopped + 1
 
     def _call(
@@ -176,7 +180,7 @@ class CompiledLoop:
                 if failed:
                     break
             if failed:
-                self._finish_in_python(index, done, failed)
+                self._finish(index, done, failed)
             else:
                 row = np.empty((1, self._columns.size))
                 self._call(self._program[:0], self._columns, row, self._report, index, index + 1)
@@ -197,8 +201,8 @@ class CompiledLoop:
             done.update(places[: report[1]])
             failed[places[report[1]]] = code, int(report[2])
 
-    def _finish_in_python(self, index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
-        """The rest of a step in which something was not as usual, in the loop that can deal with it.
+    def _finish(self, index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
+        """The rest of a step in which some calls were not as usual: those in Python, the others compiled.
 
         Parameters
         ----------
@@ -207,32 +211,38 @@ class CompiledLoop:
         failed : dict of int to (int, int)
             Places of those that were not as usual, with the stop code and the status.
         """
+        coupled, last = self.coupled, len(self._operations)
+        coupled.begin_step(index)
+        while len(done) < last:
+            place = min(set(range(last)) - done)
+            if place in failed:
+                self._do_in_python(index, place, *failed[place])
+                done.add(place)
+            else:
+                until = min((p for p in failed if p > place), default=last)
+                self._do([p for p in range(place, until) if p not in done], index, done, failed)
+        coupled.statistics.steps += 1
+        coupled.time = self.points.time(index + 1)
+        self.recorder.record(coupled.time, coupled.board, coupled.held)
+
+    def _do_in_python(self, index: int, place: int, code: int, status: int) -> None:
+        """A call that was not as usual, by what can deal with it."""
         coupled = self.coupled
         time, following = self.points.time(index), self.points.time(index + 1)
-        coupled.begin_step(index)
-        for place, (kind, part) in enumerate(self._operations):
-            if place in done:
-                continue
-            code, status = failed.get(place, (compiled_steps.DONE, 0))
-            participant: Any = coupled.participants[part]
-            if code == compiled_steps.STEP_FAILED:
-                attempt = partial(participant.after_native_step, status)
-                coupled.finish_step(part, time, coupled.length(part, time, following - time), attempt)
-                continue
+        kind, part = self._operations[place]
+        participant: Any = coupled.participants[part]
+        if code == compiled_steps.STEP_FAILED:
+            attempt = partial(participant.after_native_step, status)
+            coupled.finish_step(part, time, coupled.length(part, time, following - time), attempt)
+        else:
             if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
                 verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
                 coupled.guarded(part, participant.after_native_access, verb, status)
             if kind == SET:
                 coupled.set_inputs(part)
-            elif kind == ADVANCE:
-                coupled.advance(part, time, following - time)
             else:
                 coupled.read_outputs(part)
-        for part in self._names:
-            self._take_over(part)
-        coupled.statistics.steps += 1
-        coupled.time = following
-        self.recorder.record(following, coupled.board, coupled.held)
+        self._take_over(part)
 
     def _keep(self, first: int, last: int, rows: NDArray[np.float64]) -> None:
         if last > first:
@@ -249,6 +259,9 @@ class CompiledLoop:
         held[:] = self.coupled.held[name]
         board[:] = self.coupled.board[name]
         self.coupled.board[name], self.coupled.held[name] = board, held
+        resume = getattr(self.coupled.participants[name], "resume_native", None)
+        if resume is not None:
+            resume()
 
     def _row(self, i: int) -> list[int]:
         calls = self._calls[self._names[i]]
@@ -279,12 +292,24 @@ def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.flo
     other = [n for n in names if variables[n].type != "real"]
     if other:
         raise NotCompiledError(f"{name}.{other[0]} is {variables[other[0]].type}")
-    calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name], flags)
+    try:
+        calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name], flags)
+    except cosim.ModelError as error:
+        first = error.problems[0]
+        raise NotCompiledError(f"{name}: {first.where}: {first.text}") from error
     if calls is None:
         raise NotCompiledError(
             f"{name} has no solver of its own, arrays, types other than Float64, or lacks a function"
         )
     return calls
+
+
+def _check_worth(coupled: CoupledParticipants, points: CommunicationPoints) -> None:
+    """Refuse short runs of systems of ours: they are over before the compiled code is loaded."""
+    systems = [name for name, p in coupled.participants.items() if isinstance(p, SystemParticipant)]
+    if systems and points.count * len(systems) < LEAST_STEPS:
+        text = f"{systems[0]} is a cosim system, and {points.count} steps are too few to load compiled code"
+        raise NotCompiledError(text)
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

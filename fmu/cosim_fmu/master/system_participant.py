@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_interface import describe_system
 
@@ -61,18 +62,70 @@ class SystemParticipant(cosim.Participant):
         self._stop: float | None = None
         self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
         self._written: dict[str, float] = {}
+        self._run: cosim.CalledRun | None = None
+        self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
 
     @property
     def simulator(self) -> cosim.Simulator:
         """The simulator in use; `SimulationError` before `initialize` and after `close`."""
         if self._simulator is None:
             raise cosim.SimulationError(float("nan"), "the participant is not initialized")
+        if self._run is not None and self._run.is_ahead:
+            self._run.give_back()
+            names, values = self._known
+            self._written = {n: v for n, v in zip(names, values.tolist(), strict=True) if v == v}
         return self._simulator
 
     @property
     def events(self) -> list[cosim.EventRecord]:
         """What has happened inside since `initialize`; what was rolled back has not."""
         return self._simulator.events if self._simulator is not None else []
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls:
+        """Where compiled code finds functions that set, step and get; all variables are real.
+
+        Parameters
+        ----------
+        inputs, reads : sequence of str
+        flags : ndarray, shape (4,)
+            Not used: what is not as usual is done by the simulator.
+
+        Raises
+        ------
+        ModelError
+            What cannot run without Python, and why.
+        """
+        self.exit_initialization()
+        run = self._run = cosim.CalledRun(self.simulator)
+        (written, known), read = run.inputs(inputs), run.outputs(reads)
+        self._known = inputs, known
+        return NativeCalls(
+            instance=run.handle,
+            set=run.set,
+            step=run.step,
+            get=run.get,
+            input_references=int(written.ctypes.data),
+            output_references=int(read.ctypes.data),
+            same_size=False,
+            keep=(run, written, known, read),
+        )
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """The rest of a step that the compiled function has left to the simulator."""
+        return self.step(time, size)
+
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Nothing: `set` or `get` is called next."""
+
+    def resume_native(self) -> None:
+        """Let the compiled functions go on from here, where they are in use."""
+        if self._run is not None:
+            simulator = self.simulator
+            names, values = self._known
+            values[:] = [self._written.get(name, np.nan) for name in names]
+            self._run.take_over(simulator)
 
     def describe(self) -> cosim.ParticipantDescription:
         """Variables, feedthrough and abilities."""
@@ -91,7 +144,7 @@ class SystemParticipant(cosim.Participant):
         accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
         self._simulator = self._new_simulator(state, accuracy)
         self._ready = self._failed = False
-        self._stop, self._written = stop, {}
+        self._stop, self._written, self._run = stop, {}, None
 
     def exit_initialization(self) -> None:
         """Issue the initialization events, with the inputs that were set."""
@@ -163,7 +216,8 @@ class SystemParticipant(cosim.Participant):
 
     def close(self) -> None:
         """Do what is due at the very end and issue the cause Termination, unless it failed or never began."""
-        simulator, self._simulator = self._simulator, None
+        simulator = self._simulator and self.simulator
+        self._simulator = self._run = None
         if simulator is not None and self._ready and not self._failed:
             with suppress(Exception):
                 if self._stop is not None and simulator.state.time >= self._stop:
