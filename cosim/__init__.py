@@ -67,6 +67,7 @@ from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
 from cosim.contracts.measure import Measure as Measure
 from cosim.contracts.model_reader import ModelReader as ModelReader
 from cosim.contracts.model_table import ModelTable as ModelTable
+from cosim.contracts.participant import InnerPoint as InnerPoint
 from cosim.contracts.participant import Participant as Participant
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
 from cosim.contracts.participant import ParticipantVariable as ParticipantVariable

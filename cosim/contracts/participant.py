@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,24 @@ class ParticipantDescription:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+class InnerPoint(NamedTuple):
+    """Values of a participant at an instant inside a step.
+
+    A jump is two points at one time: before and after.
+
+    Attributes
+    ----------
+    time : float
+        s
+    names : sequence of str
+    values : sequence of object
+    """
+
+    time: float
+    names: Sequence[str]
+    values: Sequence[Any]
+
+
 class Participant(ABC):
     """One side of a co-simulation: an FMU, a system of ours, or any Python object with these methods.
 
@@ -111,6 +129,21 @@ class Participant(ABC):
     @abstractmethod
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time."""
+
+    def watch(self, names: Sequence[str], where: str = "events") -> None:  # noqa: B027 - most know nothing
+        """Before `initialize`: what is wanted from inside the steps.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Whose values.
+        where : str
+            "events": at both sides of events; "steps": also where steps of the participant's own end.
+        """
+
+    def inside(self) -> Sequence[InnerPoint]:
+        """What happened since the last call, in order: both sides of events, values inside steps."""
+        return ()
 
     def save(self) -> Any:
         """A token for the whole present state; only when `can_restore`."""

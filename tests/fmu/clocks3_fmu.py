@@ -18,7 +18,7 @@ shiftDecimal="0.1"/>
 <Clock name="bell" valueReference="2" causality="output" intervalVariability="triggered"/>
 <Clock name="hear" valueReference="3" causality="input" intervalVariability="triggered"/>
 <Float64 name="time" valueReference="10" causality="independent" variability="continuous"/>
-<Float64 name="x" valueReference="11" causality="output"/>
+<Float64 name="x" valueReference="11" causality="output" intermediateUpdate="true"/>
 <Float64 name="u" valueReference="12" causality="input" start="0" intermediateUpdate="true"/>
 <Float64 name="in_sample" valueReference="13" causality="input" variability="discrete" start="0" clocks="0"/>
 <Float64 name="out_sample" valueReference="14" causality="output" variability="discrete" clocks="0"/>

@@ -24,10 +24,11 @@ def make(tmp_path: Path, compiled: Callable[..., Path]) -> Make:
 def run(
     path: Path, until: float, step: float = 0.1, starts: dict[str, Any] | None = None, **options: Any
 ) -> Any:
+    """What is seen at the communication points."""
     part = open_fmu(path, "m", **options)
     assert isinstance(part, Fmi3ModelExchangeParticipant)
     named = {f"m.{name}": value for name, value in (starts or {}).items()}
-    return CoSimulation({"m": part}, [], "jacobi", step, starts=named).simulate(until)
+    return CoSimulation({"m": part}, [], "jacobi", step, starts=named).simulate(until, inside="nothing")
 
 
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5"])

@@ -89,7 +89,14 @@ def test_early_return_and_event_mode(
     sizes = [0.1, 0.1, 0.05, 0.05, 0.1, 0.1]
     assert 2.0 - results[0]["box.x"][-1] == pytest.approx(np.prod([1.0 - h for h in sizes]))
     counted = CoSimulation({"box": box}, [], "jacobi", 0.1, starts={"box.ring_at": 0.2}).simulate(0.5)
-    assert counted["box.rings"].tolist() == [0, 0, 1, 1, 1, 1]
+    assert counted.time == pytest.approx([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5])
+    assert counted["box.rings"].tolist() == [0, 0, 0, 1, 1, 1, 1]
+    event = counted.events[0]
+    assert (event.changed, event.before, event.after) == (
+        ("box.rings",),
+        {"box.rings": 0},
+        {"box.rings": 1},
+    )
 
 
 def _refuse(*arguments: object) -> None:

@@ -168,7 +168,7 @@ def test_a_step_that_fails_names_the_participant_and_keeps_the_results(
 def test_steps_of_fmi_3_that_fail(tmp_path: Path, compiled: Compiled, status: str, record: Any) -> None:
     path = make_box3(tmp_path, compiled, f"FAIL_STATUS={status}")
     loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.fail_at": 0.25})
-    with pytest.raises(CoSimulationError, match=f"fmi3DoStep: failed with status {status.lower()}.*ran dry"):
+    with pytest.raises(CoSimulationError, match=f"fmi3DoStep: .*{status.lower()}.*ran dry"):
         loop.simulate(1.0, record=record)
     assert loop.result is not None and loop.result.time == pytest.approx([0.0, 0.1, 0.2])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import cosim
 from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.step_control import SMALLEST_PART, StepControl
+from cosim_fmu.master.step_discarded import StepDiscardedError
 
 BASES: dict[str, type[cosim.MasterAlgorithm]] = {"jacobi": Jacobi, "gauss_seidel": GaussSeidel}
 
@@ -17,7 +19,8 @@ class AdaptiveStep(cosim.MasterAlgorithm):
 
     The communication points of the co-simulation stay as they are; between two of them the participants
     exchange as often as needed. Where the estimate (Richardson's, for a method of first order) is too
-    large, all participants are set back and a shorter exchange is tried. The two halves are kept.
+    large, or a participant discards its step, all participants are set back and a shorter exchange is tried.
+    The two halves are kept.
 
     Parameters
     ----------
@@ -57,20 +60,30 @@ class AdaptiveStep(cosim.MasterAlgorithm):
             length = self.control.length(time, end)
             stop = end if length == end - time else time + length
             token = exchange.save()
-            self._exchange_and_step(exchange, time, length)
-            whole = exchange.interface()
-            exchange.restore(token)
-            middle = time + 0.5 * length
-            self._exchange_and_step(exchange, time, middle - time)
-            self._exchange_and_step(exchange, middle, stop - middle)
-            error = self.control.judge(whole, exchange.interface())
+            discarded = None
+            try:
+                error = self._try(exchange, token, time, length, stop)
+            except StepDiscardedError as complaint:  # too long for a participant
+                error, discarded = math.inf, complaint
             self.control.adapt(length, error, at_end=stop == end)
             if error <= 1.0:
                 time = stop
                 continue
             exchange.restore(token)
             if self.control.next < SMALLEST_PART * size:
+                if discarded is not None:
+                    raise discarded
                 raise cosim.SimulationError(time, self.control.complaint(exchange.interface_names))
+
+    def _try(self, exchange: cosim.Exchange, token: object, time: float, length: float, stop: float) -> float:
+        """The error, over the tolerance, of a step that is taken whole and in two halves."""
+        self._exchange_and_step(exchange, time, length)
+        whole = exchange.interface()
+        exchange.restore(token)
+        middle = time + 0.5 * length
+        self._exchange_and_step(exchange, time, middle - time)
+        self._exchange_and_step(exchange, middle, stop - middle)
+        return self.control.judge(whole, exchange.interface())
 
     def _exchange_and_step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
         """One step of the base; what passes directly through a participant is brought up to date after it."""

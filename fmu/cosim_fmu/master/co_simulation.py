@@ -21,7 +21,7 @@ from cosim_fmu.master.initial_exchange import make_consistent
 from cosim_fmu.master.initialization_mode import InitializationMode
 from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.pace import Pace
-from cosim_fmu.master.participant_events import events_inside, in_order
+from cosim_fmu.master.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.step_threads import StepThreads
 from cosim_fmu.master.stop_requested import StopRequested
@@ -38,6 +38,7 @@ from cosim_fmu.master.wiring import (
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
+INSIDE = ("nothing", "events", "steps")
 
 
 class CoSimulation:
@@ -146,6 +147,7 @@ class CoSimulation:
         record: Sequence[str] | None = None,
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
+        inside: str = "events",
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -164,6 +166,10 @@ class CoSimulation:
         real_time_rate : float
             Simulated seconds in a second of the wall clock, at most; what came too late is counted in the
             statistics (``overruns``, ``largest_lag``).
+        inside : str
+            What is recorded between the communication points: "nothing"; both sides of "events"; also
+            values where participants that tell them make "steps" of their own (those of the integrator, and
+            intermediate updates of FMI 3.0).
 
         Returns
         -------
@@ -180,9 +186,11 @@ class CoSimulation:
         """
         points = CommunicationPoints(self.start, until, self.step)
         problems = check_last_step(self.descriptions, self.every, points)
+        if inside not in INSIDE:
+            problems.append(problem(("output", "inside"), f"is {inside!r}, needs {_either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
-        recorder = Recorder(self.descriptions, self.links, record)
+        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=inside != "nothing")
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()
         coupled = CoupledParticipants(
@@ -193,13 +201,14 @@ class CoSimulation:
         pace = Pace(real_time_rate, self.start)
         message, begun = "interrupted", perf_counter()
         failure: BaseException | None = None
-        inside: list[cosim.EventRecord] = []
+        happened: list[cosim.EventRecord] = []
         try:
             with ExitStack() as stack:
                 check = stack.enter_context(cosim.interrupt_between_steps())
                 stack.enter_context(coupled.threads)
-                self._initialize(coupled, until, stack)
-                stack.callback(lambda: inside.extend(events_inside(self.participants)))
+                self._initialize(coupled, until, stack, inside)
+                stack.callback(lambda: happened.extend(events_inside(self.participants)))
+                coupled.forget_inside()
                 recorder.record(self.start, coupled.board, coupled.held)
                 initialized = perf_counter()
                 pace = Pace(real_time_rate, self.start)
@@ -210,11 +219,13 @@ class CoSimulation:
             message, failure = str(error) or message, error
             raise
         finally:
+            if coupled.inside:
+                recorder.inside(coupled.take_inside())
             statistics.wall_time = statistics.wall_time or perf_counter() - begun
             statistics.overruns, statistics.largest_lag = pace.overruns, pace.largest_lag
             if self.algorithm is not None:
                 statistics.algorithm.update(self.algorithm.figures)
-            events = in_order(inside, coupled.events)
+            events = in_order(happened, without_returns(coupled.events, happened))
             statistics.events = len(events)
             self.result = recorder.result(events=events, statistics=vars(statistics), message=message)
             if failure is not None:
@@ -226,8 +237,9 @@ class CoSimulation:
         assert self.algorithm is not None
         return explain(self.algorithm, self.order, self.links, self.every, self.step)
 
-    def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack) -> None:
+    def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack, inside: str) -> None:
         coupled.time = self.start
+        coupled.watch(inside)
         for name, participant in self.participants.items():
             stack.callback(_close, participant)
             values = self._values[name]
@@ -303,10 +315,16 @@ class CoSimulation:
         def step(i: int) -> int:
             time, following = points.time(i), points.time(i + 1)
             coupled.begin_step(i)
-            algorithm.step(coupled, time, following - time)
+            while time < following:
+                end = coupled.next_tick(time, following)
+                algorithm.step(coupled, time, end - time)
+                coupled.time = time = end
+                coupled.collect()
+                if coupled.inside:
+                    recorder.inside(coupled.take_inside())
+                if end == following or recorder.keeps_inside:
+                    recorder.record(end, coupled.board, coupled.held, coupled.drives)
             coupled.statistics.steps += 1
-            coupled.time = following
-            recorder.record(following, coupled.board, coupled.held)
             return i + 1
 
         return step
@@ -315,6 +333,10 @@ class CoSimulation:
 def _close(participant: cosim.Participant) -> None:
     with suppress(Exception):  # a close that fails hides neither the results nor what failed before
         participant.close()
+
+
+def _either(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:-1])) + f" or {names[-1]!r}"
 
 
 def _seconds(step: float | str, problems: list[WiringProblem]) -> float:

@@ -223,6 +223,9 @@ class CompiledLoop:
                 self._do([p for p in range(place, until) if p not in done], index, done, failed)
         coupled.statistics.steps += 1
         coupled.time = self.points.time(index + 1)
+        coupled.collect()
+        if coupled.inside:
+            self.recorder.inside(coupled.take_inside())
         self.recorder.record(coupled.time, coupled.board, coupled.held)
 
     def _do_in_python(self, index: int, place: int, code: int, status: int) -> None:

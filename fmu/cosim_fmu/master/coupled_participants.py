@@ -17,12 +17,54 @@ from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.link import Link
+from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_fmu.master.step_threads import StepThreads
 from cosim_fmu.master.stop_requested import StopRequested
 
 MOST_EARLY_RETURNS = 10_000
 
 Vector = NDArray[np.float64]
+
+
+class Drive(NamedTuple):
+    """What the connected inputs of a participant do over a step.
+
+    Attributes
+    ----------
+    time : float
+        When the step began, s.
+    values : sequence
+        Then, in the order of the inputs.
+    slopes : sequence of float or None
+        Per s; None when all are held.
+    """
+
+    time: float
+    values: Sequence[Any]
+    slopes: Sequence[float] | None = None
+
+    def at(self, time: float) -> Sequence[Any]:
+        """The inputs at a time of the step (s)."""
+        if self.slopes is None:
+            return self.values
+        past = time - self.time
+        return [v + s * past if s else v for v, s in zip(self.values, self.slopes, strict=True)]
+
+
+class Inside(NamedTuple):
+    """What is known of a participant at an instant between two communication points.
+
+    Attributes
+    ----------
+    name : str
+    point : InnerPoint
+    inputs : sequence
+        The connected inputs at that instant.
+    """
+
+    name: str
+    point: cosim.InnerPoint
+    inputs: Sequence[Any]
 
 
 class _Saved(NamedTuple):
@@ -32,6 +74,7 @@ class _Saved(NamedTuple):
     board: dict[str, list[Any]]
     events: int
     stop_reason: str
+    inside: int
 
 
 @dataclass
@@ -72,6 +115,10 @@ class CoupledParticipants:
     events : list of EventRecord
         Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
         participant.
+    inside : list of Inside
+        Values between the communication points, of participants that tell them.
+    drives : dict of str to Drive
+        What the connected inputs did in the last step.
     stop_reason : str
         Set when a participant asked to stop.
     interface_names : list of str
@@ -97,6 +144,9 @@ class CoupledParticipants:
         self.board: dict[str, Any] = {name: [] for name in participants}
         self.held: dict[str, Any] = {name: [] for name in participants}
         self.events: list[cosim.EventRecord] = []
+        self.inside: list[Inside] = []
+        self.drives: dict[str, Drive] = {}
+        self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
         self.stop_reason = ""
         self.time = math.nan
         self.every = {name: every.get(name, 1) for name in participants}
@@ -116,6 +166,12 @@ class CoupledParticipants:
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
         self._ports = [(name, places[name, output]) for name, output in self._interface]
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
+        self._tell_inside = {
+            name: tell for name, p in participants.items() if (tell := getattr(p, "inside", None)) is not None
+        }
+        together = all(d.extra.get("variable_step", True) for d in descriptions.values())
+        together = together and all(every == 1 for every in self.every.values())
+        self._ticking: list[Any] = [p for p in participants.values() if hasattr(p, "next_tick") and together]
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
@@ -151,7 +207,7 @@ class CoupledParticipants:
                         f"{link.output} is {value}: not passed on to {link.target}.{link.input}",
                         link.source,
                     )
-            self.held[name] = values
+            self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
             if course is not None and self._followers[name]:
                 self._set_slopes(name, course)
@@ -165,14 +221,57 @@ class CoupledParticipants:
         for (name, place), value in zip(self._ports, values.tolist(), strict=True):
             self.board[name][place] = value
 
+    def watch(self, where: str) -> None:
+        """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
+        for name, participant in self.participants.items():
+            watch = getattr(participant, "watch", None)
+            if watch is not None:
+                self.guarded(name, watch, () if where == "nothing" else self.reads[name], where)
+
+    def collect(self) -> None:
+        """Take what the participants tell about the inside of their last steps."""
+        for name in self._tell_inside:
+            self._collect(name)
+
+    def _collect(self, name: str) -> None:
+        tell = self._tell_inside.get(name)
+        for point in self.guarded(name, tell) if tell is not None else ():
+            drive = self.drives.get(name)
+            inputs = self.held[name] if drive is None else drive.at(point.time)
+            self.inside.append(Inside(name, point, list(inputs)))
+
+    def forget_inside(self) -> None:
+        """What has happened until now was initialization."""
+        self.collect()
+        self.inside = []
+
+    def next_tick(self, time: float, end: float) -> float:
+        """When a clock of a participant ticks next in the step from `time` to `end` (s), else its end.
+
+        All participants go there together, if they can.
+        """
+        if not self._ticking:
+            return end
+        small = 1e-9 * (end - time)
+        ticks = (p.next_tick for p in self._ticking)
+        return min((tick for tick in ticks if time + small < tick < end - small), default=end)
+
+    def take_inside(self) -> list[Inside]:
+        """What has been collected; it is forgotten here."""
+        found, self.inside = self.inside, []
+        return found
+
     def save(self) -> _Saved:
         """The state of all participants, the board, and what has happened."""
+        self.collect()
         tokens = {n: self.guarded(n, participant.save) for n, participant in self.participants.items()}
         board = {name: list(values) for name, values in self.board.items()}
-        return _Saved(tokens, board, len(self.events), self.stop_reason)
+        return _Saved(tokens, board, len(self.events), self.stop_reason, len(self.inside))
 
     def restore(self, token: _Saved) -> None:
         """Go back; events since then have not happened."""
+        self.collect()
+        del self.inside[token.inside :]
         for name, state in token.participants.items():
             self.guarded(name, self.participants[name].restore, state)
         self.board = {name: list(values) for name, values in token.board.items()}
@@ -201,6 +300,8 @@ class CoupledParticipants:
                 slopes.append(link.factor * float(course.slope[at]))
         if names:
             self.guarded(name, self.participants[name].set_slopes, names, slopes)
+            known = dict(zip(names, slopes, strict=True))
+            self._slopes[name] = [known.get(input, 0.0) for input in self.input_names[name]]
 
     def advance(self, name: str, time: float, size: float) -> None:
         """Step a participant; after an early return it goes on to the same communication point.
@@ -249,6 +350,7 @@ class CoupledParticipants:
     ) -> _Step:
         """Step a participant to ``time + size``; touches nothing but this participant."""
         before, found = perf_counter(), _Step()
+        self.drives[name] = Drive(time, self.held[name], self._slopes[name])
         step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
@@ -271,6 +373,7 @@ class CoupledParticipants:
 
     def _tell(self, name: str, step: _Step) -> None:
         """Record what happened in a step; an error in it is raised."""
+        self._collect(name)
         self.statistics.participant_time[name] += step.seconds
         self.statistics.retries += len(step.returns)
         for time in step.returns:
@@ -328,7 +431,8 @@ class CoupledParticipants:
             raise
         except Exception as error:
             text = str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
-            raise CoSimulationError(self.time, text, name) from error
+            kind = StepDiscardedError if isinstance(error, StepDiscarded) else CoSimulationError
+            raise kind(self.time, text, name) from error
 
     def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
         self.statistics.events += 1

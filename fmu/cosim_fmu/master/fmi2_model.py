@@ -28,6 +28,8 @@ class Fmi2Model:
 
     Attributes
     ----------
+    note : callable
+        Called with the time before and after event mode.
     asked_to_stop : bool
         Whether it has asked for the end of the simulation; it stays in event mode then.
     """
@@ -43,6 +45,7 @@ class Fmi2Model:
         self._crossings = (ctypes.c_double * indicators)()
         self._write_inputs = write_inputs
         self.asked_to_stop = False
+        self.note: Callable[[float], None] = lambda time: None
 
     def put(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point of the instance."""
@@ -66,8 +69,11 @@ class Fmi2Model:
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
         """Event mode until nothing changes; see `leave_event_mode`."""
         self.put(time, states, inputs)
+        self.note(time)
         self.model.enterEventMode()
-        return self.leave_event_mode(time)
+        found = self.leave_event_mode(time)
+        self.note(time)
+        return found
 
     def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:
         """Update the discrete states until nothing changes, then go on in continuous time.

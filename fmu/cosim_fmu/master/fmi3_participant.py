@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from ctypes import byref
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +18,7 @@ from cosim_fmu.master.fmi3_access import Fmi3Access
 from cosim_fmu.master.fmi3_clocks import Fmi3Clocks
 from cosim_fmu.master.fmu_archive import FmuArchive
 from cosim_fmu.master.fmu_interface import FmuInterface, read_interface
-from cosim_fmu.master.fmu_participant import FmuParticipant
+from cosim_fmu.master.fmu_participant import DISCARD, FmuParticipant
 from cosim_fmu.master.fmu_state import FmuState
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
@@ -39,6 +41,7 @@ class Fmi3Participant(FmuParticipant):
     says whether it has ticked since the last step began; a triggered input that is set to true ticks,
     once at one instant, together with the inputs that belong to it. An input with
     ``intermediateUpdate`` follows its slope inside a step, wherever the FMU asks for it.
+
     """
 
     _names: Mapping[str, str] = {
@@ -56,6 +59,19 @@ class Fmi3Participant(FmuParticipant):
         "free": "freeFMUState",
     }
     _slope_ability: ClassVar[str] = "providesIntermediateUpdate with inputs that have intermediateUpdate"
+
+    def __init__(self, path: str | Path, name: str | None = None) -> None:
+        super().__init__(path, name)
+        self._passages: list[cosim.EventRecord] = []
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """Passages through event mode, with what has changed of what is watched.
+
+        Because of an event of its own (cause Triggered), of clocks with an interval (Scheduled), of discrete
+        inputs (Signaled). What was rolled back has not happened.
+        """
+        return self._passages
 
     def configure(self, sizes: Mapping[str, Any]) -> None:
         """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
@@ -77,6 +93,7 @@ class Fmi3Participant(FmuParticipant):
         interface = self._begin(values)
         self._time, self._written, self._slopes = start, dict[str, Any](), dict[str, float]()
         self._fault: Exception | None = None
+        self._passages = []
         self._specials: dict[tuple[str, ...], frozenset[str]] = {}
         try:
             self._instantiate(interface)
@@ -124,12 +141,7 @@ class Fmi3Participant(FmuParticipant):
             return
         changed = self._changed(discrete)
         if changed:
-            self._call("fmi3EnterEventMode", self._slave.enterEventMode)
-            try:
-                self._write_discrete(changed)
-            finally:
-                if self._mode == "stepping":  # else the call has failed, and no other may follow
-                    self._update_discrete_states()
+            self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), changed)
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
@@ -141,6 +153,12 @@ class Fmi3Participant(FmuParticipant):
             return super().get(names)
         found = dict(zip(others, super().get(others) if others else (), strict=True))
         return [self._clocks.read(name) if name in clocks else found[name] for name in names]
+
+    def _present(self, names: Sequence[str]) -> list[Any]:
+        clocks = self._read_interface().clocks
+        others = [name for name in names if name not in clocks]
+        found = dict(zip(others, super()._present(others) if others else (), strict=True))
+        return [name in self._clocks.ticked if name in clocks else found[name] for name in names]
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of real inputs over the next step, per s."""
@@ -161,27 +179,49 @@ class Fmi3Participant(FmuParticipant):
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
         self._clocks.begin_step()
-        length, tick = size, self._clocks.next_time
-        if tick < time + size - 1e-9 * size:
-            length = tick - time
+        if self._slopes and math.isnan(self._slopes_since):
+            self._slopes_since = time
+            self._hold_the_mean(size)
+        end = time + size
+        while (tick := self._clocks.next_time) < end - 1e-9 * size:
             if not self._read_interface().variable_step:
                 raise self._error(
                     f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
                     f"{size:g} s, but it cannot vary its communication step: take one that divides it"
                 )
+            reached = self._do_step(time, tick - time)
+            if reached < tick:  # it returned early before the clock ticks
+                return reached
+            time = tick
+        return self._do_step(time, end - time)
+
+    def _do_step(self, time: float, size: float) -> float:
+        """One call of fmi3DoStep."""
+        from fmpy.fmi3 import fmi3Boolean, fmi3Float64
+
         self._time = time
-        if self._slopes and math.isnan(self._slopes_since):
-            self._slopes_since = time
-            self._hold_the_mean(size)
+        event, terminate, early = (fmi3Boolean() for _ in range(3))
+        reached, slave = fmi3Float64(time), self._slave
+        never_back = fmi3Boolean(not self._states)
+        answers = [byref(answer) for answer in (event, terminate, early, reached)]
         self._log.begin()
         try:
-            event, terminate, early, reached = self._slave.doStep(time, self._size(length), True)
+            slave.fmi3DoStep(slave.component, time, self._size(size), never_back, *answers)
         except Exception as error:
-            raise self._failure(error) from error
+            if getattr(error, "status", None) != DISCARD or self._fault is not None:
+                raise self._failure(self._fault or error) from error
+            if terminate.value:
+                return self._after(False, True, False, reached.value, time, size)
+            return self._discarded(time, size, reached.value, "fmi3DoStep")
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise self._failure(fault) from fault
-        return self._after(event, terminate, early, reached, time, length)
+        return self._after(event.value, terminate.value, early.value, reached.value, time, size)
+
+    @property
+    def next_tick(self) -> float:
+        """When the next of its clocks with an interval ticks, s; infinite when none does."""
+        return self._clocks.next_time if self._mode == "stepping" else math.inf
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -192,17 +232,19 @@ class Fmi3Participant(FmuParticipant):
         if any(elements[name].size > 1 or elements[name].type != "Float64" for name in (*inputs, *reads)):
             return None
         self.exit_initialization()
-        if self._special(tuple(inputs)) or self._clocks.next_time < math.inf:
+        if self._special(tuple(inputs)) or any(clock.ticks_by_time for clock in interface.clocks.values()):
             return None
         self._flags = flags
         return self._addresses(("fmi3SetFloat64", "fmi3DoStep", "fmi3GetFloat64"), inputs, reads)
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
-        if status > 1:
-            raise self._native_failure("fmi3DoStep", status)
         event, terminate, early = (bool(flag.tobytes()[0]) for flag in self._flags[:3])
         reached = float(self._flags[3])
+        if status == DISCARD and not terminate:
+            return self._discarded(time, size, reached, "fmi3DoStep")
+        if status > 1 and not (status == DISCARD and terminate):
+            raise self._native_failure("fmi3DoStep", status)
         return self._after(event, terminate, early, reached, time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
@@ -212,7 +254,7 @@ class Fmi3Participant(FmuParticipant):
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
         token = super().save()
-        token.more = self._time, self._clocks.save()
+        token.more = self._time, self._clocks.save(), len(self._passages)
         return token
 
     def restore(self, token: FmuState) -> None:
@@ -220,8 +262,9 @@ class Fmi3Participant(FmuParticipant):
         super().restore(token)
         self._written.clear()
         if token.more is not None:
-            self._time, clocks = token.more
+            self._time, clocks, events = token.more
             self._clocks.restore(clocks)
+            del self._passages[events:]
 
     def _after(
         self, event: bool, terminate: bool, early: bool, reached: float, time: float, size: float
@@ -231,10 +274,40 @@ class Fmi3Participant(FmuParticipant):
             where = reached if time <= reached <= end else end
             raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
         self._time = float(reached) if early else end
-        if self._events and (event or self._clocks.due(self._time)):
-            self._call("fmi3EnterEventMode", self._slave.enterEventMode)
-            self._update_discrete_states()
+        due = self._clocks.due(self._time)
+        if self._events and (event or due):
+            cause = cosim.EventCause.SCHEDULED if due else cosim.EventCause.TRIGGERED
+            self._pass_event(cause, ", ".join(due) or "event_mode")
+        elif early:
+            self._note(self._time)
         return self._time
+
+    def _pass_event(
+        self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
+    ) -> None:
+        """From step mode through event mode, with what is given, and back; both sides are kept."""
+        known = len(self._points)
+        self._note(self._time)
+        self._call("fmi3EnterEventMode", self._slave.enterEventMode)
+        try:
+            if given is not None:
+                self._write_discrete(given)
+        finally:
+            if self._mode == "stepping":  # else the call has failed, and no other may follow
+                self._update_discrete_states()
+        self._note(self._time)
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
+        changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
+        before, after = ({name: side[name] for name in changed} for side in sides)
+        self._passages.append(
+            cosim.EventRecord(
+                *(self._time, cause, "unrestricted", handler, (self._time, self._time)),
+                changed=changed,
+                before=before,
+                after=after,
+                name=handler,
+            )
+        )
 
     def _update_discrete_states(self) -> None:
         """From event mode to step mode: let clocks tick that are due, update until nothing changes."""
@@ -303,11 +376,14 @@ class Fmi3Participant(FmuParticipant):
         if held:
             super().set(list(held), list(held.values()))
 
-    def _update_inside(self, environment: Any, time: float, wants: bool, *more: Any) -> None:
-        """The callback of an FMU in the middle of a step: inputs on their slopes at this instant."""
-        if not wants or not self._slopes or self._fault is not None:
-            return
+    def _update_inside(self, environment: Any, time: float, wants: bool, tells: bool, *more: Any) -> None:
+        """The callback of an FMU in the middle of a step: values to be kept, inputs on their slopes."""
         try:
+            if tells and self._watched_inside:
+                values = self._present(self._watched_inside)
+                self._points.append(cosim.InnerPoint(time, self._watched_inside, values))
+            if not wants or not self._slopes or self._fault is not None:
+                return
             names = [name for name in self._slopes if name in self._read_interface().intermediate]
             since = time - self._slopes_since
             super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
@@ -338,8 +414,11 @@ class Fmi3Participant(FmuParticipant):
     def _create(self, slave: Any, log: Any) -> None:
         interface = self._read_interface()
         options: dict[str, Any] = {"loggingOn": True, "earlyReturnAllowed": True, "logMessage": log}
-        if interface.intermediate:
-            references = {interface.elements[name].reference for name in interface.intermediate}
+        shown = interface.shown_inside if self._watched_at == "steps" else frozenset[str]()
+        self._watched_inside = tuple(name for name in self._watched if name in shown)
+        wanted = {*interface.intermediate, *self._watched_inside}
+        if wanted:
+            references = {interface.elements[name].reference for name in wanted}
             options["requiredIntermediateVariables"] = sorted(references)
             options["intermediateUpdate"] = self._update_inside
         self._events = interface.event_mode

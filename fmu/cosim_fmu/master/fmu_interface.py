@@ -76,6 +76,8 @@ class FmuInterface:
         For each variable that belongs to clocks their names.
     intermediate : frozenset of str
         Inputs that can be written inside a communication step.
+    shown_inside : frozenset of str
+        Other variables that can be read there.
     structural : frozenset of str
         Parameters that decide the sizes of arrays.
     offers : tuple of str
@@ -101,6 +103,7 @@ class FmuInterface:
     clocks: Mapping[str, Fmi3Clock] = field(default_factory=dict)
     clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     intermediate: frozenset[str] = frozenset()
+    shown_inside: frozenset[str] = frozenset()
     structural: frozenset[str] = frozenset()
 
     @property
@@ -153,13 +156,14 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     intermediate = frozenset(n for v in shown if v.name in archive.intermediate for n in names[v.name])
     feedthrough, assumed = _feedthrough(read, inputs, names)
     saves = ability.canGetAndSetFMUstate
-    updates = third and steps and ability.providesIntermediateUpdate and bool(intermediate & inputs)
+    tells = third and steps and ability.providesIntermediateUpdate
+    updates = tells and bool(intermediate & inputs)
     description = cosim.ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
         feedthrough=feedthrough,
         can_restore=saves,
-        follows_slopes=updates or (not third and steps and ability.canInterpolateInputs),
+        follows_slopes=updates or not steps or (not third and ability.canInterpolateInputs),
         # an execution tool may care about the thread that calls it
         steps_in_threads=not ability.needsExecutionTool,
         can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
@@ -204,6 +208,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
             for name in names[v.name]
         },
         intermediate=intermediate & inputs if updates else frozenset(),
+        shown_inside=intermediate - inputs if tells else frozenset(),
         structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
     )
 

@@ -17,6 +17,7 @@ from cosim_fmu.master.fmu_interface import FmuInterface
 from cosim_fmu.master.fmu_library import load_library
 from cosim_fmu.master.fmu_state import FmuState
 from cosim_fmu.master.native_calls import NativeCalls
+from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.unpacked_fmu import UnpackedFmu, read_fmu, unpack_fmu
 from cosim_fmu.master.variable_access import VariableAccess
@@ -84,6 +85,9 @@ class FmuParticipant(cosim.Participant):
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
         self._usual_size = 0.0
         self._unpacked: UnpackedFmu | None = None
+        self._watched: tuple[str, ...] = ()
+        self._watched_at = "events"
+        self._points: list[cosim.InnerPoint] = []
 
     @property
     def messages(self) -> list[str]:
@@ -114,6 +118,7 @@ class FmuParticipant(cosim.Participant):
         if self._mode not in ("new", "closed"):
             raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
         self._log, self._usual_size = fmu_log.FmuLog(), 0.0
+        self._points = []
         interface = self._read_interface()
         self._check_starts(interface, values)
         return interface
@@ -145,6 +150,24 @@ class FmuParticipant(cosim.Participant):
         except Exception as error:
             raise self._failure(error) from error
 
+    def watch(self, names: Sequence[str], where: str = "events") -> None:
+        """Variables whose values are kept at both sides of events, and where it steps inside a step."""
+        self._watched, self._watched_at = tuple(names), where
+
+    def inside(self) -> Sequence[cosim.InnerPoint]:
+        """Values at events since the last call."""
+        found, self._points = self._points, []
+        return found
+
+    def _note(self, time: float) -> None:
+        """Keep the present values."""
+        if self._watched:
+            self._points.append(cosim.InnerPoint(time, self._watched, self._present(self._watched)))
+
+    def _present(self, names: Sequence[str]) -> list[Any]:
+        """Values as the instance has them now, in whatever mode it is."""
+        return list(FmuParticipant.get(self, names))
+
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of real inputs over the next step, per s."""
         self._need_ability("follows_slopes", "follow slopes of its inputs", "canInterpolateInputs")
@@ -169,8 +192,9 @@ class FmuParticipant(cosim.Participant):
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
         self._log.begin()
+        never_back = int(not self._states)
         try:
-            self._slave.fmi2DoStep(self._slave.component, time, self._size(size), 1)
+            self._slave.fmi2DoStep(self._slave.component, time, self._size(size), never_back)
         except Exception as error:
             if getattr(error, "status", None) != DISCARD:
                 raise self._failure(error) from error
@@ -358,10 +382,19 @@ class FmuParticipant(cosim.Participant):
         reached = reached if time <= reached <= time + size else time
         if stopped and not self._log.has_error():
             raise StopRequested(reached, self._log.text(1) or "the FMU asked to stop")
-        if not time < reached < time + size:  # a full step is not to be discarded
-            self._mode = "failed"
-            raise self._error(f"the step from t = {time:.9g} s by {size:g} s was discarded", "fmi2DoStep")
-        return reached
+        return self._discarded(time, size, reached, "fmi2DoStep")
+
+    def _discarded(self, time: float, size: float, reached: float, function: str) -> float:
+        """What a discarded step has reached, or the error that it has reached nothing."""
+        if time < reached < time + size:  # a full step is not to be discarded
+            self._note(reached)
+            return reached
+        hint = ": take a smaller communication step"
+        if self.describe().can_restore:
+            hint += ', or the algorithm "adaptive_step", which tries smaller ones where this happens'
+        text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
+        said = self._log.text()
+        raise StepDiscarded(str(self.path), text + (f". It logged: {said}" if said else ""), function)
 
     def _access(self, names: tuple[str, ...]) -> Any:
         access = self._accesses.get(names)

@@ -40,9 +40,9 @@ class ModelExchangeParticipant(FmuParticipant):
 
     Its continuous states are those of a system (`model_exchange_system`), its event indicators witnesses
     that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
-    told when an integrator step has ended. Continuous inputs are held between communication points; other
-    inputs are written in event mode. An event that is due at a communication point belongs to the step that
-    ends there.
+    told when an integrator step has ended. Continuous inputs are held between communication points, or run
+    along their slopes; other inputs are written in event mode. An event that is due at a communication point
+    belongs to the step that ends there.
 
     Absolute tolerances count in the nominal values of the states; the nominal values are asked for again
     when the FMU says that they have changed.
@@ -78,6 +78,7 @@ class ModelExchangeParticipant(FmuParticipant):
         self._instance: Any = None
         self._values: dict[str, float] = {}
         self._written: dict[str, Any] = {}
+        self._sloped = False
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -97,7 +98,7 @@ class ModelExchangeParticipant(FmuParticipant):
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
         self._simulator = self._instance = None
-        self._values, self._written = {}, {}
+        self._values, self._written, self._sloped = {}, {}, False
         super().initialize(start, stop, values, tolerance)
 
     def exit_initialization(self) -> None:
@@ -111,6 +112,7 @@ class ModelExchangeParticipant(FmuParticipant):
         self._instance = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
+        self._instance.note = self._note
         instance = self._instance
         system = model_exchange_system(
             *(instance, len(states), len(inputs), instance.indicators),
@@ -130,17 +132,28 @@ class ModelExchangeParticipant(FmuParticipant):
         state = self.simulator.state
         continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
         others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in self._values})
-        if any(self._values[name] != value for name, value in continuous.items()):
+        if self._sloped or any(self._values[name] != value for name, value in continuous.items()):
+            self._sloped = False
             self._values.update({name: float(value) for name, value in continuous.items()})
             state["fmu.u"] = list(self._values.values())
         if others:
             self._put()
+            self._note(float(state.time))
             self._call("entering event mode", self._slave.enterEventMode)
             self._write_discrete(others)
             found, following, _ = self._leave_event_mode(float(state.time))
+            self._note(float(state.time))
             put_states(state, found)
             state["fmu.next_event"] = following
             state["fmu.events"] = state["fmu.events"] + 1
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Let continuous inputs run along lines over the next step, per s; others stay as they are."""
+        given = dict(zip(names, slopes, strict=True))
+        if self._values:
+            self._sloped = True
+            system, rates = self.simulator.system, [given.get(name, 0.0) for name in self._values]
+            system.write_slope(self.simulator.state, "fmu.u", rates)
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables at the present time."""
@@ -160,6 +173,7 @@ class ModelExchangeParticipant(FmuParticipant):
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
         self._guarded(lambda: self._advance(time + size))
+        self.simulator.system.hold_inputs(self.simulator.state)
         reached = float(self.simulator.state.time)
         self._heed(reached)
         return reached
@@ -183,6 +197,7 @@ class ModelExchangeParticipant(FmuParticipant):
             self.exit_initialization()
         super().restore(token.fmu)
         self._written.clear()
+        self._sloped = True  # the inputs may be anywhere
         if token.initializing:
             self._simulator = self._instance = None
             return
@@ -217,7 +232,14 @@ class ModelExchangeParticipant(FmuParticipant):
 
     def _new_simulator(self, system: cosim.System, state: cosim.State) -> cosim.Simulator:
         accuracy = self._accuracy or self._tolerance or ACCURACY
-        return cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
+        simulator = cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
+        if self._watched and self._watched_at == "steps":
+            simulator.watch_steps(self._note_step, None)
+        return simulator
+
+    def _note_step(self, state: cosim.State) -> None:
+        self._put()
+        self._note(float(state.time))
 
     def _put(self) -> None:
         state = self.simulator.state

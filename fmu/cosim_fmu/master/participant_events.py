@@ -29,6 +29,15 @@ def in_order(*lists: Iterable[cosim.EventRecord]) -> list[cosim.EventRecord]:
     return sorted((event for events in lists for event in events), key=lambda event: event.time)
 
 
+def without_returns(
+    returned: Iterable[cosim.EventRecord], told: Iterable[cosim.EventRecord]
+) -> list[cosim.EventRecord]:
+    """The events of the coupling but for early returns of which the participant itself tells more."""
+    known = {(event.handler.partition(".")[0], event.time) for event in told}
+    triggered = cosim.EventCause.TRIGGERED
+    return [e for e in returned if e.cause is not triggered or (e.handler, e.time) not in known]
+
+
 def _named(name: str, event: cosim.EventRecord) -> cosim.EventRecord:
     return replace(
         event,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cosim
+from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 
 
@@ -14,7 +15,8 @@ def portable(error: Exception) -> tuple[Any, ...]:
         return "stop", error.time, error.reason
     if isinstance(error, cosim.FmuError):
         head = f"{error.fmu}: {error.function + ': ' if error.function else ''}"
-        return "fmu", error.fmu, str(error).removeprefix(head), error.function
+        kind = "discarded" if isinstance(error, StepDiscarded) else "fmu"
+        return kind, error.fmu, str(error).removeprefix(head), error.function
     return "other", str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
 
 
@@ -27,6 +29,9 @@ def restored(data: tuple[Any, ...]) -> cosim.CosimError:
     'a.fmu: fmi2DoStep: ran dry'
     """
     kind, *values = data
-    kinds: dict[str, Any] = {"stop": StopRequested, "fmu": cosim.FmuError, "other": cosim.CosimError}
+    kinds: dict[str, Any] = {
+        **{"stop": StopRequested, "discarded": StepDiscarded},
+        **{"fmu": cosim.FmuError, "other": cosim.CosimError},
+    }
     made: cosim.CosimError = kinds[kind](*values)
     return made

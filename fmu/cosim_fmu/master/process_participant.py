@@ -102,6 +102,8 @@ class ProcessParticipant(cosim.Participant):
         self._released: list[int] = []
         self._waits = False
         self._end: weakref.finalize[..., Any] | None = None
+        self._wanted: tuple[list[str], str] = [], "nothing"
+        self._points: list[cosim.InnerPoint] = []
 
     @property
     def path(self) -> Any:
@@ -145,6 +147,8 @@ class ProcessParticipant(cosim.Participant):
         if self._sizes is not None:
             self._ask("configure", *self._sizes)
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
+        self._points = []
+        self._ask("watch", *self._wanted, timeout=limit)
         self._ask("initialize", start, stop, dict(values), tolerance, timeout=limit)
 
     def exit_initialization(self) -> None:
@@ -161,7 +165,18 @@ class ProcessParticipant(cosim.Participant):
 
     def step(self, time: float, size: float) -> float:
         """Step the participant."""
-        return float(self._ask("step", time, size))
+        reached, points = self._ask("step", time, size)
+        self._points += [cosim.InnerPoint(*point) for point in points]
+        return float(reached)
+
+    def watch(self, names: Sequence[str], where: str = "events") -> None:
+        """As the participant does."""
+        self._wanted = list(names), where
+
+    def inside(self) -> Sequence[cosim.InnerPoint]:
+        """What the participant tells about its last steps."""
+        found, self._points = self._points, []
+        return found
 
     def get(self, names: Sequence[str]) -> list[Any]:
         """Values at the present time."""
@@ -174,6 +189,7 @@ class ProcessParticipant(cosim.Participant):
 
     def restore(self, token: Any) -> None:
         """Go back to a state that was saved here."""
+        self._points = []
         self._ask("restore", self._number(token))
 
     def serialize(self, token: Any) -> bytes:

@@ -79,8 +79,12 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    if name in ("exit_initialization", "configure"):  # not everybody has these
+    if name in ("exit_initialization", "configure", "watch"):  # not everybody has these
         return getattr(participant, name, lambda *_: None)(*given)
+    if name == "step":
+        reached = participant.step(*given)
+        points: Any = getattr(participant, "inside", tuple)()
+        return reached, [(point.time, list(point.names), list(point.values)) for point in points]
     if name == "events":
         return list(getattr(participant, "events", ()))
     if name == "get":

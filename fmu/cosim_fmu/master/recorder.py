@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_fmu.master.coupled_participants import Drive, Inside
+from cosim_fmu.master.inner_rows import InnerRow, InputCourse, with_inner_rows
 from cosim_fmu.master.link import Link
 
 TEXT = ("string", "binary")
@@ -19,7 +21,8 @@ class Recorder:
 
     Outputs and other variables are recorded as they are at a communication point, when all have reached
     it; a connected input as it was held during the step that ended there (in the first row: as it was
-    after the initial exchange).
+    after the initial exchange). What participants tell about the inside of a step becomes rows between
+    (`with_inner_rows`).
 
     Parameters
     ----------
@@ -28,6 +31,8 @@ class Recorder:
     patterns : sequence of str or None
         Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Text and
         binary data are never recorded.
+    keeps_inside : bool
+        Whether anything is recorded between the communication points.
 
     Raises
     ------
@@ -40,7 +45,10 @@ class Recorder:
         descriptions: Mapping[str, cosim.ParticipantDescription],
         links: Sequence[Link],
         patterns: Sequence[str] | None,
+        *,
+        keeps_inside: bool = True,
     ) -> None:
+        self.keeps_inside = keeps_inside
         self._names = list(descriptions)
         self._held = {link.end for link in links}
         variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
@@ -56,6 +64,16 @@ class Recorder:
                 hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
                 raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
         self._units = [numbers[port].unit for port in self.ports]
+        discrete = {name: description.extra.get("discrete", ()) for name, description in descriptions.items()}
+        self._continuous = np.array(
+            [numbers[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
+        )
+        self._inputs = np.array([port in self._held for port in self.ports], dtype=bool)
+        self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
+        self._input_columns: dict[str, list[tuple[int, int]]] = {name: [] for name in self._names}
+        self._inner: list[InnerRow] = []
+        self._courses: dict[int, InputCourse] = {}
+        self._count = 0
         self._rows: list[tuple[float, list[Any]]] = []
         self._tables: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self.sources: list[tuple[str, int, bool]] = []
@@ -73,10 +91,33 @@ class Recorder:
         for port in self.ports:
             name, variable = port
             held = port in self._held
-            self.sources.append((name, (inputs if held else reads)[name].index(variable), held))
+            place = (inputs if held else reads)[name].index(variable)
+            if held:
+                self._input_columns[name].append((place, len(self.sources)))
+            else:
+                self._columns[name][variable] = len(self.sources)
+            self.sources.append((name, place, held))
 
-    def record(self, time: float, board: Mapping[str, Any], held: Mapping[str, Any]) -> None:
-        """Keep the present values."""
+    def inside(self, found: Sequence[Inside]) -> None:
+        """Keep what happened since the last communication point; before the next one is recorded."""
+        for name, point, inputs in found:
+            columns = self._columns[name]
+            given = zip(point.names, point.values, strict=True)
+            values = {columns[n]: float(value) for n, value in given if n in columns}
+            values.update({column: float(inputs[place]) for place, column in self._input_columns[name]})
+            self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
+
+    def record(
+        self,
+        time: float,
+        board: Mapping[str, Any],
+        held: Mapping[str, Any],
+        drives: Mapping[str, Drive] | None = None,
+    ) -> None:
+        """Keep the present values; with `drives` also how the inputs came there, where that may be needed."""
+        if drives and self._inner and self._inner[-1].after >= self._count - 2:
+            self._courses[self._count] = self._course(drives)
+        self._count += 1
         self._rows.append(
             (time, [(held if is_held else board)[name][place] for name, place, is_held in self.sources])
         )
@@ -90,6 +131,7 @@ class Recorder:
         values : ndarray, shape (n, number of recorded variables)
         """
         self._gather()
+        self._count += times.size
         self._tables.append((times, values))
 
     def latest(self) -> dict[str, float]:
@@ -102,9 +144,26 @@ class Recorder:
         self._gather()
         names = [".".join(port) for port in self.ports]
         times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
+        if self._inner and times.size:
+            table = np.concatenate([values for _, values in self._tables])
+            told, kinds = (self._inner, self._courses), (self._inputs, self._continuous)
+            times, table = with_inner_rows(times, table, *told, *kinds)
+            return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
         columns = (np.concatenate([values[:, i] for _, values in self._tables]) for i in range(len(names)))
         signals = dict(zip(names, columns if self._tables else [times] * len(names), strict=True))
-        return cosim.Result(times, signals, dict(zip(names, self._units, strict=True)), **more)
+        return cosim.Result(times, signals, self._units_of(names), **more)
+
+    def _units_of(self, names: Sequence[str]) -> dict[str, str]:
+        return dict(zip(names, self._units, strict=True))
+
+    def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
+        """What the recorded inputs did in the step that has ended."""
+        course = InputCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
+        for name, drive in drives.items():
+            for place, column in self._input_columns[name]:
+                course.time[column], course.values[column] = drive.time, float(drive.values[place])
+                course.slopes[column] = 0.0 if drive.slopes is None else drive.slopes[place]
+        return course
 
     def _gather(self) -> None:
         if self._rows:

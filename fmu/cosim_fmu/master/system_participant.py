@@ -64,6 +64,9 @@ class SystemParticipant(cosim.Participant):
         self._written: dict[str, float] = {}
         self._run: cosim.CalledRun | None = None
         self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
+        self._watched: tuple[str, ...] = ()
+        self._watched_at = "events"
+        self._points: list[cosim.InnerPoint] = []
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -97,6 +100,8 @@ class SystemParticipant(cosim.Participant):
         ModelError
             What cannot run without Python, and why.
         """
+        if self._watched and self._watched_at == "steps":
+            raise cosim.ModelError.of("inside", "what is recorded where integrator steps end is seen in Python")
         self.exit_initialization()
         run = self._run = cosim.CalledRun(self.simulator)
         (written, known), read = run.inputs(inputs), run.outputs(reads)
@@ -143,6 +148,8 @@ class SystemParticipant(cosim.Participant):
             state[name] = value
         accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
         self._simulator = self._new_simulator(state, accuracy)
+        self._points = []
+        self._watch_steps()
         self._ready = self._failed = False
         self._stop, self._written, self._run = stop, {}, None
 
@@ -193,6 +200,15 @@ class SystemParticipant(cosim.Participant):
         self._heed(status)
         return float(self.simulator.state.time)
 
+    def watch(self, names: Sequence[str], where: str = "events") -> None:
+        """Variables whose values are kept at both sides of events, or also where integrator steps end."""
+        self._watched, self._watched_at = tuple(names), where
+
+    def inside(self) -> Sequence[cosim.InnerPoint]:
+        """Values at events since the last call."""
+        found, self._points = self._points, []
+        return found
+
     def save(self) -> bytes:
         """The State as bytes."""
         return bytes([self._ready]) + len(self.events).to_bytes(8, "little") + self.simulator.state.to_bytes()
@@ -205,6 +221,7 @@ class SystemParticipant(cosim.Participant):
         self._simulator.events.extend(events)
         self._ready, self._failed = bool(token[0]), False
         self._written = {}
+        self._watch_steps()
 
     def serialize(self, token: bytes) -> bytes:
         """A saved state is bytes already."""
@@ -226,6 +243,22 @@ class SystemParticipant(cosim.Participant):
 
     def _new_simulator(self, state: cosim.State, accuracy: float | None) -> cosim.Simulator:
         return cosim.Simulator(self.system, state, self._integrator, accuracy, **self._options)
+
+    def _watch_steps(self) -> None:
+        """Have both sides of events kept; systems without handlers are not slowed down."""
+        if not self._watched:
+            return
+        if self._watched_at == "steps":
+            self.simulator.watch_steps(self._note, self._note)
+        elif any(part.handlers for part in self.system.parts.values()):
+            self.simulator.watch_steps(self._note_before, self._note)
+
+    def _note_before(self, state: cosim.State) -> None:
+        if self.simulator.has_pending_updates:
+            self._note(state)
+
+    def _note(self, state: cosim.State) -> None:
+        self._points.append(cosim.InnerPoint(float(state.time), self._watched, list(self.get(self._watched))))
 
     def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
         """The stage at which these variables can be read, and where they lie."""

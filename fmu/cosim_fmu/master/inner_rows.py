@@ -1,0 +1,160 @@
+"""Rows between the communication points: both sides of what happens inside the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+class InnerRow(NamedTuple):
+    """What one participant tells about an instant.
+
+    Attributes
+    ----------
+    after : int
+        Row of the last communication point that had been recorded.
+    owner : int
+        Number of the participant.
+    time : float
+        s
+    values : dict of int to float
+        By column.
+    """
+
+    after: int
+    owner: int
+    time: float
+    values: dict[int, float]
+
+
+class InputCourse(NamedTuple):
+    """What the recorded inputs did over a step: ``values + (t - time) * slopes``, by column.
+
+    Attributes
+    ----------
+    time : ndarray, s
+    values, slopes : ndarray
+    """
+
+    time: Vector
+    values: Vector
+    slopes: Vector
+
+    def at(self, time: float) -> Vector:
+        """The inputs at a time, s."""
+        return np.where(self.slopes == 0.0, self.values, self.values + (time - self.time) * self.slopes)
+
+
+def with_inner_rows(
+    times: Vector,
+    table: Vector,
+    points: Sequence[InnerRow],
+    courses: Mapping[int, InputCourse],
+    inputs: NDArray[np.bool_],
+    continuous: NDArray[np.bool_],
+) -> tuple[Vector, Vector]:
+    """The table of the communication points, with rows for what happened between them.
+
+    At an instant with a jump there are two rows, before and after; also at a communication point where inputs
+    get what has happened in the step before it. What nobody tells at such an instant runs on the
+    line between its neighbours when it is a real output, else it keeps its value; inputs are as they
+    were in that step.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,), s
+        Of the communication points.
+    table : ndarray, shape (n, m)
+        Inputs as they were, at last, in the step before.
+    points : sequence of InnerRow
+        Those of one participant in their order.
+    courses : mapping of int to InputCourse
+        Of the inputs in the step that ended in this row; without one they were held as the row says.
+    inputs, continuous : ndarray of bool, shape (m,)
+        Which columns are connected inputs, which are real outputs.
+    """
+    found: dict[int, list[InnerRow]] = {}
+    for point in points:
+        k = point.after
+        if k + 1 < times.size and point.time > times[k + 1] + 1e-9 * (times[k + 1] - times[k]):
+            k = int(np.searchsorted(times, point.time, "right")) - 1  # of a longer step than the others'
+        found.setdefault(k, []).append(point)
+    touched = sorted({k for k in found for k in (k, k + 1) if k < times.size})
+    new_times, new_rows, done = [], [], 0
+    for k in touched:
+        new_times += [times[done : k + 1]]
+        new_rows += [table[done : k + 1]]
+        done = k + 1
+        instants, rows = _between(k, times, table, found.get(k, ()), courses, inputs, continuous)
+        new_times.append(np.array(instants))
+        new_rows.append(np.array(rows).reshape(len(rows), table.shape[1]))
+    all_times = np.concatenate([*new_times, times[done:]])
+    all_rows = np.concatenate([*new_rows, table[done:]])
+    same = (np.diff(all_times) == 0.0) & np.all(
+        (all_rows[1:] == all_rows[:-1]) | (np.isnan(all_rows[1:]) & np.isnan(all_rows[:-1])), axis=1
+    )
+    keep = np.concatenate([[True], ~same])
+    return all_times[keep], all_rows[keep]
+
+
+def _between(
+    k: int,
+    times: Vector,
+    table: Vector,
+    points: Sequence[InnerRow],
+    courses: Mapping[int, InputCourse],
+    inputs: NDArray[np.bool_],
+    continuous: NDArray[np.bool_],
+) -> tuple[list[float], list[Vector]]:
+    """The rows between the communication points `k` and ``k + 1``, the second of which may not be there."""
+    start, ends = float(times[k]), k + 1 < times.size
+    end = float(times[k + 1]) if ends else max([start, *(point.time for point in points)])
+    after = table[k + 1] if ends else table[k]
+    course = courses.get(k + 1)
+    placed = [(min(max(point.time, start), end), point) for point in points]
+    nodes: dict[int, list[tuple[float, float]]] = {}
+    for time, point in placed:
+        for column, value in point.values.items():
+            nodes.setdefault(column, [(start, float(table[k, column]))]).append((time, value))
+    if ends:
+        for column, known in nodes.items():
+            known.append((end, float(after[column])))
+
+    def base(time: float) -> Vector:
+        part = (time - start) / (end - start) if end > start else 0.0
+        row = np.where(continuous, table[k] + part * (after - table[k]), table[k])
+        held = after if course is None else course.at(time)
+        row[inputs] = held[inputs]
+        for column, known in nodes.items() if time > start else ():
+            if not inputs[column]:
+                row[column] = _on_line(known, time, line=bool(continuous[column]))
+        return row
+
+    instants, rows = ([start], [base(start)]) if ends else ([], [])
+    for time in sorted({time for time, _ in placed}):
+        of: dict[int, list[InnerRow]] = {}
+        for at, point in placed:
+            if at == time:
+                of.setdefault(point.owner, []).append(point)
+        for i in range(max(map(len, of.values()))):
+            row = base(time)
+            for told in of.values():
+                for column, value in told[min(i, len(told) - 1)].values.items():
+                    row[column] = value
+            instants.append(time)
+            rows.append(row)
+    return instants, rows
+
+
+def _on_line(nodes: Sequence[tuple[float, float]], time: float, *, line: bool) -> float:
+    """The value between the last node that is not later and the next one."""
+    i = max((i for i, node in enumerate(nodes) if node[0] <= time), default=0)
+    (at, value), following = nodes[i], nodes[i + 1 : i + 2]
+    if not line or not following or time == at:
+        return value
+    return value + (following[0][1] - value) * (time - at) / (following[0][0] - at)
