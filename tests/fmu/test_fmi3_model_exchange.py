@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from model3_fmu import make_model3
+from swinging_balls import order
 from test_model_exchange import G, height
 
 from cosim_fmu.master import CoSimulation, CoSimulationError
@@ -117,3 +118,20 @@ def test_rollback_in_memory_and_as_bytes(make: Make) -> None:
     finally:
         one.close()
         other.close()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "expected"),
+    [
+        ("jacobi", {}, 1),
+        ("jacobi", {"extrapolation": 1}, 2),
+        ("gauss_seidel", {"extrapolation": 1}, 2),
+        ("waveform_iteration", {}, 2),
+    ],
+)
+def test_inputs_follow_their_slopes(
+    make: Make, algorithm: str, options: dict[str, Any], expected: float
+) -> None:
+    """The orders that theory gives participants which step exactly."""
+    parts = {name: make("BALL") for name in "ab"}
+    assert order(parts, "x", algorithm, options) == pytest.approx(expected, abs=0.2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from swinging_balls import order
 
 import cosim
 from cosim_fmu.master import CoSimulation
@@ -136,3 +137,20 @@ def test_both_kinds_together(ball: Path, make_fmu: Callable[..., Path]) -> None:
 def test_integrator_that_is_not_there(ball: Path) -> None:
     with pytest.raises(cosim.LookUpError, match="runge_kutta_merson"):
         ModelExchangeParticipant(ball, integrator="integrators.runge_kutta_mersen")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "expected"),
+    [
+        ("jacobi", {}, 1),
+        ("jacobi", {"extrapolation": 1}, 2),
+        ("gauss_seidel", {"extrapolation": 1}, 2),
+        ("waveform_iteration", {}, 2),
+    ],
+)
+def test_inputs_follow_their_slopes(
+    ball: Path, algorithm: str, options: dict[str, Any], expected: float
+) -> None:
+    """The orders that theory gives participants which step exactly."""
+    parts = {name: open_fmu(ball, name) for name in "ab"}
+    assert order(parts, "h", algorithm, options) == pytest.approx(expected, abs=0.2)

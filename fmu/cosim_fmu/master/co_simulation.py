@@ -187,7 +187,7 @@ class CoSimulation:
         points = CommunicationPoints(self.start, until, self.step)
         problems = check_last_step(self.descriptions, self.every, points)
         if inside not in INSIDE:
-            problems.append(problem(("output", "inside"), f"is {inside!r}, needs {_either(INSIDE)}"))
+            problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
         recorder = Recorder(self.descriptions, self.links, record, keeps_inside=inside != "nothing")
@@ -335,7 +335,8 @@ def _close(participant: cosim.Participant) -> None:
         participant.close()
 
 
-def _either(names: Sequence[str]) -> str:
+def either(names: Sequence[str]) -> str:
+    """Names in a sentence: ``'a', 'b' or 'c'``."""
     return ", ".join(map(repr, names[:-1])) + f" or {names[-1]!r}"
 
 

@@ -128,13 +128,15 @@ def _simulate(
 ) -> cosim.Result:
     """Run with a progress bar on a terminal, and a line of figures at the end."""
     if quiet:
-        return loop.simulate(until, record=scenario.signals, real_time_rate=rate)
+        return loop.simulate(until, record=scenario.signals, real_time_rate=rate, inside=scenario.inside)
     if not sys.stdout.isatty():
-        result = loop.simulate(until, record=scenario.signals, real_time_rate=rate)
+        result = loop.simulate(until, record=scenario.signals, real_time_rate=rate, inside=scenario.inside)
         print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
     with ProgressBar(sys.stdout, loop.start, until) as bar:
-        shown = loop.simulate(until, progress=bar.show, record=scenario.signals, real_time_rate=rate)
+        shown = loop.simulate(
+            until, progress=bar.show, record=scenario.signals, real_time_rate=rate, inside=scenario.inside
+        )
         bar.show(float(shown.time[-1]), _pace(shown))
     return shown
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
 from cosim_fmu.master.connection import KEYS
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 TABLES = ("participants", "connections", "master", "output")
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
-OUTPUT = ("signals", "file")
+OUTPUT = ("signals", "file", "inside")
 
 
 @dataclass
@@ -42,6 +42,8 @@ class Scenario:
     tolerance : float or None
     threads : int
     signals : list of str or None
+    inside : str
+        What is recorded inside the steps (`CoSimulation.simulate`).
     file : Path or None
         For the results.
     """
@@ -59,6 +61,7 @@ class Scenario:
     tolerance: float | None = None
     threads: int = 1
     signals: list[str] | None = None
+    inside: str = "events"
     file: Path | None = None
     _problems: list[WiringProblem] = field(default_factory=list)
 
@@ -185,6 +188,10 @@ class Scenario:
     def _take_output(self, output: Mapping[str, Any]) -> None:
         self._check_keys(("output",), output, OUTPUT)
         signals, file = output.get("signals"), output.get("file")
+        if output.get("inside", self.inside) in INSIDE:
+            self.inside = output.get("inside", self.inside)
+        else:
+            self._say(("output", "inside"), f"is {output['inside']!r}, needs {either(INSIDE)}")
         if signals is not None and not (
             isinstance(signals, list) and all(isinstance(s, str) for s in signals)
         ):

@@ -101,7 +101,7 @@ class SystemParticipant(cosim.Participant):
             What cannot run without Python, and why.
         """
         if self._watched and self._watched_at == "steps":
-            raise cosim.ModelError.of("inside", "what is recorded where integrator steps end is seen in Python")
+            raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
         run = self._run = cosim.CalledRun(self.simulator)
         (written, known), read = run.inputs(inputs), run.outputs(reads)
