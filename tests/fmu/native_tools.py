@@ -48,12 +48,18 @@ class InProcess:
     """The same system, integrator and accuracy in this process; variables by their names in an FMU."""
 
     def __init__(
-        self, model: cosim.Model, integrator: str, accuracy: float, start: float = 0.0, **options: Any
+        self,
+        model: cosim.Model,
+        integrator: str,
+        accuracy: float,
+        start: float = 0.0,
+        expose: list[str] | None = None,
+        **options: Any,
     ) -> None:
         self.system = model.build()
         self.state = first_state(self.system)
         self.state.set_time(start)
-        self.variables = {v.name: v for v in select_variables(self.system)}
+        self.variables = {v.name: v for v in select_variables(self.system, expose=expose)}
         self.make = lambda: cosim.Simulator(
             self.system, self.state, integrator=integrator, accuracy=accuracy, **options
         )

@@ -19,7 +19,8 @@ from cosim_fmu.native.universal import FAT_MAGIC, universal_library
 
 pytestmark = [needs_compiler, pytest.mark.thorough]
 NEEDED = {"fmi2Instantiate", "fmi2DoStep", "fmi2GetReal", "fmi2SerializeFMUstate", "fmi2GetEventIndicators"}
-MACHO, SYMTAB = 0xFEEDFACF, 0x2
+MACHO, SYMTAB, LOADED, SIGNATURE = 0xFEEDFACF, 0x2, 0xC, 0x1D
+OF_THE_LINKER = {"__mh_dylib_header", "___dso_handle"}
 X86_64, ARM64 = 0x01000007, 0x0100000C
 
 
@@ -37,22 +38,31 @@ def library(path: Path, name: str) -> bytes:
         return archive.read(name)
 
 
-def macho_symbols(data: bytes) -> dict[str, bool]:
-    """Names of a Mach-O file and whether it defines them for others."""
-    magic, _, _, _, commands, _ = struct.unpack_from("<6I", data)
+def text_at(data: bytes, start: int) -> str:
+    return data[start : data.index(b"\0", start)].decode()
+
+
+def macho_commands(data: bytes) -> list[tuple[int, int]]:
+    """What a Mach-O file asks of the loader: command and place."""
+    magic, _, _, _, count, _ = struct.unpack_from("<6I", data)
     assert magic == MACHO
-    at, found = 32, {}
-    for _ in range(commands):
+    at, found = 32, []
+    for _ in range(count):
         command, size = struct.unpack_from("<II", data, at)
-        if command == SYMTAB:
-            symbols, count, strings, _ = struct.unpack_from("<4I", data, at + 8)
-            for i in range(count):
-                name, kind, section, _, _ = struct.unpack_from("<IBBHQ", data, symbols + 16 * i)
-                start = strings + name
-                text = data[start : data.index(b"\0", start)].decode()
-                if kind & 1:
-                    found[text] = section != 0
+        found.append((command, at))
         at += size
+    return found
+
+
+def macho_symbols(data: bytes) -> dict[str, bool]:
+    """Names of a Mach-O file that others see, and whether it defines them."""
+    (at,) = (at for command, at in macho_commands(data) if command == SYMTAB)
+    symbols, count, strings, _ = struct.unpack_from("<4I", data, at + 8)
+    found = {}
+    for i in range(count):
+        name, kind, section, _, _ = struct.unpack_from("<IBBHQ", data, symbols + 16 * i)
+        if kind & 0x11 == 1:  # external, and not private
+            found[text_at(data, strings + name)] = section != 0
     return found
 
 
@@ -64,12 +74,19 @@ def test_macos_has_both_processors_and_needs_the_c_library_alone(path: Path) -> 
     for i in range(count):
         processor, _, start, size, _ = struct.unpack_from(">5I", data, 8 + 20 * i)
         processors.add(processor)
-        symbols = macho_symbols(data[start : start + size])
-        defined = {name for name, here in symbols.items() if here}
+        part = data[start : start + size]
+        symbols = macho_symbols(part)
+        defined = {name for name, here in symbols.items() if here} - OF_THE_LINKER
         assert {f"_{name}" for name in NEEDED} <= defined
         assert all(name.startswith("_fmi2") for name in defined)
         needed = {name for name, here in symbols.items() if not here}
         assert not any("Py" in name or "fmi2" in name or "cosim" in name for name in needed)
+        commands = macho_commands(part)
+        loaded = [
+            text_at(part, at + struct.unpack_from("<I", part, at + 8)[0]) for c, at in commands if c == LOADED
+        ]
+        assert loaded == ["/usr/lib/libSystem.B.dylib"]
+        assert processor != ARM64 or SIGNATURE in dict(commands)  # without one, nothing runs there
     assert processors == {X86_64, ARM64}
 
 
@@ -83,38 +100,52 @@ def test_one_library_alone_is_not_wrapped() -> None:
     assert universal_library([b"abc"]) == b"abc"
 
 
+def zig_host(target: str, folder: Path) -> Path:
+    """Our host in C for another platform."""
+    program = folder / ("host.exe" if "windows" in target else "host")
+    source = Path(__file__).parent / "c" / "host.c"
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-O1"]
+    subprocess.run([*zig, str(source), "-o", str(program)], check=True)
+    return program
+
+
+def same_values(path: Path, command: list[str], library: Path, environment: dict[str, str]) -> None:
+    """The host's table is what the FMU gives here, as far as two C libraries agree."""
+    with running(path) as fmu:
+        names = ["osc.position", "osc.acceleration"]
+        references = [str(fmu.references[name]) for name in names]
+        last = [str(library), "file:///nowhere", fmu.description.guid, "20", "0.01", "1", *references]
+        done = subprocess.run(
+            [*command, *last], capture_output=True, text=True, env=environment, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        rows = [[float(x) for x in line.split()] for line in done.stdout.splitlines() if line.strip()]
+        assert len(rows) == 20
+        fmu.start()
+        for i in range(20):
+            fmu.steps(i, i + 1)
+            assert rows[i] == pytest.approx([fmu[name] for name in names], rel=1e-12, abs=1e-14)
+
+
 def test_windows_under_wine(path: Path, tmp_path: Path) -> None:
     data = library(path, "binaries/win64/oscillator.dll")
     assert data[:2] == b"MZ" and all(name.encode() + b"\0" in data for name in NEEDED)
     wine = shutil.which("wine64") or shutil.which("wine") or shutil.which("/usr/lib/wine/wine64")
     if wine is None:
         pytest.skip("no wine here")
-    dll, host = tmp_path / "oscillator.dll", tmp_path / "host.exe"
+    dll = tmp_path / "oscillator.dll"
     dll.write_bytes(data)
-    source = Path(__file__).parent / "c" / "host.c"
-    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
-    subprocess.run([*zig, "-O1", str(source), "-o", str(host)], check=True)
-    with running(path) as fmu:
-        names = ["osc.position", "osc.acceleration"]
-        references = [str(fmu.references[name]) for name in names]
-        command = [
-            wine,
-            str(host),
-            str(dll),
-            "file:///nowhere",
-            fmu.description.guid,
-            "20",
-            "0.01",
-            "1",
-            *references,
-        ]
-        environment = {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "PATH": "/usr/bin:/bin"}
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, timeout=300, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        rows = [[float(x) for x in line.split()] for line in done.stdout.splitlines() if line.strip()]
-        fmu.start()
-        for i in range(20):
-            fmu.steps(i, i + 1)
-            assert rows[i] == pytest.approx([fmu[name] for name in names], rel=1e-12, abs=1e-14)
+    host = zig_host("x86_64-windows-gnu", tmp_path)
+    environment = {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all", "PATH": "/usr/bin:/bin"}
+    same_values(path, [wine, str(host)], dll, environment)
+
+
+def test_arm_linux_under_qemu(path: Path, tmp_path: Path) -> None:
+    qemu = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
+    root = Path("/usr/aarch64-linux-gnu")
+    if qemu is None or not (root / "lib" / "ld-linux-aarch64.so.1").exists():
+        pytest.skip("no qemu-user with the C library of arm64 here")
+    shared = tmp_path / "oscillator.so"
+    shared.write_bytes(library(path, "binaries/aarch64-linux/oscillator.so"))
+    host = zig_host("aarch64-linux-gnu.2.28", tmp_path)
+    same_values(path, [qemu, "-L", str(root), str(host)], shared, {"PATH": "/usr/bin:/bin"})

@@ -92,6 +92,8 @@ class ZigCompiler(Compiler):
             *LINK_FLAGS,
             f"-I{headers}",
         ]
+        if suffix == ".dylib":  # else it would hold the path of this folder
+            command.append(f"-Wl,-install_name,@rpath/{library.name}")
         _run([*command, "-Wno-override-module", "-o", str(library), *map(str, sources), str(text)], folder)
         return library
 
