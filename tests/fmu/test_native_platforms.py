@@ -96,6 +96,12 @@ def test_arm_linux_is_a_shared_library_with_the_functions(path: Path) -> None:
     assert all(name.encode() + b"\0" in data for name in NEEDED)
 
 
+def test_no_library_holds_a_folder_of_the_build(path: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if name.startswith("binaries/")]
+        assert len(names) == 4 and not any(b"cosim_export_" in archive.read(name) for name in names)
+
+
 def test_one_library_alone_is_not_wrapped() -> None:
     assert universal_library([b"abc"]) == b"abc"
 

@@ -27,6 +27,7 @@ class Driven:
         self.values: list[dict[str, float]] = [{} for _ in self.steps]
         for values in self.values[:: int(rng.integers(1, 5))]:
             values |= {name: float(rng.normal()) for name in made.inputs}
+            values |= {name: -abs(x) for name, x in values.items() if name.endswith("floor_height")}
         for name in made.tuned:
             self.values[STEPS // 2][name] = float(rng.uniform(0.1, 2.0))
 
@@ -85,12 +86,14 @@ def same(a: Any, b: Any) -> bool:
     return bool(np.array(a).tobytes() == np.array(b).tobytes() or a == b)
 
 
-@pytest.mark.parametrize("seed", [1, 4])
-def test_two_random_systems(seed: int, tmp_path: Path) -> None:
-    check(seed, tmp_path)
+QUICK = 1  # no bodies: a few small functions
+
+
+def test_a_random_system(tmp_path: Path) -> None:
+    check(QUICK, tmp_path)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [seed for seed in range(32) if seed not in (1, 4)])
+@pytest.mark.parametrize("seed", [seed for seed in range(31) if seed != QUICK])
 def test_thirty_random_systems(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path)
