@@ -110,7 +110,10 @@ class Assembly:
 
     def attached(self, part: Component, attachment: str) -> Component:
         """The part that an attachment names."""
-        return self._parts[self._attached_name(part, attachment)]
+        name = self._attached_name(part, attachment)
+        if name not in self._parts:
+            raise LookUpError("part", name, self._parts)
+        return self._parts[name]
 
     def allocate(self, name: str, size: int, unit: str = "1") -> Slot:
         """A work slot in the cache."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -46,6 +47,15 @@ def test_a_joint_that_is_nowhere(values, said):
     model.body("rotor", **SOLID)
     with pytest.raises(cosim.ModelError, match=rf"hinge\..*{said}"):
         model.joint("pin", child="rotor", name="hinge", **values)
+
+
+@pytest.mark.parametrize("child", ["rotor.mass", "rotor[0]", "roter"])
+def test_what_a_joint_carries_is_a_part(child):
+    model = Multibody("bad")
+    model.body("rotor", **SOLID)
+    model.joint("pin", child=child, name="hinge")
+    with pytest.raises(cosim.ModelError, match=rf"hinge.*'{re.escape(child)}'(.|\n)*rotor"):
+        model.build()
 
 
 def toml(value):
