@@ -50,7 +50,7 @@ class TomlFile:
                 text = f"has {path.stat().st_size} bytes, a file that people write has at most {LARGEST}"
                 raise ModelError.of(str(path), text)
             raw = path.read_bytes()
-            return cls(path, raw.decode("utf-8"))
+            return cls(path, raw.decode("utf-8-sig"))  # some editors begin the text with a mark
         except OSError as error:
             raise ModelError.of(str(path), (error.strerror or str(error)).lower()) from None
         except UnicodeDecodeError as error:

@@ -1,5 +1,6 @@
 """FMUs that promise little and behave badly: a right result, or one clear message and the results so far."""
 
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -206,6 +207,17 @@ def test_without_saved_states_algorithms_that_go_back_refuse(make: Any) -> None:
 def test_only_sources(make: Any) -> None:
     path = make("gain", library=False, more={"sources/gain.c": b"int x;"})
     with pytest.raises(cosim.FmuError, match=r"no binary.*C sources: 'fmpy compile odd\.fmu' adds"):
+        run(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ELF is Linux's format")
+@pytest.mark.parametrize("kept", [100, 2000, 5000])
+def test_a_library_that_is_cut_off_kills_nobody(make: Any, compiled: Compiled, kept: int) -> None:
+    from fmpy import platform
+
+    cut = compiled("gain").read_bytes()[:kept]
+    path = make("gain", library=False, more={f"binaries/{platform}/gain.so": cut})
+    with pytest.raises(cosim.SimulationError, match="the library cannot be loaded"):
         run(path)
 
 

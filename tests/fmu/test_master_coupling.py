@@ -120,7 +120,15 @@ def test_communication_points_are_products_not_sums(start: float, until: float, 
 
 @pytest.mark.parametrize(
     ("until", "step", "count"),
-    [(0.3, 0.1, 3), (0.7, 0.1, 7), (1.1, 0.1, 11), (1.0, 0.3, 4), (0.0, 0.1, 0), (2.0, 1e-4, 20_000)],
+    [
+        (0.3, 0.1, 3),
+        (0.7, 0.1, 7),
+        (1.1, 0.1, 11),
+        (1.0, 0.3, 4),
+        (0.0, 0.1, 0),
+        (2.0, 1e-4, 20_000),
+        (1e-3, 1e9, 1),
+    ],
 )
 def test_number_of_steps(until: float, step: float, count: int) -> None:
     points = CommunicationPoints(0.0, until, step)

@@ -1,5 +1,6 @@
 """A co-simulation as a file, and the command that runs it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,6 +144,50 @@ untill = 2.0
 def test_single_faults(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(cosim.ModelError, match=message):
         Scenario.read(scenario(tmp_path, text)).couple()
+
+
+def test_what_follows_from_another_fault_is_not_said(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("mass")
+    path = scenario(tmp_path, GOOD.replace('[participants.right]\nfmu = "mass.fmu"', "[participants.right]"))
+    with pytest.raises(cosim.ModelError) as caught:
+        Scenario.read(path).couple()
+    assert [fault.where for fault in caught.value.problems] == [f"{path}:4: participants.right"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("left.force", "left.forse", "26: output.signals"),
+        ('"1 ms"', "1e-300", "22: master.step"),
+        ("until = 0.5", "until = 0.5\ntolerance = nan", "24: master.tolerance"),
+    ],
+)
+def test_faults_of_a_run_have_their_line(
+    make_fmu: MakeFmu, tmp_path: Path, old: str, new: str, place: str
+) -> None:
+    make_fmu("mass")
+    head, master = GOOD.split("[master]")
+    path = scenario(tmp_path, head + "[master]" + master.replace(old, new))
+    with pytest.raises(cosim.ModelError, match=re.escape(f"{path}:{place}")):
+        Scenario.read(path).couple()
+
+
+def test_a_tolerance_may_be_a_whole_number_and_the_file_begin_with_a_mark(
+    make_fmu: MakeFmu, tmp_path: Path
+) -> None:
+    make_fmu("mass")
+    path = scenario(tmp_path, "\ufeff" + GOOD.replace("until = 0.5", "until = 0.5\ntolerance = 1"))
+    assert Scenario.read(path).couple().tolerance == 1.0
+
+
+def test_one_damaged_fmu_is_named_though_the_path_is_relative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.fmu").write_bytes(b"")
+    scenario(Path(), '[participants.a]\nfmu = "bad.fmu"\n[master]\nstep = 1\nuntil = 1\n')
+    with pytest.raises(cosim.ModelError, match=r"loop\.toml:1: participants\.a: .*bad\.fmu: is no FMU"):
+        Scenario.read("loop.toml").couple()
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

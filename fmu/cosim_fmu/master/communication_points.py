@@ -18,7 +18,7 @@ class CommunicationPoints:
 
     Every point is computed from the integer `i`, never as a sum of steps, so that it carries one
     rounding error and not `i` of them. A last step that would be shorter than a billionth of `step`
-    is rounding and is not made.
+    is rounding and is not made, unless it is the only one.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class CommunicationPoints:
     def count(self) -> int:
         """Number of steps."""
         exact = (self.until - self.start) / self.step
-        nearest = round(exact)
+        nearest = max(round(exact), 1 if exact > 0.0 else 0)
         return nearest if abs(exact - nearest) <= 1e-9 + 1e-15 * exact else math.ceil(exact)
 
     def time(self, index: int) -> float:

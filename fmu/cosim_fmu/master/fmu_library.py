@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_fmu.master.library_file import is_cut_off
 
 ALWAYS = ("Instantiate", "FreeInstance", "EnterInitializationMode", "ExitInitializationMode")
 KINDS = {
@@ -93,6 +94,9 @@ def load_library(
 
     # fmpy tells the version of FMI from the name of the class
     tolerant = type(f"{base}Tolerant", (kind,), {"_loadFunctions": load_functions})
+    for file in (folder / "binaries").glob(f"*/{identifier}.*"):
+        if is_cut_off(file):
+            raise cosim.FmuError(fmu, f"the library cannot be loaded: {file.name} is cut off")
     directory = os.getcwd()
     try:
         slave = tolerant(guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=name)

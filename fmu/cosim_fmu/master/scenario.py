@@ -9,7 +9,9 @@ from typing import Any
 
 import cosim
 from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
+from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.connection import KEYS
+from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
@@ -102,14 +104,14 @@ class Scenario:
                 threads=self.threads,
             )
         except cosim.FmuError as error:
-            name = next(
-                (n for n, p in self.participants.items() if str(getattr(p, "path", "")) == error.fmu), ""
-            )
-            problems.append(problem(("participants", name), str(error)))
+            problems.append(problem(self._key_of(error.fmu), str(error)))
         except cosim.ModelError as error:
             problems += [
                 p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
             ]
+        if made is not None:
+            problems += self._check_run(made)
+        problems = [fault for fault in problems if not self._follows(fault)]
         if problems or made is None:
             places = [(self._place(fault), fault) for fault in problems]
             places.sort(key=lambda item: self.source.line(item[0]) or 0)
@@ -117,6 +119,35 @@ class Scenario:
                 [cosim.Problem(self.source.where(key, fault.where), fault.text) for key, fault in places]
             )
         return made
+
+    def _key_of(self, fmu: str) -> cosim.KeyPath:
+        """Of the participant that an error of an FMU speaks of."""
+        file = Path(fmu).resolve()
+        paths = {name: getattr(made, "path", None) for name, made in self.participants.items()}
+        found = [name for name, path in paths.items() if path is not None and Path(path).resolve() == file]
+        return ("participants", *found[:1])
+
+    def _check_run(self, made: CoSimulation) -> list[WiringProblem]:
+        """What is recorded, and the communication points."""
+        found = []
+        try:
+            Recorder(made.descriptions, made.links, self.signals)
+        except cosim.LookUpError as error:
+            found.append(problem(("output", "signals"), str(error)))
+        if not self._problems:
+            try:
+                CommunicationPoints(self.start, self.until, self.step)
+            except cosim.ModelError as error:
+                found += [problem(("master", fault.where), fault.text) for fault in error.problems]
+        return found
+
+    def _follows(self, fault: WiringProblem) -> bool:
+        """Whether a fault of a connection is only that its participant has a fault already."""
+        if fault.key[:1] != ("connections",) or fault.key[2:] not in (("from",), ("to",)):
+            return False
+        _, number, side = fault.key
+        name = str(self.source.data["connections"][number][side]).partition(".")[0]
+        return name not in self.participants and name in self.source.data["participants"]
 
     def _place(self, fault: WiringProblem) -> cosim.KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
@@ -179,11 +210,11 @@ class Scenario:
             self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
         tolerance = master.get("tolerance")
         if tolerance is not None and (
-            isinstance(tolerance, bool) or not isinstance(tolerance, float) or tolerance <= 0
+            isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not tolerance > 0
         ):
             self._say(("master", "tolerance"), f"is {tolerance!r}, needs a number greater than 0: 1e-6")
-        else:
-            self.tolerance = tolerance
+        elif tolerance is not None:
+            self.tolerance = float(tolerance)
 
     def _take_output(self, output: Mapping[str, Any]) -> None:
         self._check_keys(("output",), output, OUTPUT)
