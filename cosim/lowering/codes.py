@@ -22,7 +22,7 @@ SENTENCES = {
     FAILED_STEP: "The integration cannot go on (why: places[STEP_CODE], a StepCode).",
     FAILED_CONSTRAINTS: "No state near this one meets the constraints.",
     FAILED_HANDLER: "An event handler failed (which: places[ENTRY]).",
-    FAILED_ANSWER: "An event handler answered no status, or an integer became a fraction (places[ENTRY]).",
+    FAILED_ANSWER: "An event handler wrote a fraction, NaN, infinity, or answered no status (places[ENTRY]).",
     FAILED_SIGNALS: "Signals raise each other without end.",
     FAILED_TIMER: "A timer was set to the past (which handler: places[ENTRY]).",
     FAILED_PERIOD: "A period is not more than 0 (which handler: places[ENTRY]).",

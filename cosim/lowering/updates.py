@@ -218,11 +218,13 @@ def run_handler(a, entry, row):
         return CODE_BLOCK
     for i in range(a.program[row + NEXT]):
         at = a.program[row + NEXT_AT] + NEXT_WIDTH * i
-        if a.program[at + 1] == IN_K:
-            for m in range(a.program[at + 3]):
-                value = a.c[a.program[at] + m]
-                if not (value == math.floor(value) and abs(value) < LARGEST_INTEGER):
-                    return FAILED_ANSWER
+        array = a.program[at + 1]
+        for m in range(a.program[at + 3]):
+            value = a.c[a.program[at] + m]
+            if array == IN_K and not (value == math.floor(value) and abs(value) < LARGEST_INTEGER):
+                return FAILED_ANSWER
+            if array == IN_Y and not math.isfinite(value):
+                return FAILED_ANSWER
     status = a.program[row + STATUS]
     if status >= 0:
         number = a.c[status]

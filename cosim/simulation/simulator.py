@@ -255,7 +255,7 @@ class Simulator:
         self.findings.clear()
         suppressed = suppress_initialization_events
         status = self._run(self._stepping.initialize, state, self._integrator, suppressed)
-        return self._finish_call(status, state.time)
+        return self._end_if_asked(self._finish_call(status, state.time))
 
     def advance_to(self, boundary_time: float) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
@@ -272,7 +272,7 @@ class Simulator:
         """
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
-            return self._end_run(status)
+            return status
         target = self._target(boundary_time)
         with interrupt_between_steps() as check:
             while True:
@@ -286,7 +286,7 @@ class Simulator:
         """One step, no further than `boundary_time` (s)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
-            return self._end_run(status)
+            return status
         answer = self._step(self._target(boundary_time))
         return self._end_run(self._finish_call(answer, self.state.time))
 
@@ -308,10 +308,14 @@ class Simulator:
         self._status = status
         return status
 
+    def _end_if_asked(self, status: SimulatorStatus) -> SimulatorStatus:
+        """Issue Termination where somebody asked to stop."""
+        return status if status.succeeded else self._end_run(status)
+
     def advance_pending_events(self) -> SimulatorStatus:
         """Do the updates that are pending now, without advancing time: a step of length zero."""
         self._start_if_needed()
-        return self._finish_call(self._step(self.state.time), self.state.time)
+        return self._end_if_asked(self._finish_call(self._step(self.state.time), self.state.time))
 
     def finish(self) -> SimulatorStatus:
         """Issue the cause Termination, once for each end of a run.

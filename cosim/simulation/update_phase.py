@@ -176,6 +176,9 @@ def _run_kernel(
         values = cache[target.offset : target.offset + target.size]
         if source.array == "k" and (np.any(values != np.floor(values)) or np.any(np.abs(values) >= 2.0**53)):
             raise SimulationError(state.time, f"{entry.path}: an integer became {values.tolist()}")
+        if source.array == "y" and not np.all(np.isfinite(values)):
+            name = system.paths_at("y", [source.offset])[0]
+            raise SimulationError(state.time, f"{entry.path}: {name} became {values.tolist()}, not finite")
         assert written is not None
         written._arrays[source.array][source.offset : source.offset + source.size] = values
     status = slots.get((entry.part, entry.handler.name))

@@ -552,3 +552,46 @@ def test_release_and_use():
     s.initialize()
     s.advance_to(2.0)
     assert s.state.time == 2.0
+
+
+class Stopping(Mover):
+    """Asks to stop: when a run begins, and at 1 s."""
+
+    at_once = cosim.parameter(default=0.0)
+    farewells = cosim.discrete(dtype=int)
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    def begin(at_once):
+        return 2 if at_once > 0.0 else 1
+
+    @cosim.at([1.0], does="discrete")
+    def later(t):
+        return 2
+
+    @cosim.on(cosim.EventCause.TERMINATION, does="discrete")
+    def bye(farewells, farewells_next):
+        farewells_next[0] = farewells + 1
+
+
+def test_termination_is_issued_whichever_call_was_asked_to_stop():
+    s = sim((Stopping, {"at_once": 1.0}))
+    assert s.initialize().reason is cosim.Reason.REACHED_TERMINATION
+    assert s.state["p0.farewells"] == 1
+    s.advance_to(1.0)
+    assert s.advance_pending_events().reason is cosim.Reason.REACHED_TERMINATION
+    assert s.state["p0.farewells"] == 2
+
+
+class Spoiler(Mover):
+    """Writes what is no finite number."""
+
+    @cosim.at([0.5], does="unrestricted")
+    def spoil(x_next):
+        x_next[0] = math.inf
+
+
+def test_a_kernel_handler_that_writes_no_finite_number_is_refused():
+    s = sim(Spoiler)
+    with pytest.raises(cosim.SimulationError, match=r"at t = 0\.5 s: p0\.spoil: p0\.x became .inf."):
+        s.advance_to(1.0)
+    assert s.state["p0.x"] == pytest.approx(0.5)

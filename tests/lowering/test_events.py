@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun, compare
@@ -68,3 +70,24 @@ def test_reported_events_without_end_go_on() -> None:
         accuracy=1e-6,
         endless_events="report",
     )
+
+
+class Spoiler(cosim.Component):
+    """Writes infinity to a state."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(x_dot):
+        x_dot[0] = 1.0
+
+    @cosim.at([0.5], does="unrestricted")
+    def spoil(x, x_next):
+        x_next[0] = math.inf * x
+
+
+def test_a_handler_that_writes_infinity_is_refused() -> None:
+    run = LoweredRun(system_of(Spoiler), "integrators.dormand_prince_853", accuracy=1e-6)
+    assert run.call("initialize") == codes.REACHED
+    assert run.call("advance", 1.0) == codes.FAILED_ANSWER
+    assert run.arrays["y"][0] == pytest.approx(1.5)
