@@ -1,42 +1,41 @@
-"""Steps of a native FMU against C written by hand and against the FMU that runs Python.
+"""Steps of native FMUs against C written by hand, the FMU that runs Python, and the run in this process.
 
-A chain of ten links, classical Runge-Kutta with 1 ms, communication steps of 10 ms. By hand it is what one
-writes for this chain alone (`native_pendulum.c`: angles in the plane, mass matrix, Cholesky); the FMU
-computes ten bodies in space.
+    python benchmarks/fmu/native.py [--rounds 15] [--count] [--export]
 
-    python benchmarks/fmu/native.py
+All use the classical Runge-Kutta method with the same steps, and communication steps of 10 ms. By hand there
+is each model twice: with the same equations (bodies in space, articulated-body recursion, bushings between
+any frames), and with what suffices for this model alone. All take turns in one process; the least of many
+rounds counts. `--count` adds the instructions of a step, as valgrind's callgrind counts them, which no other
+load on the machine changes. `--export` measures exports instead: with an empty cache of kernels, again, and
+of another model.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import ctypes
+import os
+import re
+import shutil
 import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fmpy import extract, read_model_description
 from fmpy.fmi2 import FMU2Slave
+from native_models import COMMUNICATION, MODELS, Measured, registry, relative
 
 import cosim
-from cosim_mechanics import Multibody
 
-LINKS, STEP, COMMUNICATION, ROUNDS, STEPS = 10, 1e-3, 1e-2, 15, 20
-METHOD = {"integrator": "integrators.runge_kutta_4", "fixed_step": STEP}
-
-
-def chain() -> cosim.Model:
-    """Links of 1 m and 1 kg, all at 0.5 rad."""
-    model = Multibody("pendulum", gravity=(0, -9.81, 0))
-    previous: Any = "ground"
-    for i in range(LINKS):
-        link = model.body(f"link{i}", mass=1.0, center_of_mass=(0, -0.5, 0), inertia=(1 / 12, 1e-3, 1 / 12))
-        place = {} if i == 0 else {"frame_on_parent": (0, -1.0, 0)}
-        model.joint("pin", child=link, parent=previous, q=[0.5 if i == 0 else 0.0], **place)
-        previous = link
-    return model
+HERE = Path(__file__).parent / "by_hand"
+STEPS, COUNTED = 10, 20
+FLAGS = ("-O2", "-std=gnu11", "-shared", "-fPIC")
 
 
 class Stepped:
@@ -44,10 +43,10 @@ class Stepped:
 
     def __init__(self, path: Path, folder: Path, loop: Any) -> None:
         description = read_model_description(str(path))
+        self.folder = Path(extract(str(path), str(folder)))
+        self.identifier, self.guid = description.coSimulation.modelIdentifier, description.guid
         self.slave = FMU2Slave(
-            guid=description.guid,
-            unzipDirectory=extract(str(path), str(folder)),
-            modelIdentifier=description.coSimulation.modelIdentifier,
+            guid=self.guid, unzipDirectory=str(self.folder), modelIdentifier=self.identifier
         )
         self.slave.instantiate()
         self.slave.setupExperiment(startTime=0.0)
@@ -58,43 +57,160 @@ class Stepped:
 
     def run(self) -> None:
         instance = ctypes.c_void_p(self.slave.component)
-        status = self.loop(
-            self.function, instance, ctypes.c_double(self.time), STEPS, ctypes.c_double(COMMUNICATION)
-        )
-        assert status == 0
+        start, size = ctypes.c_double(self.time), ctypes.c_double(COMMUNICATION)
+        assert self.loop(self.function, instance, start, STEPS, size) == 0
         self.time += STEPS * COMMUNICATION
+
+    @property
+    def library(self) -> Path:
+        """Of this machine."""
+        return next(self.folder.glob(f"binaries/linux64/{self.identifier}.so"))
+
+
+class InProcess:
+    """A simulator."""
+
+    def __init__(self, model: Measured) -> None:
+        self.system = model.make().build()
+        self.simulator = cosim.Simulator(self.system, accuracy=1e-6, **model.method)
+        self.simulator.initialize()
+        self.count = 0
+
+    def run(self) -> None:
+        for _ in range(STEPS):
+            self.count += 1
+            self.simulator.advance_to(self.count * COMMUNICATION)
+
+
+def library_of(source: str, flag: str, folder: Path) -> Path:
+    """A C file as a library, by the machine's compiler."""
+    target = folder / f"{Path(source).stem}{flag}.so"
+    subprocess.run(["cc", *FLAGS, *flag.split(), "-o", target, HERE / source, "-lm", "-ldl"], check=True)
+    return target
+
+
+def by_hand(library: Path, step: float) -> ctypes.CDLL:
+    """A library of one model, at its beginning."""
+    loaded = ctypes.CDLL(str(library))
+    loaded.state.restype = ctypes.POINTER(ctypes.c_double)
+    loaded.begin(ctypes.c_double(step))
+    return loaded
+
+
+def compare(model: Measured, way: str, library: Path) -> None:
+    """What is written by hand is this model: after 0.1 s the states agree."""
+    bare = InProcess(model)
+    loaded = by_hand(library, model.step)
+    bare.run()
+    loaded.advance(STEPS * round(COMMUNICATION / model.step))
+    mine = bare.system.arrays(bare.simulator.state)[0][: model.compared]
+    size = max(model.compared, len(mine))
+    theirs = relative(way, np.ctypeslib.as_array(loaded.state(), shape=(size,)).copy())[: model.compared]
+    assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-9), (model.name, way, mine - theirs)
+
+
+def instructions(host: Path, *arguments: object) -> int:
+    """Of one communication step."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=measured"]
+    done = subprocess.run([*command, host, *map(str, arguments)], capture_output=True, text=True, check=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    assert found is not None, done.stderr
+    return int(found[1]) // COUNTED
+
+
+def measure(model: Measured, rounds: int, host: Path | None, folder: Path, loop: Any) -> list[str]:
+    """Rows of the table."""
+    native = model.make().export_fmu(folder / "native.fmu", native=True, kind="cs", **model.method)
+    python = model.make().export_fmu(folder / "python.fmu", **model.method)
+    steps = round(COMMUNICATION / model.step)
+    stepped, bare = Stepped(native, folder / "native", loop), InProcess(model)
+    runs: dict[str, Callable[[], object]] = {
+        "native FMU": stepped.run,
+        "FMU that runs Python": Stepped(python, folder / "python", loop).run,
+        "run in this process": bare.run,
+    }
+    counted = {"native FMU": ("fmu", stepped.library, stepped.guid, COUNTED, COMMUNICATION)}
+    for way, (source, flag) in model.by_hand.items():
+        library = library_of(source, flag, folder)
+        compare(model, way, library)
+        loaded = by_hand(library, model.step)
+        runs[f"by hand, {way}"] = lambda loaded=loaded: loaded.advance(STEPS * steps)
+        counted[f"by hand, {way}"] = ("hand", library, COUNTED, steps, model.step)
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(rounds):
+        for label, run in runs.items():
+            start = time.perf_counter()
+            run()
+            best[label] = min(best[label], (time.perf_counter() - start) / STEPS)
+    counts = {n: instructions(host, *a) for n, a in counted.items()} if host is not None else {}
+    base = "by hand, the same equations"
+    rows = []
+    for label, seconds in sorted(best.items(), key=lambda item: item[1]):
+        cells = [model.name, label, f"{seconds * 1e6:.1f}", f"{seconds / best[base]:.2f}"]
+        if counts:
+            count = counts.get(label)
+            cells += ["", ""] if count is None else [f"{count / 1e3:.0f}", f"{count / counts[base]:.2f}"]
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+EXPORT = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from native_models import MODELS, registry
+import cosim
+with cosim.use_registry(registry()):
+    model = next(m for m in MODELS if m.name == sys.argv[2])
+    made = model.make()
+    start = time.perf_counter()
+    path = made.export_fmu(sys.argv[3], native=True, kind="cs", platforms=sys.argv[4].split(), **model.method)
+    print(time.perf_counter() - start, path.stat().st_size)
+"""
+
+
+def export_costs(folder: Path) -> list[str]:
+    """Rows of the table of exports, each in a process of its own; the cache of kernels is empty at first."""
+    rows = []
+    everything = "linux64 aarch64-linux win64 darwin64"
+    for name, platforms, state in (
+        ("ten links", "linux64", "nothing is in the cache"),
+        ("ten links", "linux64", "again"),
+        ("engine mount", "linux64", "another model"),
+        ("engine mount", "linux64", "again"),
+        ("engine mount", everything, "again, five processors"),
+    ):
+        command = [sys.executable, "-c", EXPORT, Path(__file__).parent, name, folder / "x.fmu", platforms]
+        environment = {**os.environ, "COSIM_CACHE_DIR": str(folder / "cache")}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        seconds, size = map(float, done.stdout.split()[-2:])
+        rows.append(f"| {name} | {state} | {seconds:.1f} | {size / 1e3:.0f} |")
+    return rows
 
 
 def main() -> None:
-    """Measure in turns; the least of many rounds counts."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        library = folder / "pendulum.so"
-        source = Path(__file__).parent / "by_hand" / "planar_chain.c"
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-lm"], check=True)
-        c = ctypes.CDLL(str(library))
-        start = time.perf_counter()
-        native = chain().export_fmu(folder / "native.fmu", native=True, kind="cs", **METHOD)
-        print(f"exported in {time.perf_counter() - start:.1f} s, {native.stat().st_size / 1e3:.0f} kB")
-        python = chain().export_fmu(folder / "python.fmu", **METHOD)
-        state = np.full(2 * LINKS, 0.5)
-        state[LINKS:] = 0.0
-        address = state.ctypes.data_as(ctypes.c_void_p)
-        count = round(STEPS * COMMUNICATION / STEP)
-        runs = {
-            "native FMU": Stepped(native, folder / "native", c.run_fmu).run,
-            "FMU that runs Python": Stepped(python, folder / "python", c.run_fmu).run,
-            "by hand in C": lambda: c.run_by_hand(address, count, ctypes.c_double(STEP)),
-        }
-        best = dict.fromkeys(runs, float("inf"))
-        for _ in range(ROUNDS):
-            for label, run in runs.items():
-                start = time.perf_counter()
-                run()
-                best[label] = min(best[label], (time.perf_counter() - start) / STEPS)
-        for label, seconds in best.items():
-            ratio = seconds / best["by hand in C"]
-            print(f"{label:22} {1e6 * seconds:8.2f} us a step of 10 ms, {ratio:5.2f} times")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--count", action="store_true", help="instructions, by callgrind")
+    parser.add_argument("--export", action="store_true", help="what exports cost, instead")
+    given = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(cosim.use_registry(registry()))
+        if given.export:
+            print("| model | cache | seconds | kB |\n|---|---|---:|---:|", *export_costs(folder), sep="\n")
+            return
+        host = None
+        if given.count:
+            assert shutil.which("valgrind"), "valgrind is not installed"
+            host = folder / "host"
+            subprocess.run(["cc", "-O2", "-std=gnu11", "-o", host, HERE / "host.c", "-ldl"], check=True)
+        loop = ctypes.CDLL(str(library_of("host.c", "", folder))).step_fmu
+        more = " thousand instructions | times |" if given.count else ""
+        print(f"| model | run | µs for 10 ms | times |{more}")
+        print(f"|---|---|---:|---:|{'---:|---:|' if given.count else ''}")
+        for number, model in enumerate(MODELS):
+            (folder / str(number)).mkdir()
+            print(*measure(model, given.rounds, host, folder / str(number), loop), sep="\n")
 
 
 if __name__ == "__main__":

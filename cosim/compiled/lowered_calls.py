@@ -18,6 +18,7 @@ from cosim.compiled.walker import BLOCK_SIGNATURE, WALK_SIGNATURE
 
 WALK = "cosim_walk"
 EVALUATION = "cosim_evaluation"
+LATER = "cosim_later"
 ROW = "cosim_row"
 CALL = re.compile(r"@cosim_call_(\w+)_(\w)\b")
 ITEM = 8
@@ -154,6 +155,9 @@ class Schedule:
         First and last row of what is walked most.
     parts : mapping of str to ndarray of int64, shape (rows, 3)
         Names of the arrays of other tables, of rows that stand in `table` as well.
+    reports : int and list of int
+        Rows up to which are walked after an evaluation for those who look at results, and rows of the
+        evaluation that are left until then.
     """
 
     def __init__(
@@ -166,16 +170,19 @@ class Schedule:
         sizes: Mapping[str, int],
         evaluation: tuple[int, int],
         parts: Mapping[str, Integers],
+        reports: tuple[int, list[int]],
     ) -> None:
         self.table, self.ints, self.names, self.sizes = table, ints, names, sizes
         self.widths, self.lengths = widths, lengths
-        self.evaluation, self.parts = evaluation, parts
+        self.evaluation, self.parts, self.reports = evaluation, parts, reports
 
     def text(self) -> str:
         """The walk, written out."""
         rows = [tuple(row) for row in self.table.tolist()]
         parts = [self._row(i, row, Counter(number for number, _, _ in rows)) for i, row in enumerate(rows)]
-        parts.append(self._evaluation())
+        later = self.reports[1]
+        parts.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
+        parts.append(self._sequence(LATER, later))
         tables = {"table": list(range(len(rows)))}
         for name, table in self.parts.items():
             tables[name] = [rows.index(tuple(row)) for row in table.tolist()]
@@ -223,19 +230,19 @@ class Schedule:
             ]
         return "\n".join([*lines, f"call{len(calls)}:", "  ret i32 0", "}", ""])
 
-    def _evaluation(self) -> str:
-        first, last = self.evaluation
-        lines = [f"define internal i64 @{EVALUATION}({self._arrays}) {{", f"  br label %row{first}"]
-        for i in range(first, last):
+    def _sequence(self, name: str, rows: Sequence[int]) -> str:
+        """These rows one after the other; 0, or 1 + the index of the one that raised."""
+        lines = [f"define internal i64 @{name}({self._arrays}) {{", "  br label %call0"]
+        for i, row in enumerate(rows):
             lines += [
-                f"row{i}:",
-                f"  %status{i} = call i32 @{ROW}_{i}({self._handed})",
+                f"call{i}:",
+                f"  %status{i} = call i32 @{ROW}_{row}({self._handed})",
                 f"  %good{i} = icmp eq i32 %status{i}, 0",
-                f"  br i1 %good{i}, label %row{i + 1}, label %failed{i}",
+                f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
                 f"failed{i}:",
-                f"  ret i64 {i + 1}",
+                f"  ret i64 {row + 1}",
             ]
-        return "\n".join([*lines, f"row{last}:", "  ret i64 0", "}", ""])
+        return "\n".join([*lines, f"call{len(rows)}:", "  ret i64 0", "}", ""])
 
     def _known(self, name: str, indices: Sequence[int]) -> str:
         """Rows `first` to `last` of a table, whichever they are."""
@@ -311,6 +318,14 @@ class Schedule:
                     "  store i64 %evaluated, ptr %result",
                     "  ret i32 0",
                     "others:",
+                    f"  %follows = icmp eq i64 %first, {self.evaluation[1]}",
+                    f"  %reports = icmp eq i64 %last, {self.reports[0]}",
+                    "  %all = and i1 %follows, %reports",
+                    "  br i1 %all, label %later, label %rest",
+                    "later:",
+                    f"  %computed = call i64 @{LATER}({handed})",
+                    "  br label %rest",
+                    "rest:",
                 ]
             lines += [
                 f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {handed})",

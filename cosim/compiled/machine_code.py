@@ -69,7 +69,8 @@ class MachineCode:
         machine = _machine()
         self._module.triple, self._module.data_layout = llvm.get_default_triple(), str(machine.target_data)
         tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = False
+        tuning.slp_vectorization = True
+        tuning.loop_vectorization = tuning.loop_interleaving = False
         builder = llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(self._module, builder)
 

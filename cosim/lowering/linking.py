@@ -18,6 +18,7 @@ from cosim.compiled.native import lower
 from cosim.lowering import layout
 from cosim.lowering.arrays import ARRAYS, CONSTANT
 from cosim.lowering.program import Program
+from cosim.lowering.reported import reported_alone
 
 
 def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
@@ -72,6 +73,7 @@ def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str])
         {name: arrays[name].size for name in "ypdkc"},
         (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
+        (int(arrays["program"][layout.REPORTS]), reported_alone(program, texts)),
     )
     declared = [declaration(name, functions[name][1]) for name in called]
     return "\n".join([*parts, schedule.text(), *declared])

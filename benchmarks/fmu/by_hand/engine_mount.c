@@ -1,9 +1,13 @@
-/* The model of examples/engine_mount as one writes it by hand, for this model alone: Newton's and Euler's equations of two
-   bodies, four bushings in full, shaker, controller, active damper and the sensor's delay; the classical Runge-Kutta method
-   with a fixed step. */
+/* The model of examples/engine_mount as one writes it by hand: two bodies, four bushings in full, shaker, controller,
+   active damper and the sensor's delay; the classical Runge-Kutta method with a fixed step.
+
+   For this model alone: Newton's and Euler's equations of each body, bushings along the axes of the bodies. With GENERAL:
+   the equations that serve any model, bushings between frames that stand anyhow and the recursion over articulated bodies
+   (Featherstone 2008, chapter 7), as in spatial_chain.c. */
 #include <string.h>
 
-#include "spatial.h"
+#include "articulated.h"
+#include "by_hand.h"
 
 enum { BUSHINGS = 4, STATES = 21, MOST = 64 };
 
@@ -16,7 +20,11 @@ typedef struct {
 } Pose;
 
 typedef struct {
+#ifdef GENERAL
+    Pose on1, on2; /* F and M */
+#else
     Vector on1, on2; /* places of F and M, whose axes are those of the bodies */
+#endif
     double stiffness[6], damping[6];
 } Bushing;
 
@@ -32,8 +40,12 @@ typedef struct {
     long steps;
 } Mount;
 
-static const double PI = 3.14159265358979323846, G = 9.81, CHASSIS_MASS = 700.0, ENGINE_MASS = 120.0, DELAY = 5e-3;
-static const Vector CENTER = {0.02, -0.1, 0.1}, INERTIA = {4.5, 6.0, 5.2}, SHAKEN = {0.02, -0.1, 0.0};
+static const double PI = 3.14159265358979323846, G = 9.81, DELAY = 5e-3;
+static const Vector SHAKEN = {0.02, -0.1, 0.0};
+#ifndef GENERAL
+static const double CHASSIS_MASS = 700.0, ENGINE_MASS = 120.0;
+static const Vector CENTER = {0.02, -0.1, 0.1}, INERTIA = {4.5, 6.0, 5.2};
+#endif
 
 static Vector velocity_at(const Body *body, Vector p) { return add(body->v, cross(body->w, sub(p, body->pose.p))); }
 
@@ -43,11 +55,20 @@ static void push(Body *body, Vector p, Vector f)
     body->moment = add(body->moment, cross(sub(p, body->pose.p), f));
 }
 
+#ifdef GENERAL
+static Pose placed(const Pose *x, Pose y)
+{
+    Rotation r = {rotate(x->r, y.r.x), rotate(x->r, y.r.y), rotate(x->r, y.r.z)};
+    return (Pose){r, add(x->p, rotate(x->r, y.p))};
+}
+#else
+static Pose placed(const Pose *x, Vector p) { return (Pose){x->r, add(x->p, rotate(x->r, p))}; }
+#endif
+
 /* Six springs and dampers on the angles x-y-z of M in F and on M's place in F; returns the power that is lost. */
 static double bushing(const Bushing *b, Body *body1, Body *body2)
 {
-    Pose f = {body1->pose.r, add(body1->pose.p, rotate(body1->pose.r, b->on1))};
-    Pose m = {body2->pose.r, add(body2->pose.p, rotate(body2->pose.r, b->on2))};
+    Pose f = placed(&body1->pose, b->on1), m = placed(&body2->pose, b->on2);
     Vector x = rotate_back(f.r, m.r.x), y = rotate_back(f.r, m.r.y), z = rotate_back(f.r, m.r.z);
     Vector p = rotate_back(f.r, sub(m.p, f.p));
     double c1 = sqrt(0.5 * (x.x * x.x + y.x * y.x + z.y * z.y + z.z * z.z));
@@ -87,6 +108,69 @@ static double seen(const Mount *mount, double t)
            x * (x - 1.0) * h * ((x - 1.0) * s[one] + x * s[two]);
 }
 
+#ifdef GENERAL
+/* What each body is, its carrier (-1: Ground) and its degrees of freedom. */
+static const struct {
+    double mass;
+    Vector center, inertia;
+    int carrier, first, dofs;
+} LINKS[2] = {
+    {700.0, {0.0, 0.0, 0.0}, {60.0, 250.0, 280.0}, -1, 0, 1},
+    {120.0, {0.02, -0.1, 0.1}, {4.5, 6.0, 5.2}, 0, 1, 6},
+};
+
+/* Accelerations of the joints, whose motions are `free`; all of them are constant in their carriers. */
+static void recursion(Body *const *bodies, const Spatial *free, const double *speeds, double *u_dot)
+{
+    Spatial still = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}}, velocity[2], bias[2], force[2], change[2], given[7];
+    Articulated inertia[2];
+    for (int i = 0; i < 2; i++) {
+        const Pose *x = &bodies[i]->pose;
+        int carrier = LINKS[i].carrier;
+        Spatial carried = carrier < 0 ? still : velocity[carrier], motion = still;
+        for (int k = 0; k < LINKS[i].dofs; k++)
+            motion = plus(motion, scaled(speeds[LINKS[i].first + k], free[LINKS[i].first + k]));
+        bias[i] = carrier < 0 ? still : bias[carrier];
+        Vector slip = add(motion.linear, cross(motion.angular, x->p)); /* of the joint's own origin, which moves */
+        bias[i].angular = add(bias[i].angular, cross(carried.angular, motion.angular));
+        bias[i].linear = add(bias[i].linear, add(cross(carried.angular, motion.linear), cross(carried.linear, motion.angular)));
+        bias[i].linear = add(bias[i].linear, cross(slip, motion.angular));
+        velocity[i] = plus(carried, motion);
+
+        Vector center = add(x->p, rotate(x->r, LINKS[i].center)), w = velocity[i].angular;
+        Symmetric turn = turned(x->r, LINKS[i].inertia);
+        Vector v = add(velocity[i].linear, cross(w, center));
+        Vector a = add(add(bias[i].linear, cross(bias[i].angular, center)), cross(w, v));
+        Vector needed = scale(LINKS[i].mass, vector(a.x, a.y, a.z + G));
+        Vector moment = add(times(turn, bias[i].angular), cross(w, times(turn, w)));
+        Spatial applied = {add(bodies[i]->moment, cross(x->p, bodies[i]->force)), bodies[i]->force};
+        force[i] = plus((Spatial){add(moment, cross(center, needed)), needed}, scaled(-1.0, applied));
+        inertia[i] = rigid(LINKS[i].mass, center, turn);
+    }
+    for (int i = 1; i >= 0; i--) {
+        for (int k = LINKS[i].first + LINKS[i].dofs - 1; k >= LINKS[i].first; k--) {
+            Spatial u = apply(&inertia[i], free[k]);
+            double pivot = power(free[k], u), missing = -power(free[k], force[i]);
+            release(&inertia[i], u, pivot);
+            force[i] = plus(force[i], scaled(missing / pivot, u));
+            given[k] = scaled(1.0 / pivot, u);
+            u_dot[k] = missing / pivot;
+        }
+        if (LINKS[i].carrier >= 0) {
+            add_to(&inertia[LINKS[i].carrier], &inertia[i]);
+            force[LINKS[i].carrier] = plus(force[LINKS[i].carrier], force[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        change[i] = LINKS[i].carrier < 0 ? still : change[LINKS[i].carrier];
+        for (int k = LINKS[i].first; k < LINKS[i].first + LINKS[i].dofs; k++) {
+            u_dot[k] -= power(given[k], change[i]);
+            change[i] = plus(change[i], scaled(u_dot[k], free[k]));
+        }
+    }
+}
+#endif
+
 /* The rates of the state; where the sensor is, and how fast that changes, into the last two places. */
 static void rates(const Mount *mount, double t, const double *y, double *f, double *sensor)
 {
@@ -102,7 +186,7 @@ static void rates(const Mount *mount, double t, const double *y, double *f, doub
     Body chassis = {{still, vector(0.0, 0.0, y[HEIGHT])}, zero, vector(0.0, 0.0, y[RISE]), zero, zero};
     Body engine = {{r, vector(y[PLACE], y[PLACE + 1], y[PLACE + 2] + y[HEIGHT])},
                    w, vector(y[SPEED], y[SPEED + 1], y[SPEED + 2] + y[RISE]), zero, zero};
-    Vector center = rotate(r, CENTER), arm = rotate(r, SHAKEN), sensed = add(engine.pose.p, arm);
+    Vector arm = rotate(r, SHAKEN), sensed = add(engine.pose.p, arm);
 
     for (int i = 0; i < BUSHINGS; i++)
         f[DISSIPATED + i] = bushing(&mount->bushings[i], i == 0 ? &ground : &chassis, i == 0 ? &chassis : &engine);
@@ -125,14 +209,32 @@ static void rates(const Mount *mount, double t, const double *y, double *f, doub
     push(&engine, sensed, shake);
     f[BY_SHAKER] = dot(shake, velocity_at(&engine, sensed));
 
+    Vector alpha, accel; /* of the engine, relative to the chassis */
+    double rise;
+#ifdef GENERAL
+    Body *bodies[2] = {&chassis, &engine};
+    Spatial free[7] = {{zero, vector(0.0, 0.0, 1.0)}};
+    Vector axes[3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+    for (int i = 0; i < 3; i++) {
+        free[1 + i] = (Spatial){axes[i], cross(engine.pose.p, axes[i])};
+        free[4 + i] = (Spatial){zero, axes[i]};
+    }
+    double u_dot[7];
+    recursion(bodies, free, &y[RISE], u_dot);
+    rise = u_dot[0];
+    alpha = vector(u_dot[1], u_dot[2], u_dot[3]);
+    accel = vector(u_dot[4], u_dot[5], u_dot[6] + rise);
+#else
+    Vector center = rotate(r, CENTER);
     push(&engine, add(engine.pose.p, center), vector(0.0, 0.0, -ENGINE_MASS * G));
-    double rise = chassis.force.z / CHASSIS_MASS - G;
+    rise = chassis.force.z / CHASSIS_MASS - G;
     Vector about = sub(engine.moment, cross(center, engine.force));
     Vector wb = rotate_back(r, w), mb = rotate_back(r, about);
     Vector spin = vector(INERTIA.x * wb.x, INERTIA.y * wb.y, INERTIA.z * wb.z);
     Vector turn = sub(mb, cross(wb, spin));
-    Vector alpha = rotate(r, vector(turn.x / INERTIA.x, turn.y / INERTIA.y, turn.z / INERTIA.z));
-    Vector accel = sub(scale(1.0 / ENGINE_MASS, engine.force), add(cross(alpha, center), cross(w, cross(w, center))));
+    alpha = rotate(r, vector(turn.x / INERTIA.x, turn.y / INERTIA.y, turn.z / INERTIA.z));
+    accel = sub(scale(1.0 / ENGINE_MASS, engine.force), add(cross(alpha, center), cross(w, cross(w, center))));
+#endif
 
     f[HEIGHT] = y[RISE];
     f[QUATERNION] = -0.5 * (w.x * e[1] + w.y * e[2] + w.z * e[3]);
@@ -154,30 +256,46 @@ static void rates(const Mount *mount, double t, const double *y, double *f, doub
 }
 
 static Mount mount;
+static double y[STATES];
 
-/* Begin at the equilibrium, with a step of h. */
-void start_engine_mount(double *y, double h)
+/* At the equilibrium. */
+void begin(double step)
 {
-    static const Vector places[3] = {{-0.3, 0.0, 0.0}, {0.3, 0.0, 0.0}, {0.0, -0.35, 0.1}};
+    static const Vector places[BUSHINGS][2] = {{{0.0, 0.0, 0.7}, {0.0, 0.0, 0.0}},
+                                               {{-0.3, 0.0, 0.0}, {-0.3, 0.0, 0.0}},
+                                               {{0.3, 0.0, 0.0}, {0.3, 0.0, 0.0}},
+                                               {{0.0, -0.35, 0.1}, {0.0, -0.35, 0.1}}};
     static const double start[STATES] = {
         0.539116,          0.999999846810953, -0.000482835606497, 0.000269577972275,
         -2.3990918683e-05, -1.2405125238e-05, -3.2243135691e-05,  -0.001747642746489,
     };
     memset(&mount, 0, sizeof mount);
-    mount.step = h;
-    mount.bushings[0] = (Bushing){{0.0, 0.0, 0.7}, {0.0, 0.0, 0.0}, {[5] = 50e3}, {[5] = 3.5e3}};
-    for (int i = 0; i < 3; i++)
-        mount.bushings[i + 1] =
-            (Bushing){places[i], places[i], {0.0, 0.0, 0.0, 120e3, 120e3, 240e3}, {0.0, 0.0, 0.0, 100.0, 100.0, 200.0}};
+    mount.step = step;
+    for (int i = 0; i < BUSHINGS; i++) {
+        Bushing b = {.stiffness = {[5] = 50e3}, .damping = {[5] = 3.5e3}};
+        if (i > 0)
+            b = (Bushing){.stiffness = {[3] = 120e3, 120e3, 240e3}, .damping = {[3] = 100.0, 100.0, 200.0}};
+#ifdef GENERAL
+        Rotation along = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
+        b.on1 = (Pose){along, places[i][0]};
+        b.on2 = (Pose){along, places[i][1]};
+#else
+        b.on1 = places[i][0];
+        b.on2 = places[i][1];
+#endif
+        mount.bushings[i] = b;
+    }
     memcpy(y, start, sizeof start);
 }
+
+const double *state(void) { return y; }
 
 static void combine(const double *y, double h, const double *k, double *x)
 {
     for (int i = 0; i < STATES; i++) x[i] = y[i] + h * k[i];
 }
 
-void run_engine_mount(double *y, int steps)
+void advance(int steps)
 {
     double k1[STATES], k2[STATES], k3[STATES], k4[STATES], x[STATES], h = mount.step, sensor[2];
     for (int n = 0; n < steps; n++) {
