@@ -157,16 +157,36 @@ def test_model_exchange_with_events(path: Path) -> None:
     assert found["sampler.total"][-1] == pytest.approx(here["sampler.total"], rel=1e-3)
 
 
-def test_random_calls_are_answered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
+def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
     import subprocess
 
-    sources = NativeSources(busy())
+    sources = NativeSources(busy(), version)
     assert len(sources.indicators) == 1
-    program = build(sources, tmp_path, "fuzz", *SANITIZERS)
+    program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
     for seed in range(3):
         command = [str(program), *arguments(sources, seed, 6000)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
         assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", [2, 3])
+def test_random_calls_under_valgrind(version: int, tmp_path: Path) -> None:
+    """Also sees what the lowered functions do to the arrays, and reads of what nobody wrote."""
+    import shutil
+    import subprocess
+
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        pytest.skip("no valgrind here")
+    sources = NativeSources(busy(), version)
+    program = build(sources, tmp_path, "fuzz", "-O1", "-g", driver=f"fuzz{version}")
+    command = [valgrind, "-q", "--error-exitcode=9", "--leak-check=full", str(program)]
+    done = subprocess.run(
+        [*command, *arguments(sources, 5, 3000)], capture_output=True, text=True, check=False, timeout=500
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_fmi3_in_whole_steps_and_in_pieces(tmp_path: Path) -> None:

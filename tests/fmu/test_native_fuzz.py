@@ -23,11 +23,11 @@ SANITIZERS = [
 ]
 
 
-def build(sources: NativeSources, folder: Path, name: str, *flags: str) -> Path:
+def build(sources: NativeSources, folder: Path, name: str, *flags: str, driver: str = "fuzz2") -> Path:
     """The C files, the lowered functions and a driver as one program."""
     program = folder / name
-    driver = str(Path(__file__).parent / "c" / "fuzz2.c")
-    command = [c_compiler(), "-std=c11", *flags, "-o", str(program), driver, *write_sources(sources, folder)]
+    own = str(Path(__file__).parent / "c" / f"{driver}.c")
+    command = [c_compiler(), "-std=c11", *flags, "-o", str(program), own, *write_sources(sources, folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0 and "san" in done.stderr:
         pytest.skip(f"no sanitizers here: {done.stderr[-200:]}")
@@ -42,15 +42,39 @@ def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
     return [sources.token, *map(str, numbers)]
 
 
-def test_random_calls_are_answered(tmp_path: Path) -> None:
+def oscillator() -> cosim.Model:
     model = cosim.Model("oscillator")
     model.add(Oscillator, "osc")
-    sources = NativeSources(model)
-    program = build(sources, tmp_path, "fuzz", *SANITIZERS)
+    return model
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
+    sources = NativeSources(oscillator(), version)
+    program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
     for seed in range(many(4)):
         done = subprocess.run(
             [str(program), *arguments(sources, seed, 20000)], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr[-3000:]
-        fine, _, _, errors, fatal, *_ = done.stdout.split()
+        fine, _, _, errors, fatal, *rest = done.stdout.split()
         assert int(fine) > 1000 and int(errors) > 1000 and int(fatal) == 0
+        assert version == 2 or int(rest[-1]) > 50  # intermediate updates
+
+
+def test_memory_stays_and_threads_give_the_same_bits(tmp_path: Path) -> None:
+    sources = NativeSources(oscillator())
+    (shown,) = (i for i, v in enumerate(sources.interface.variables) if v.name == "osc.position")
+
+    def lives(program: Path, *last: str) -> int:
+        command = [str(program), sources.token, str(shown), *last]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return int(done.stdout)
+
+    plain = build(sources, tmp_path, "lives", "-O2", "-pthread", driver="lives")
+    assert lives(plain, "cycles", "1000") == 0
+    assert lives(plain, "steps", "100000") == 0
+    assert lives(plain, "threads", "8") == 0
+    watched = build(sources, tmp_path, "races", "-O1", "-g", "-fsanitize=thread", "-pthread", driver="lives")
+    assert lives(watched, "threads", "4") == 0
