@@ -56,6 +56,7 @@ from cosim.integration.projection import (
 )
 from cosim.integration.start_of_step import go_back, remember_start
 from cosim.integration.step_control import (
+    NEARLY_IDEAL,
     end_reason,
     next_step,
     shorter,
@@ -205,7 +206,8 @@ def explicit_step(
     if controlled:
         look_for_stiffness(y, step, tableau, settings, work)
         memory[NEXT_STEP] = next_step(ideal, step, error, memory[LAST_ERROR], settings[ERROR_ORDER], rejected)
-        memory[LAST_ERROR] = max(error, 1e-4)
+        if step >= NEARLY_IDEAL * ideal:
+            memory[LAST_ERROR] = max(error, 1e-4)  # that of a step cut short says nothing about the next
     return DONE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosim.compiled.walker import plain_blocks
 from cosim.integration.layout import TUNE_SIGNATURE
 from cosim.simulation.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE
+from cosim.simulation.forecast import FORECAST_SIGNATURE
 
 
 def call_search(address, arguments):
@@ -17,6 +18,11 @@ def call_rates(address, arguments):
     return plain_blocks[address](*arguments)
 
 
+def call_forecast(address, arguments):
+    """`cosim.simulation.forecast.forecast`."""
+    return plain_blocks[address](*arguments)
+
+
 def call_tune(address, arguments):
     """What of an integrator's coefficients depends on the accuracy."""
     plain_blocks[address](*arguments)
@@ -25,3 +31,4 @@ def call_tune(address, arguments):
 call_tune.__dict__["__indirect__"] = TUNE_SIGNATURE
 call_search.__dict__["__indirect__"] = SEARCH_SIGNATURE
 call_rates.__dict__["__indirect__"] = RATES_SIGNATURE
+call_forecast.__dict__["__indirect__"] = FORECAST_SIGNATURE

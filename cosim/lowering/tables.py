@@ -24,6 +24,7 @@ from cosim.simulation.crossing import (
     first_crossing,
     rates_along,
 )
+from cosim.simulation.forecast import FORECAST_SIGNATURE, forecast
 from cosim.simulation.isolation import needed_blocks
 from cosim.simulation.update_phase import CHANGES, MAY
 from cosim.simulation.witness_watch import POLICIES
@@ -205,6 +206,7 @@ class Tables:
         self.functions += [
             (layout.SEARCH, first_crossing, SEARCH_SIGNATURE),
             (layout.RATES, rates_along, RATES_SIGNATURE),
+            (layout.FORECAST, forecast, FORECAST_SIGNATURE),
         ]
 
     def _memories(self) -> None:
@@ -242,7 +244,8 @@ class Tables:
             (layout.INNER_C, inner),
             (layout.KEPT_WORK, work if witnesses else 0),
             (layout.LEVELS, 2 * witnesses),
-            (layout.ENDS, 2 + 2 * witnesses),
+            (layout.ENDS, 2 + 3 * witnesses),
+            (layout.FORESEEN, 2 * witnesses),
             (layout.POINTS, ROWS * (1 + 2 * witnesses)),
             *((place, witnesses) for place in (layout.RATES_NOW, layout.BEFORE, layout.LOW, layout.NOW)),
         ):

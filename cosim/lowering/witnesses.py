@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED
+from cosim.integration.layout import FIXED, LARGEST, NEXT_STEP
 from cosim.integration.layout import START as STEP_START
 from cosim.lowering.agenda import row_of
 from cosim.lowering.arrays import part
-from cosim.lowering.calls import call_rates, call_search
+from cosim.lowering.calls import call_forecast, call_rates, call_search
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_HOLD, FAILED_SIDE
 from cosim.lowering.layout import (
@@ -27,6 +27,8 @@ from cosim.lowering.layout import (
     FIRED_BY,
     FIRST_ENTRY,
     FLAG,
+    FORECAST,
+    FORESEEN,
     KEPT_WORK,
     LEVELS,
     LOW,
@@ -52,7 +54,7 @@ from cosim.lowering.layout import (
 )
 from cosim.lowering.realize import complete, redo
 from cosim.lowering.updates import TRIGGERED
-from cosim.simulation.agenda import COLUMNS, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE
+from cosim.simulation.agenda import COLUMNS, DOUBT, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE
 from cosim.simulation.continuous_phase import (
     AIM,
     CHARACTERISTIC_TIME,
@@ -62,7 +64,7 @@ from cosim.simulation.continuous_phase import (
     REPEATED,
     SECANTS,
 )
-from cosim.simulation.crossing import FOUND, HEADER, LEFT, RIGHT, crosses
+from cosim.simulation.crossing import FOUND, HEADER, crosses
 from cosim.simulation.crossing import POINTS as ROWS
 from cosim.simulation.isolation import CLOSER, DIFFERENCE, RATE_SPACING
 from cosim.simulation.witness import BOTH, FALLING, RISING
@@ -118,12 +120,8 @@ def start_witnesses(a):
 
 def note(a):
     """At the end of a step: what is written from here on is a jump from these values."""
-    late = False
     for i in range(a.program[WITNESSES]):
         a.clock[memory_of(a, i) + VALUE] = value(a, i)
-        late = late or a.clock[memory_of(a, i) + EXPECTED] <= a.clock[TIME]
-    if late:
-        forget_expected(a)  # one did not come true
 
 
 def forget_expected(a):
@@ -133,7 +131,7 @@ def forget_expected(a):
 
 
 def foresees(a):
-    """Whether steps may be made to end where a step before has foreseen an event."""
+    """Whether steps may be made to end where an event is foreseen."""
     return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0
 
 
@@ -142,7 +140,9 @@ def next_expected(a):
     first = math.inf
     if foresees(a):
         for i in range(a.program[WITNESSES]):
-            first = min(first, a.clock[memory_of(a, i) + EXPECTED])
+            expected = a.clock[memory_of(a, i) + EXPECTED]
+            if a.clock[TIME] < expected < first:
+                first = expected
     return first
 
 
@@ -234,14 +234,13 @@ def trigger(a, start):
             return -found
         located = False
         if found == FOUND:
-            aim = a.scratch[a.program[ENDS] + 1]
             code = go_to(a, length)
             if code != 0:
                 return code
             for i in range(count):
                 located = located or a.places[crossed + i] != 0
-            if located and foresees(a) and a.clock[TIME] < stop:
-                expect(a, aim, stop, length)
+        if foresees(a):
+            foresee(a, start, stop, length)
     if located:
         fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
     note(a)
@@ -273,44 +272,32 @@ def search(a, start, stop, window):
     return found
 
 
-def expect(a, aim, stop, window):
-    """Note what the step that went on to `stop` has foreseen for the time behind the present one."""
+def foresee(a, start, stop, window):
+    """Note when the witnesses may cross next, by the step that was kept."""
+    n = a.y.shape[0]
+    size = a.c.shape[0]
     count = a.program[WITNESSES]
-    reliable = a.clock[TIME] == aim  # dense output is as exact as the method here
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    work = a.scratch[a.program[KEPT_WORK] : a.program[KEPT_WORK] + a.work.shape[0]]
+    ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 3 * count]
+    levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
+    points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
+    expected = a.scratch[a.program[FORESEEN] : a.program[FORESEEN] + 2 * count]
+    for m in range(size):
+        c[m] = a.c[m]
     for i in range(count):
-        at = memory_of(a, i) + EXPECTED
-        if a.clock[at] <= stop or not reliable:
-            a.clock[at] = math.inf
-    if not reliable:
-        return
-    width = 1 + 2 * count
-    start = aim
-    left = 0
+        ends[2 + 2 * count + i] = value(a, i) - level(a, i)
+        expected[2 * i] = a.clock[memory_of(a, i) + EXPECTED]
+        expected[2 * i + 1] = a.clock[memory_of(a, i) + DOUBT]
+    horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
+    schedule = (a.watched, a.ints, start, stop, a.clock[TIME], horizon)
+    state = (a.p, a.d, a.k, a.h, y, c, a.probe)
+    method = (a.coefficients, work, levels, ends, points)
+    status = call_forecast(a.program[FORECAST], schedule + state + method + (expected, AIM * window))
     for i in range(count):
-        if a.places[a.program[CROSSED] + i] != 0:
-            a.probe[HEADER + 3 * i + 2] = 0
-        else:
-            left += 1
-    more = True
-    while more and left > 0 and left < count:
-        for i in range(count):
-            high = a.scratch[a.program[POINTS] + RIGHT * width + 1 + i]
-            a.scratch[a.program[ENDS] + 2 + i] = high
-        if search(a, start, stop, window) != FOUND:
-            break
-        start = a.scratch[a.program[ENDS] + 1]
-        more = False
-        for i in range(count):
-            low = a.scratch[a.program[POINTS] + LEFT * width + 1 + i]
-            high = a.scratch[a.program[POINTS] + RIGHT * width + 1 + i]
-            if has_crossed(a, i, low, high):
-                at = memory_of(a, i) + EXPECTED
-                a.clock[at] = min(a.clock[at], start + AIM * window)
-                a.probe[HEADER + 3 * i + 2] = 0
-                left -= 1
-                more = True
-    for i in range(count):
-        a.probe[HEADER + 3 * i + 2] = direction_of(a, i)
+        a.clock[memory_of(a, i) + EXPECTED] = expected[2 * i] if status == 0 else math.inf
+        a.clock[memory_of(a, i) + DOUBT] = expected[2 * i + 1] if status == 0 else math.inf
 
 
 def compare_with_low(a, target):

@@ -20,7 +20,7 @@ from cosim.system.system import System
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, STAMP, FIRST = 0, 1, 2, 3, 4, 5
 UNRESTRICTED, DISCRETE, BOTH = 1, 2, 3  # kinds of updates that TIME_ADVANCED has in store
 # of the memory of a witness
-VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7
+VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
+from cosim.integration.layout import NEXT_STEP
 from cosim.simulation.assembler import unmet
 from cosim.simulation.witness import Located
 from cosim.simulation.witness_watch import NEAR, WitnessWatch
@@ -129,17 +131,14 @@ class ContinuousPhase:
             length = self.isolation_window(state, integrator)
         if length is not None:
             found = isolation.first_crossing(state, integrator, before, length)
+            stop, dense = state.time, integrator.dense() if self._foresees(state, integrator) else None
             if found is not None:
-                stop, dense = state.time, integrator.dense() if self._foresees(state, integrator) else None
                 if dense is not None:
                     dense = replace(dense, work=dense.work.copy())
                 located = self._go_to(state, integrator, found, length)
-                if dense is not None and located is not None and state.time < stop:
-                    later = None
-                    if state.time == found[1]:  # dense output is as exact as the method here
-                        span, crossed = (state.time, stop), located.crossed
-                        later = isolation.later_crossings(state, dense, span, crossed, length) + AIM * length
-                    self.watch.expect(state, later, stop)
+            if dense is not None:
+                horizon = min(float(state.integrator_memory[NEXT_STEP]), integrator.maximum_step)
+                self.watch.foresee(state, dense, (start, stop), horizon, AIM * length)
         elif crossed:
             located = Located((start, state.time), before, after, crossed)
         if located is not None:
@@ -201,12 +200,12 @@ class ContinuousPhase:
         return Located((min(window[0], state.time), state.time), low + level, after, sorted(crossed))
 
     def _foresees(self, state: State, integrator: Integrator) -> bool:
-        """Whether steps may be made to end where a step before has foreseen an event.
+        """Whether steps may be made to end where an event is foreseen.
 
         Not where steps are fixed, nor with a method to which short steps are dear, nor while one is held.
         """
         cheap = integrator.fixed_step is None and integrator.capabilities.restarts_cheaply
-        return cheap and self._flow(state) is self.system
+        return cheap and isinstance(integrator, CompiledIntegrator) and self._flow(state) is self.system
 
     def _flow(self, state: State) -> Any:
         """What the integrator integrates: the system, or the one with what holds witnesses."""

@@ -35,6 +35,11 @@ class Dispatch:
     agenda : Agenda
     events : list of EventRecord
         Every handled event is appended.
+
+    Attributes
+    ----------
+    is_held : callable
+        Whether a State holds witnesses at zero: then derivatives in its cache may not be the system's own.
     """
 
     def __init__(self, system: System, agenda: Agenda, events: list[EventRecord]) -> None:
@@ -43,6 +48,7 @@ class Dispatch:
         self.events = events
         self.statistics = Statistics()
         self.located: Located | None = None
+        self.is_held: Callable[[State], object] = lambda state: False
         self._handlers = handler_table(agenda.entries)
 
     def updates(self, state: State, causes: tuple[EventCause, ...]) -> EventStatus:
@@ -78,9 +84,14 @@ class Dispatch:
 
     def refresh(self, state: State) -> None:
         """Realize to Acceleration, where a step begins and ends, and before handlers read."""
-        if state.stage < Stage.ACCELERATION:
+        if state.stage >= Stage.ACCELERATION:
+            return
+        if state.touched is None or self.is_held(state):
             self.statistics.realizations += 1
             self.system.realize(state, Stage.ACCELERATION)
+            return
+        self.statistics.partial_evaluations += 1
+        self.statistics.partial_share += self.system.realize_touched(state)
 
     def take_signals(self, state: State) -> EventStatus:
         """Rounds of signaled updates until no signal is set; `SimulationError` when they never end."""

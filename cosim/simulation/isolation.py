@@ -13,6 +13,7 @@ from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.integrator import Integrator
 from cosim.errors import SimulationError
 from cosim.simulation import crossing as kernels
+from cosim.simulation.forecast import FORECAST_SIGNATURE, forecast
 from cosim.simulation.sampled_output import SAMPLES, sampled_output
 from cosim.simulation.witness import Witness
 from cosim.stage import Stage
@@ -58,11 +59,12 @@ class Isolation:
         self._declared = np.array([w.direction for w in witnesses], dtype=np.int64)
         self.directions = self._declared.copy()
         self.level = np.zeros((count, 2))
-        self._ends = np.zeros(2 + 2 * count)
+        self._ends = np.zeros(2 + 3 * count)
         self._work = np.zeros(kernels.POINTS * (1 + 2 * count))
         self._y, self._c = np.zeros(system.ny), system.new_cache()
         self._search = compiled(kernels.first_crossing, kernels.SEARCH_SIGNATURE)
         self._rates = compiled(kernels.rates_along, kernels.RATES_SIGNATURE)
+        self._forecast = compiled(forecast, FORECAST_SIGNATURE)
 
     def leave_out(self, held: list[int]) -> None:
         """Look at all witnesses but these."""
@@ -102,36 +104,49 @@ class Isolation:
             raise self._failure(state, -code - 1, float(self._work[0]))
         return (float(self._ends[0]), float(self._ends[1])) if code == kernels.FOUND else None
 
-    def later_crossings(
-        self, state: State, dense: DenseOutput, span: tuple[float, float], crossed: list[int], window: float
+    def foresee(
+        self,
+        state: State,
+        dense: DenseOutput,
+        span: tuple[float, float],
+        horizon: float,
+        aim: float,
+        expected: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """When each witness crosses for the first time in the rest of a step, s; infinite where it does not.
+        """When the witnesses may cross for the first time behind the State's time, as `forecast` does.
 
-        To be asked after `first_crossing`; `state` gives what is constant inside a step.
+        To be asked after `first_crossing`.
 
         Parameters
         ----------
         dense : DenseOutput
-            Of that step.
+            Of the step that `first_crossing` has looked at.
         span : (float, float)
-            The rest of it, s.
-        crossed : list of int
-            The witnesses that have crossed where the rest begins: they are left out.
-        window : float
+            Where that began and ended, s.
+        horizon, aim : float
             s
+        expected : ndarray, shape (witnesses, 2)
+            What was expected before, and by how much that may be wrong, s.
         """
-        times, found, (start, stop) = np.full(len(self.witnesses), np.inf), list(crossed), span
-        end = self._ends[2 + len(times) :].copy()
-        while found and len(found) < len(times):
-            self.leave_out(found)
-            if self._look(state, dense, (start, stop), self.at_window[1], end, window) != kernels.FOUND:
-                break
-            start = float(self._ends[1])
-            more = self.crossed(*self.at_window)
-            times[more] = start
-            found = [*found, *more] if more else []
-        self.leave_out([])
-        return times
+        arrays, count = state._arrays, len(self.witnesses)
+        self._probe[0] = dense.address
+        self._ends[2 + 2 * count :] = self.values(state) - self.level[:, 0]
+        self._c[:] = arrays["c"]
+        found = expected.copy()
+        status = self._forecast(
+            *(self._table, self.system.ints, *span, state.time, horizon),
+            *(arrays["p"], arrays["d"], arrays["k"], arrays["h"], self._y, self._c, self._probe),
+            *(
+                dense.coefficients,
+                dense.work,
+                self.level.reshape(-1),
+                self._ends,
+                self._work,
+                found.reshape(-1),
+                aim,
+            ),
+        )
+        return np.full_like(found, np.inf) if status else found
 
     def _look(
         self,
@@ -146,7 +161,7 @@ class Isolation:
         count, arrays = len(self.witnesses), state._arrays
         self._probe[0] = dense.address
         self._ends[2 : 2 + count] = before
-        self._ends[2 + count :] = after
+        self._ends[2 + count : 2 + 2 * count] = after
         self._c[:] = arrays["c"]
         start, stop = span
         code: int = self._search(

@@ -23,7 +23,12 @@ class Statistics:
     evaluations : int
         Of the derivatives of the whole system, wherever they are asked for.
     realizations : int
-        Those of them that no step asked for: where a run begins, and after updates have changed something.
+        Those of them that no step asked for: where a run begins, and where somebody has written to the State.
+    partial_evaluations : int
+        After updates only what depends on what they have written is computed again: so often. They are not
+        among the evaluations.
+    partial_share : float
+        What these come to in whole evaluations: rows of kernel functions called, over the rows of the system.
     """
 
     steps: int = 0
@@ -35,3 +40,5 @@ class Statistics:
     rejections: int = 0
     evaluations: int = 0
     realizations: int = 0
+    partial_evaluations: int = 0
+    partial_share: float = 0.0

@@ -58,6 +58,7 @@ class Stepping:
         self.watch = None
         if self.agenda.witnesses:
             self.watch = WitnessWatch(system, self.agenda, policy, findings.append)
+            self.dispatch.is_held = self.watch.sliding
         self.status_watch = StatusWatch(system, findings.append)
         self.continuous = ContinuousPhase(system, self.watch)
         self.monitor: Monitor | None = None
@@ -183,6 +184,8 @@ class Stepping:
         arrays = state._arrays
         if watch is not None:
             watch.release(state)
+            self.refresh(state)
+            before = list(state.versions)
             fired = watch.pending(state)
             arrays = {name: state._arrays[name].copy() for name in "ypdk"}
         statuses = [self.dispatch.updates(state, UPDATE_CAUSES), self.dispatch.take_signals(state)]

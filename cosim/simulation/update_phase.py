@@ -136,16 +136,20 @@ def _record(
 
 def take_over(system: System, state: State, working: State) -> None:
     """Move the variables of a working copy into the State, invalidating only what changed."""
+    computed, touched = state.stage >= Stage.ACCELERATION, {}
     for name in "ypdk":
         mine, new = state._arrays[name], working._arrays[name]
         different = _different(name, mine, new)
         if different.size == 0:
             continue
         mine[:] = new
+        touched[name] = different
         stage = min(
             (system.stage_invalidated(Slot(name, int(i), 1)) for i in different), default=Stage.REPORT
         )
         state.invalidate(stage, "an event handler")
+    if computed and touched:
+        state.touched = touched
 
 
 def _different(array: str, old: Any, new: Any) -> Any:

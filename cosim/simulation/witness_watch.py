@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cosim.contracts.dense_output import DenseOutput
 from cosim.errors import SimulationError
-from cosim.simulation.agenda import EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
+from cosim.simulation.agenda import DOUBT, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
 from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.hold import Hold, hold_of, is_switched_over, pack_holds, unpack_holds
 from cosim.simulation.isolation import Isolation
@@ -75,8 +76,6 @@ class WitnessWatch:
         if sliding is not None:
             held = [hold.witness for hold in sliding.holds]
             memory[held, RATE] = self.isolation.rates(state)[held]
-        if (memory[:, EXPECTED] <= state.time).any():
-            memory[:, EXPECTED] = np.inf  # one did not come true
 
     def jumps(self, state: State) -> Located | None:
         """The witnesses that crossed because somebody wrote to the State since the last step."""
@@ -123,6 +122,8 @@ class WitnessWatch:
         if len(kept) < len(sliding.holds):
             self.agenda.set_holds(state, pack_holds(kept))
             self._set_pending(state, leaving)
+            # the derivatives that are left in the cache are those with the holds
+            state.invalidate(Stage.ACCELERATION, "a witness that was let go")
 
     def drop(self, state: State, before: dict[str, NDArray[np.float64]]) -> None:
         """Let go of witnesses where handlers have changed what holds them; `before`: the arrays before."""
@@ -181,16 +182,15 @@ class WitnessWatch:
 
     def next_expected(self, state: State) -> float:
         """When the next crossing is expected, s; infinite when none is."""
-        return float(self.agenda.memory(state)[:, EXPECTED].min())
-
-    def expect(self, state: State, later: NDArray[np.float64] | None, stop: float) -> None:
-        """Note what a step that went on to `stop` (s) has foreseen; None: it cannot be relied on.
-
-        What was foreseen for the time behind it stays.
-        """
         expected = self.agenda.memory(state)[:, EXPECTED]
-        expected[expected <= stop] = np.inf
-        expected[:] = np.inf if later is None else np.minimum(expected, later)
+        return float(expected.min(initial=np.inf, where=expected > state.time))
+
+    def foresee(
+        self, state: State, dense: DenseOutput, span: tuple[float, float], horizon: float, aim: float
+    ) -> None:
+        """Note when the witnesses may cross next, by the step that was looked at; see `Isolation.foresee`."""
+        expected = self.agenda.memory(state)[:, EXPECTED : DOUBT + 1]
+        expected[:] = self.isolation.foresee(state, dense, span, horizon, aim, expected)
 
     def fire(self, state: State, located: Located, near_by: float) -> None:
         """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.

@@ -64,6 +64,10 @@ class Block:
         Paths of the components, one for each row where there is one for each.
     is_python : bool
         Whether the function is plain Python that compiled code calls back.
+    mergeable : bool
+        Whether its rows are called one after the other, whatever stands beside them.
+    members : tuple of int
+        Of a block of the schedule: the nodes of the graph that it was made from, in the order of its rows.
     """
 
     function: Callable[..., None]
@@ -76,6 +80,7 @@ class Block:
     owners: tuple[str, ...] = ()
     is_python: bool = False
     mergeable: bool = False
+    members: tuple[int, ...] = ()
 
 
 @dataclass
@@ -215,6 +220,7 @@ class Graph:
             tuple(o for b in blocks for o in b.owners),
             first.is_python,
             first.mergeable,
+            tuple(members),
         )
 
     def sequence(self) -> list[int]:

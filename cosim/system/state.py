@@ -42,6 +42,9 @@ class State:
         Wanted accuracy; the isolation window of events follows it.
     jumped : bool
         Whether somebody wrote to it since the last step ended: histories keep that as a jump.
+    touched : dict of str to ndarray of int64, or None
+        Where everything up to Acceleration was computed and handlers have written since, but nobody else: by
+        array the offsets that they have written; `System.realize_touched` goes by it.
     """
 
     def __init__(self, system: System) -> None:
@@ -56,6 +59,7 @@ class State:
         self.agenda: Integers = np.zeros(0, dtype=np.int64)
         self.accuracy: float | None = None
         self.jumped = False
+        self.touched: dict[str, Integers] | None = None
 
     # reading
 
@@ -160,6 +164,7 @@ class State:
 
     def invalidate(self, stage: Stage, by: str) -> None:
         """Drop below a stage; every stage that is lost gets a new version."""
+        self.touched = None
         if self.stage >= stage:
             for lost in range(stage, self.stage + 1):
                 self.versions[lost] += 1
@@ -184,6 +189,7 @@ class State:
         twin._arrays["c"] = self.system.new_cache()
         twin.integrator_memory, twin.agenda = self.integrator_memory.copy(), self.agenda.copy()
         twin.versions = list(self.versions)
+        twin.touched = None
         twin.stage = min(self.stage, Stage.MODEL)
         twin._invalidated_by = "copy()"
         return twin

@@ -26,6 +26,7 @@ from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import AFTER_ARRIVAL, CAPACITY, COUNT, FULL, RING, grow
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.projection import Projection
+from cosim.system.reach import Reach
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import NOT_READABLE, Signal, main_output
 from cosim.system.state import State
@@ -101,6 +102,7 @@ class System:
                 self._paths.setdefault((variable.slot.array, i), []).append((number, variable.path))
         self.digest = self._digest()
         self._swaps = self._list_swaps()
+        self._reach: Reach | None = None
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
     # schedule
@@ -195,6 +197,32 @@ class System:
         if failed:
             raise self.failure(state, failed - 1)
         state.stage = stage
+
+    def realize_touched(self, state: State) -> float:
+        """As `realize` to Acceleration, calling only the rows that reaches what handlers have written.
+
+        The results are the same to the last bit.
+
+        Returns
+        -------
+        float
+            Rows that were called, among those of one evaluation of the derivatives (0 … 1).
+
+        Raises
+        ------
+        SimulationError
+            A kernel function raised; names the component.
+        """
+        touched, state.touched = state.touched, None
+        assert touched is not None
+        if self._reach is None:
+            self._reach = Reach(self._assembly.graph, self.blocks, self.table)
+        plan = self._reach.plan(touched, state.stage.next)
+        failed = self.walk_blocks(plan.table, 0, len(plan.table), state.time, self.arrays(state))
+        if failed:
+            raise self.failure(state, plan.blocks[failed - 1])
+        state.stage = Stage.ACCELERATION
+        return plan.share
 
     def walk(self, state: State, first: int, last: int) -> int:
         """Call blocks for a State; 0, or 1 + the index of the one that raised."""

@@ -108,10 +108,15 @@ def _steps(figures: dict[str, Any]) -> str:
         [
             counted(figures.get("integrator_steps", figures["steps"]), "step"),
             f"{figures.get('rejections', 0)} rejected",
-            counted(figures.get("evaluations", 0), "evaluation"),
+            counted(figures.get("evaluations", 0), "evaluation") + _in_part(figures),
             counted(figures.get("events", 0), "event"),
         ]
     )
+
+
+def _in_part(figures: dict[str, Any]) -> str:
+    count = figures.get("partial_evaluations", 0)
+    return f" and {count} in part" if count else ""
 
 
 def _values(

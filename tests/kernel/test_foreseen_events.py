@@ -1,11 +1,14 @@
-"""Events that the rest of a step has foreseen: steps end there, and nothing depends on their coming true."""
+"""Events foreseen from how witnesses ran: steps end there, and nothing depends on their coming true."""
 
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import cosim
+from cosim.simulation.forecast import first_root
 
 G = 10.0
 ACCURACY = 1e-6
@@ -71,9 +74,11 @@ def test_most_events_cost_one_step_and_are_where_they_belong(method, stages):
         for event in simulator.events:
             assert event.window[1] == event.time and event.window[1] - event.window[0] <= WINDOW
             assert event.witness_values[1] <= 0.0 < event.witness_values[0]
-    # a step that goes too far, one that ends at the event, and the derivative behind it: 2 stages + 1
-    assert simulator.statistics.evaluations < (1.6 * stages + 1.0) * len(simulator.events)
-    assert simulator.statistics.realizations <= len(simulator.events) + 2
+    # one step that ends at the event, and behind it the derivatives of one ball
+    counts = simulator.statistics
+    assert counts.evaluations < 1.2 * stages * len(simulator.events)
+    assert counts.realizations <= 2 and counts.partial_evaluations == len(simulator.events)
+    assert counts.partial_share < len(simulator.events) / count
 
 
 def test_what_was_foreseen_does_not_come_true():
@@ -144,8 +149,8 @@ def test_fixed_steps_keep_their_length():
         assert end in events or end == 1.0 or end - start == pytest.approx(0.05)
 
 
-def test_where_dense_output_is_not_as_exact_nothing_is_foreseen():
-    """A fall through air that is as thick as honey: every event is located by a step of its own."""
+def test_times_are_exact_where_forecasts_are_not():
+    """A fall through air that is as thick as honey."""
 
     class Sinking(Faller):
         @cosim.kernel
@@ -160,3 +165,75 @@ def test_where_dense_output_is_not_as_exact_nothing_is_foreseen():
         height, terminal = 1.0 + 0.1 * i, G / 8.0
         t = firsts[f"ball{i}"]
         assert abs(height - terminal * (t - (1.0 - math.exp(-8.0 * t)) / 8.0)) < 1e-5
+
+
+class Approaching(cosim.Component):
+    """Comes nearer and nearer to zero, and never reaches it."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -x
+
+    @cosim.witness(direction="both")
+    def zero(x):
+        return x
+
+    @cosim.on(zero, does="publish")
+    def arrive(self, state):
+        raise AssertionError("it never arrives")
+
+
+@pytest.mark.parametrize("method", ["bogacki_shampine", "dormand_prince", "dormand_prince_853"])
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-5, 1e-7])
+def test_a_witness_that_never_crosses_costs_one_step_at_most(method, accuracy):
+    counts = []
+    for kind in (Approaching, type("Unwatched", (cosim.Component,), {
+        "x": cosim.auxiliary_state(start=1.0), "derivatives": Approaching.__dict__["derivatives"],
+    })):  # fmt: skip
+        simulator = cosim.Simulator(
+            system_of_one(kind), integrator=f"integrators.{method}", accuracy=accuracy
+        )
+        simulator.advance_to(6.0)
+        counts.append(simulator.statistics.integrator_steps)
+    assert counts[0] <= counts[1] + 2
+
+
+def system_of_one(kind):
+    model = cosim.Model("one")
+    model.add(kind, "one")
+    return model.build()
+
+
+@given(
+    st.lists(st.floats(-3.0, 3.0), min_size=4, max_size=4),
+    st.floats(0.01, 10.0),
+)
+def test_the_first_root_of_a_cubic(numbers, end):
+    value, rate, bend, twist = numbers
+    if abs(value) < 1e-3:
+        return
+    found = first_root(value, rate, bend, twist, end)
+    x = np.linspace(0.0, end, 2001)
+    changed = np.flatnonzero(np.sign(value + x * (rate + x * (bend + x * twist))) != np.sign(value))
+    if changed.size:
+        assert found <= x[changed[0]] + 1e-9
+    if found == found:
+        size = abs(value) + abs(rate) * found + abs(bend) * found**2 + abs(twist) * found**3
+        assert 0.0 < found <= end
+        assert abs(value + found * (rate + found * (bend + found * twist))) <= 1e-7 * size
+
+
+def test_a_copy_goes_on_to_the_same_bytes():
+    simulator = simulator_of(system_of(3))
+    simulator.advance_to(0.3)
+    twin = cosim.Simulator(
+        simulator.system,
+        state=simulator.state.copy(),
+        integrator="integrators.bogacki_shampine",
+        accuracy=ACCURACY,
+    )
+    for each in (simulator, twin):
+        each.advance_to(2.0)
+    assert simulator.state.to_bytes() == twin.state.to_bytes()

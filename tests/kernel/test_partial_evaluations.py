@@ -1,0 +1,144 @@
+"""Derivatives behind an event: only what the event reaches is computed again, to the same bits."""
+
+import pytest
+from how_many import many
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cosim
+from cosim import Stage
+from cosim.system.system import System
+
+
+class Node(cosim.Component):
+    """An oscillator that another one drives, with an accumulator and handlers that write all there is."""
+
+    x = cosim.position(start=1.0)
+    v = cosim.speed()
+    z = cosim.auxiliary_state(start=0.5)
+    gain = cosim.parameter(default=1.0)
+    shift = cosim.discrete(start=0.1)
+    count = cosim.discrete(dtype=int)
+    drive = cosim.input()
+    out = cosim.output()
+    load = cosim.cache_slot(accumulates=True)
+    period = cosim.parameter(default=0.1)
+    phase = cosim.parameter(default=0.05)
+    what = cosim.parameter(default=0.0)
+
+    @cosim.kernel
+    def pull(x, gain, load):
+        load[0] += -gain * x
+
+    @cosim.kernel
+    def push(drive, count, load):
+        load[0] += 0.3 * drive + 0.01 * count
+
+    @cosim.kernel
+    def derivatives(v, z, shift, load, x_dot, v_dot, z_dot):
+        x_dot[0] = v
+        v_dot[0] = load - 0.1 * v
+        z_dot[0] = shift - z
+
+    @cosim.kernel
+    def output(x, z, t, out):
+        out[0] = x + 0.2 * z * t
+
+    @cosim.every("period", offset="phase", does="unrestricted")
+    def hit(self, state, next_state):
+        name = ("v", "x", "z", "shift", "count", "gain", "nothing")[int(state[f"{self.name}.what"])]
+        if name != "nothing":
+            path = f"{self.name}.{name}"
+            next_state[path] = state[path] + 1 if name == "count" else 0.9 * state[path] + 0.01
+
+
+class PlainNode(Node):
+    """The same with a function in plain Python, which is called whatever has changed."""
+
+    calls = 0
+
+    @cosim.kernel
+    def output(self, x, z, t, out):
+        type(self).calls += 1
+        out[0] = x + 0.2 * z * t
+
+
+def network(kinds, sources, actions, periods):
+    model = cosim.Model("network")
+    for i, kind in enumerate(kinds):
+        numbers = {"what": float(actions[i]), "period": periods[i], "phase": 0.5 * periods[i]}
+        model.add(kind, f"n{i}", x=1.0 + 0.1 * i, **numbers)
+    for i, source in enumerate(sources):
+        if source != i:
+            model.connect(f"n{source}.out", f"n{i}.drive")
+    return model.build()
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """Every partial evaluation beside a whole one; the shares that were computed."""
+    shares, partial = [], System.realize_touched
+
+    def both(system, state):
+        whole = state.copy()
+        share = partial(system, state)
+        whole.realize(Stage.ACCELERATION)
+        for block in system.blocks[slice(*system.block_range(Stage.INSTANCE, Stage.ACCELERATION))]:
+            for slot in (*block.writes, *block.adds):
+                if slot.array == "c":
+                    place = slice(slot.offset, slot.offset + slot.size)
+                    mine, other = state._arrays["c"][place], whole._arrays["c"][place]
+                    assert mine.tobytes() == other.tobytes(), block.label
+        shares.append(share)
+        return share
+
+    monkeypatch.setattr(System, "realize_touched", both)
+    return shares
+
+
+nodes = st.integers(1, 6).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.sampled_from([Node, Node, PlainNode]), min_size=n, max_size=n),
+        st.lists(st.integers(0, n - 1), min_size=n, max_size=n),
+        st.lists(st.integers(0, 6), min_size=n, max_size=n),
+        st.lists(st.sampled_from([0.1, 0.15, 0.4]), min_size=n, max_size=n),
+    )
+)
+
+
+def test_random_networks(compared):
+    @settings(max_examples=many(15), deadline=None)
+    @given(nodes)
+    def run(found):
+        simulator = cosim.Simulator(network(*found), integrator="integrators.heun", accuracy=1e-3)
+        simulator.initialize()
+        before = len(compared)
+        simulator.advance_to(1.0)
+        statistics = simulator.statistics
+        assert statistics.partial_evaluations == len(compared) - before
+        assert statistics.partial_share == pytest.approx(sum(compared[before:]))
+
+    run()
+    assert compared and min(compared) < 0.3
+
+
+def test_only_the_rows_that_are_reached_are_called(compared):
+    # a chain: 0 -> 1 -> 2 … ; node 1 writes z, on which its output and so node 2 depends, and nobody else
+    system = network([Node] * 8, [0, 0, 1, 2, 3, 4, 5, 6], [6, 2, 6, 6, 6, 6, 6, 6], [0.4] * 8)
+    simulator = cosim.Simulator(system, accuracy=1e-6)
+    simulator.initialize()
+    simulator.advance_to(0.3)
+    assert len(compared) == 1
+    rows = sum(b.rows.shape[0] for b in system.blocks[slice(*system.derivative_range)])
+    # of node 1 derivatives and output; of node 2 zeroing, pull, push and derivatives
+    assert round(compared[0] * rows) == 6
+
+
+def test_plain_python_is_called_at_every_event(compared):
+    system = network([PlainNode, Node, Node], [0, 1, 2], [6, 0, 6], [0.4] * 3)
+    simulator = cosim.Simulator(system, integrator="integrators.heun", fixed_step=0.2, accuracy=1e-3)
+    simulator.initialize()
+    simulator.advance_to(0.2)
+    PlainNode.calls = 0
+    simulator.step(0.2)  # node 1 has written; nothing is integrated
+    assert len(compared) == 1 and 1 <= PlainNode.calls <= 2  # once, and once to compare
