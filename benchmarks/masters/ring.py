@@ -1,10 +1,12 @@
-"""What a master costs per communication step and FMU: rings and chains of tiny FMUs.
+"""What a master costs per communication step and FMU: rings and chains of tiny FMUs, rings of tiny systems.
 
     python benchmarks/masters/ring.py [--sizes 2 10 100 1000] [--plot cost.png]
 
 Ours and others in one run. Each FMU is ``node.c``: x' = u - x by one explicit Euler step, a few nanoseconds.
-The first starts at 2, the others at 1. The time is that of the loop over the communication steps, without
-instantiation, divided by steps and FMUs; the smallest of `--rounds` runs counts.
+The first starts at 2, the others at 1. The systems are that equation with integrators.explicit_euler; what
+their steps take without a master is measured by the way (one Simulator, all steps in one call). The time is
+that of the loop over the communication steps, without instantiation, divided by steps and FMUs; the smallest
+of `--rounds` runs counts.
 """
 
 from __future__ import annotations
@@ -21,10 +23,12 @@ from pathlib import Path
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+from node import node  # noqa: E402
 from node_fmu import make_node  # noqa: E402
 from peers import PeerError, run_peer  # noqa: E402
 
-from cosim_fmu import CoSimulation  # noqa: E402
+import cosim  # noqa: E402
+from cosim_fmu import CoSimulation, SystemParticipant  # noqa: E402
 
 STEP = 1e-3
 CALLS = 4_000_000
@@ -40,6 +44,29 @@ def ours(path: Path, count: int, steps: int, shape: str, record: list[str] | Non
     result = loop.simulate(steps * STEP, record=record)
     assert result.statistics["loop"] == "compiled" and result.statistics["steps"] == steps
     return result.statistics["stepping_time"], float(result["n0.y"][-1])
+
+
+def systems(path: Path, count: int, steps: int) -> Measured:
+    """A ring of systems of ours; `path` is not used."""
+    system = node().build()
+    parts = {
+        f"n{i}": SystemParticipant(system, "integrators.explicit_euler", fixed_step=STEP)
+        for i in range(count)
+    }
+    wires = [(f"n{i}.node.y", f"n{(i + 1) % count}.node.u") for i in range(count)]
+    loop = CoSimulation(parts, wires, "jacobi", STEP, starts={"n0.node.x": 2.0})
+    result = loop.simulate(steps * STEP, record=["n0.node.y"])
+    assert result.statistics["loop"] == "compiled" and result.statistics["steps"] == steps
+    return result.statistics["stepping_time"], float(result["n0.node.y"][-1])
+
+
+def integration(path: Path, count: int, steps: int) -> Measured:
+    """The same number of steps of one such system without a master."""
+    simulator = cosim.Simulator(node().build(), integrator="integrators.explicit_euler", fixed_step=STEP)
+    simulator.initialize()
+    begun = time.perf_counter()
+    simulator.advance_to(steps * count * STEP)
+    return time.perf_counter() - begun, float("nan")
 
 
 def links(count: int, shape: str) -> list[tuple[str, str]]:
@@ -94,6 +121,8 @@ def peer(name: str, script: str) -> Callable[[Path, int, int], Measured]:
 OURS: dict[str, Callable[[Path, int, int], Measured]] = {
     "cosim, one signal recorded": lambda path, count, steps: ours(path, count, steps, "ring", ["n0.y"]),
     "cosim, everything recorded": lambda path, count, steps: ours(path, count, steps, "ring", None),
+    "cosim, systems of ours": systems,
+    "… their integration alone": integration,
     "cosim, a chain": lambda path, count, steps: ours(path, count, steps, "chain", ["n0.y"]),
 }
 OTHERS: dict[str, Callable[[Path, int, int], Measured]] = {

@@ -8,25 +8,36 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.foreign import integers_at, reals_at, table_at
+from cosim.compiled.walker import call_step
+from cosim.integration.layout import END
 from cosim.lowering.agenda import next_time, row_of
 from cosim.lowering.arrays import ARRAYS, Arrays
 from cosim.lowering.codes import GROW, REACHED, STEPPED
 from cosim.lowering.layout import (
     CAUSE,
     ENTRIES,
+    FINISHED,
+    FIRST,
     FIRST_ENTRY,
     HANDLED,
     JUMPED,
+    LAST,
+    MOTION,
     NOTHING,
     STAGE,
+    STEP,
     TIME,
+    TIME_ADVANCED,
+    UPDATES_DONE,
 )
-from cosim.lowering.realize import realize
-from cosim.lowering.run import advance_once
+from cosim.lowering.realize import DONE as STEP_DONE
+from cosim.lowering.realize import realize_here
+from cosim.lowering.run import BOTH_KINDS, advance_once
 from cosim.lowering.updates import SCHEDULED, TRIGGERED
 
-AHEAD, KEPT, KEPT_SIZE, KEPT_K, KEPT_K_SIZE, HEAD = range(2 * len(ARRAYS), 2 * len(ARRAYS) + 6)
-"""Whether the arrays are the present state; room for what a step may have to go back to."""
+AHEAD, SMOOTH, KEPT, KEPT_SIZE, KEPT_K, KEPT_K_SIZE, HEAD = range(2 * len(ARRAYS), 2 * len(ARRAYS) + 7)
+"""Whether the arrays are the present state; whether nothing but integration happens in a step; room for what
+a step may have to go back to."""
 
 INPUT_WIDTH = 3
 """Of an input: where in `d` its value and its slope lie, the stage that it leaves."""
@@ -114,6 +125,46 @@ def is_noteworthy(a):
     return found
 
 
+def smooth_steps(a, head, stop):
+    """Steps until `stop`, where nothing happens in them: as `advance_once`, without what is not there.
+
+    A call of a function that is compiled by itself hands over a hundred and fifty words.
+    """
+    kept = reals_at(head[KEPT], head[KEPT_SIZE])
+    if not stop > a.clock[TIME]:
+        return NOT_DONE
+    while a.clock[TIME] < stop:
+        if realize_here(a, MOTION) != 0:
+            return NOT_DONE
+        a.clock[JUMPED] = 0.0
+        copy(a.memory, kept, copy(a.y, kept, 0))
+        schedule = (
+            a.table,
+            a.ints,
+            a.program[FIRST],
+            a.program[LAST],
+            a.clock[TIME],
+            a.y,
+            a.p,
+            a.d,
+            a.k,
+            a.h,
+            a.c,
+        )
+        method = (a.coefficients, a.settings, a.memory, a.work, a.slots, stop, math.inf)
+        code = call_step(a.program[STEP], schedule + method)
+        if code != STEP_DONE:
+            copy_back(kept, copy_back(kept, 0, a.y), a.memory)
+            a.places[STAGE] = NOTHING
+            return NOT_DONE
+        a.clock[TIME] = a.work[END]
+        a.places[STAGE] = MOTION
+        a.agenda[UPDATES_DONE] = 0
+        a.agenda[TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[FINISHED] = 0
+    return DONE
+
+
 def called_step(handle, start, length, flag, first, second, third, fourth):
     """Advance to ``start + length``; DONE, or NOT_DONE: the Simulator has to go on from the present state.
 
@@ -124,6 +175,8 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
         return NOT_DONE
     a = arrays_of(head)
     stop = start + length
+    if head[SMOOTH] != 0:
+        return smooth_steps(a, head, stop)
     code = STEPPED
     while code == STEPPED:
         keep_step(a, head)
@@ -164,7 +217,7 @@ def called_get(handle, outputs, count, values, size):
         return NOT_DONE
     a = arrays_of(head)
     rows = integers_at(outputs, 1 + 2 * count)
-    if realize(a, rows[0]) != 0:
+    if realize_here(a, rows[0]) != 0:
         return NOT_DONE
     found = reals_at(values, count)
     for i in range(count):

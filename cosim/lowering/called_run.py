@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cosim.compiled.native import c_address
 from cosim.contracts.compiled_integrator import COUNTS, CompiledIntegrator
+from cosim.integration.projection import END, NORMALIZE
 from cosim.lowering import called, layout
 from cosim.lowering.arrays import ARRAYS
 from cosim.lowering.program import Program
@@ -56,6 +57,7 @@ class CalledRun:
         self._kept = np.zeros(max(1, kept))
         self._kept_k = np.zeros(self._arrays["k"].size + self._arrays["agenda"].size, dtype=np.int64)
         self._head = np.zeros(called.HEAD, dtype=np.int64)
+        self._head[called.SMOOTH] = self._is_smooth()
         self._head[called.KEPT : called.HEAD] = (
             *(self._kept.ctypes.data, self._kept.size),
             *(self._kept_k.ctypes.data, self._kept_k.size),
@@ -153,6 +155,13 @@ class CalledRun:
         if isinstance(integrator, CompiledIntegrator):
             integrator._counts += arrays["work"][COUNTS]
             arrays["work"][COUNTS] = 0.0
+
+    def _is_smooth(self) -> bool:
+        """Whether a step is nothing but integration."""
+        system, program, slots = self.program.system, self._arrays["program"], self._arrays["slots"]
+        counts = (layout.IN_STEPS, layout.HAS_SCHEDULE, layout.WITNESSES, layout.KINKS, layout.BREAKS)
+        free = not program[list(counts)].any() and slots[NORMALIZE] == slots[END]
+        return bool(free and system.ny > 0 and not system.has_updates)
 
     @property
     def _witnesses(self) -> NDArray[np.float64]:

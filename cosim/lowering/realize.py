@@ -42,6 +42,11 @@ UNBOUNDED = float("inf")
 
 @part("Ai>i")
 def realize(a, stage):
+    """As `realize_here`, compiled by itself."""
+    return realize_here(a, stage)
+
+
+def realize_here(a, stage):
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
     t = a.clock[TIME]
     if a.places[STAGE] < MOTION:
