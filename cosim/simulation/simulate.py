@@ -12,7 +12,7 @@ import numpy as np
 from cosim.errors import LookUpError, ModelError, SimulationError
 from cosim.matching import is_pattern, matches
 from cosim.simulation.checkpoint import Checkpoint
-from cosim.simulation.interrupt import interrupt_between_steps
+from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
 from cosim.simulation.result import Result
 from cosim.simulation.results_keeper import ResultsKeeper
 from cosim.simulation.simulator import Simulator
@@ -220,6 +220,15 @@ def simulate(
         if on_grid or state.time >= until or simulator.has_pending_updates:
             recorder.record(state)
 
+    def end(message: str) -> Result:
+        with uninterrupted():
+            result = recorder.result(simulator, message, wall.perf_counter() - began)
+            if checkpoint is not None:
+                if keeper is not None and len(result):  # first: who goes on from the State needs both
+                    keeper.write(result)
+                checkpoint.write(simulator.state)
+        return result
+
     message = ""
     try:
         with interrupt_between_steps() as check:
@@ -245,11 +254,9 @@ def simulate(
                 if recorder.times[-1] != simulator.state.time:
                     recorder.record(simulator.state)
             simulator.finish()
-    except (SimulationError, KeyboardInterrupt) as error:
-        result = recorder.result(simulator, str(error) or "interrupted", wall.perf_counter() - began)
-        error.result = result  # type: ignore[union-attr]
+    except BaseException as error:
+        result = end(str(error) or "interrupted")
+        if isinstance(error, (SimulationError, KeyboardInterrupt)):
+            error.result = result  # type: ignore[union-attr]
         raise
-    finally:
-        if checkpoint is not None:
-            checkpoint.write(simulator.state)
-    return recorder.result(simulator, message, wall.perf_counter() - began)
+    return end(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +25,34 @@ class ResumedResults:
         self._sink, self._path = sink, path
         self._earlier: cosim.Result | None = None
 
-    def go_on_from(self, time: float) -> str:
-        """Read what there is up to a checkpoint at `time` (s); what becomes of it, for the user."""
-        try:
-            earlier = self._sink.read(self._path) if self._path.exists() else None
-        except cosim.CosimError:
-            earlier = None
-        if earlier is None or not len(earlier) or not earlier.time[0] < time <= earlier.time[-1]:
+    def go_on_from(self, state: cosim.State, names: Sequence[str]) -> str:
+        """Read what there is up to a checkpoint; what becomes of it, for the user.
+
+        Parameters
+        ----------
+        state : State
+            The checkpoint.
+        names : sequence of str
+            What is going to be recorded.
+
+        Raises
+        ------
+        CosimError
+            The file has something else in it, which the results of this run would replace.
+        """
+        time = state.time
+        if not self._path.exists():
             return f"results begin at t = {time:.9g} s: {self._path} does not hold the run up to there"
-        self._earlier = earlier
+        try:
+            self._earlier = self._sink.read(self._path)
+            lacks = _what_lacks(self._earlier, state, names)
+        except cosim.CosimError as error:
+            lacks = str(error)
+        if lacks:
+            raise cosim.CosimError(
+                f"{self._path}: not the results of this run up to t = {time:.9g} s ({lacks}), and they would "
+                "be lost: name another file with -o"
+            )
         return f"results go on behind those up to t = {time:.9g} s in {self._path}"
 
     def joined(self, result: cosim.Result) -> cosim.Result:
@@ -43,16 +63,41 @@ class ResumedResults:
         earlier = self._earlier
         if earlier is None or not len(result):
             return result
-        if earlier.names != result.names or any(
-            earlier[name].shape[1:] != result[name].shape[1:] for name in result.names
-        ):
-            return result
         before, start = earlier.time < result.time[0], 0
         if not np.any(earlier.time == result.time[0]) and len(result) > 1:
             start = 1
         signals = {
-            name: np.concatenate([earlier[name][before], result[name][start:]]) for name in result.names
+            name: np.concatenate([earlier[name][before].reshape(-1, *after.shape[1:]), after[start:]])
+            for name, after in ((name, result[name]) for name in result.names)
         }
         times = np.concatenate([earlier.time[before], result.time[start:]])
         rest = (result.units, result.events, result.statistics, result.message, result.findings)
         return cosim.Result(times, signals, *rest)
+
+
+def _what_lacks(earlier: cosim.Result, state: cosim.State, names: Sequence[str]) -> str:
+    """Why results are not those of a run up to a State, "" when they can be."""
+    time, times = state.time, earlier.time
+    if list(earlier.names) != list(names):
+        return "other signals"
+    if not len(times) or times[0] >= time:
+        return "no points before"
+    spacing = float(np.diff(times).max()) if len(times) > 1 else 0.0
+    if time - times[-1] > spacing * (1.0 + 1e-9):  # a checkpoint may lie between two points of the output
+        return f"they end at t = {times[-1]:.9g} s"
+    state.realize(cosim.Stage.REPORT)
+    values = {name: np.asarray(state[name]) for name in names}
+    if any(earlier[name][0].size != value.size for name, value in values.items()):
+        return "other signals"
+    rows = np.flatnonzero(times == time)
+    if rows.size and not any(_same(earlier, row, values) for row in rows.tolist()):
+        return "other values there"
+    return ""
+
+
+def _same(earlier: cosim.Result, row: int, values: Mapping[str, np.typing.NDArray[np.float64]]) -> bool:
+    """Whether a row has these values."""
+    return all(
+        np.allclose(earlier[name][row].ravel(), value.ravel(), 1e-9, 1e-9, equal_nan=True)
+        for name, value in values.items()
+    )

@@ -81,7 +81,7 @@ class RunCommand(cosim.Command):
         try:
             result = resumed.joined(_simulate(model, settings, arguments, resumed))
         except (cosim.SimulationError, KeyboardInterrupt) as error:
-            partial = getattr(error, "result", None)
+            partial = _result_of(error)
             if partial is not None and arguments.trace:
                 print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
@@ -103,6 +103,14 @@ class RunCommand(cosim.Command):
         return 0
 
 
+def _result_of(error: BaseException | None) -> cosim.Result | None:
+    """What was recorded before an error; a second Ctrl-C may have come while the first was answered."""
+    found = None
+    while error is not None and found is None:
+        found, error = getattr(error, "result", None), error.__context__
+    return found
+
+
 def _simulate(
     model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, resumed: ResumedResults
 ) -> cosim.Result:
@@ -112,7 +120,8 @@ def _simulate(
         if arguments.resume is not None:
             state = cosim.read_checkpoint(system, arguments.resume)
             settings = {**settings, "state": state}
-            message = resumed.go_on_from(state.time)
+            names = cosim.choose_signals(system, settings.get("signals"))
+            message = resumed.go_on_from(state.copy(), names)
             if not arguments.quiet:
                 print(message, file=sys.stderr)
         if arguments.quiet:

@@ -3,6 +3,7 @@
 import itertools
 import logging
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -163,3 +164,32 @@ def test_a_kill_loses_nothing_but_the_last_seconds(tmp_path):
     last = path.read_text("utf-8").splitlines()[-1].split(",")
     assert 0.58 < float(last[0]) <= 0.62
     assert float(last[1]) > 0.0
+
+
+def test_a_second_ctrl_c_while_the_first_is_answered_loses_nothing(tmp_path):
+    done = []
+
+    class Slow(cosim.Checkpoint):
+        def write(self, state):
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append(("written", state.time))
+            super().write(state)
+
+    def stop(time):
+        if time > 0.5:
+            raise KeyboardInterrupt
+
+    system, path = system_of(ball=BouncingBall), tmp_path / "run.state"
+    with pytest.raises(KeyboardInterrupt) as caught:
+        cosim.simulate(
+            system,
+            until=2.0,
+            accuracy=1e-6,
+            progress=stop,
+            checkpoint=Slow(path),
+            keep=lambda result: done.append(("kept", result.time[-1])),
+        )
+    (first, kept), (second, written) = done
+    assert (first, second) == ("kept", "written") and kept <= written
+    assert caught.value.result.time[-1] == kept > 0.4
+    assert cosim.read_checkpoint(system, path).time == written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ class Ball(cosim.Component):
     height = cosim.position(unit="m", start=1.0)
     speed = cosim.speed(unit="m/s")
     bounces = cosim.discrete(dtype=int)
+    marks = cosim.discrete(shape=1)
 
     @cosim.kernel
     def derivatives(speed, height_dot, speed_dot):
@@ -127,6 +129,43 @@ def test_results_of_a_resumed_run_go_on_behind_those_before(
     assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", "-o", "other.csv"]) == 0
     assert "results begin at t = 0.7 s: other.csv does not hold" in capsys.readouterr().err
     assert sink.read(with_balls / "other.csv").time[0] == 0.7
+
+
+def test_a_checkpoint_between_two_points_of_the_output_is_resumed_without_a_gap(with_balls: Path) -> None:
+    grid = ["-q", "--fixed-step", "1 ms", "--integrator", "runge_kutta_4"]
+    model = with_balls / "grid.toml"
+    model.write_text((with_balls / "ball.toml").read_text() + 'output = { interval = "10 ms" }\n')
+    assert main(["run", "grid.toml", "--until", "0.5", "-o", "whole.csv", *grid]) == 0
+    assert main(["run", "grid.toml", "--until", "0.203", "--checkpoint", "part.state", *grid]) == 0
+    part = with_balls / "grid.csv"  # a kill leaves it so: up to 0.2 s
+    part.write_text("".join(part.read_text().splitlines(keepends=True)[:-1]))
+    assert main(["run", "grid.toml", "--until", "0.5", "--resume", "part.state", *grid]) == 0
+    sink = cosim.registry().get("result_sink", "workbench.csv")()
+    whole, joined = sink.read(with_balls / "whole.csv"), sink.read(part)
+    assert np.allclose(joined.time, whole.time, rtol=0.0, atol=1e-12)
+    assert np.allclose(joined["ball.height"], whole["ball.height"], rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda text: text[: len(text) // 3].rpartition("\n")[0] + "\n", "they end at t = "),
+        (lambda text: text.replace("ball.height", "ball.depth"), "other signals"),
+        (lambda text: text.rpartition("\n0.7,")[0] + "\n0.7" + 4 * ",9.0" + "\n", "other values there"),
+        (lambda text: "a letter\n", "the first column has to be"),
+    ],
+)
+def test_a_resumed_run_replaces_no_other_results(
+    with_balls: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[str], str], why: str
+) -> None:
+    grid = ["--fixed-step", "10 ms", "--integrator", "runge_kutta_4"]
+    assert main(["run", "ball.toml", "-q", "--until", "0.7", "--checkpoint", "half.state", *grid]) == 0
+    other = spoil((with_balls / "ball.csv").read_text())
+    (with_balls / "ball.csv").write_text(other)
+    assert main(["run", "ball.toml", "-q", "--until", "1.5", "--resume", "half.state", *grid]) == 2
+    message = capsys.readouterr().err
+    assert "not the results of this run up to t = 0.7 s" in message and why in message
+    assert (with_balls / "ball.csv").read_text() == other
 
 
 @pytest.mark.parametrize(
