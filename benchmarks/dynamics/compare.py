@@ -121,11 +121,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write the table and the plot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passes", type=int, default=3, help="the best of so many passes counts")
-    parser.add_argument("--peers", default=",".join(PEERS), help="some of the others, or none")
+    parser.add_argument("--peers", default=",".join(PEERS), help=f"of {', '.join(PEERS)}; or none")
     parser.add_argument("--table", type=Path, help="write the table as Markdown")
     parser.add_argument("--plot", type=Path, help="write the plot (.svg or .png)")
     options = parser.parse_args(arguments)
-    chosen = [name for name in options.peers.split(",") if name]
+    chosen = [name for name in options.peers.split(",") if name not in ("", "none")]
+    for name in chosen:
+        if name not in PEERS:
+            parser.error(str(cosim.LookUpError("peer", name, PEERS)))
     systems = {tree["name"]: build(tree) for tree in TREES}
     best: dict[str, dict[str, float]] = {name: {} for name in [OURS, *chosen]}
     versions = {OURS: cosim.__version__}
