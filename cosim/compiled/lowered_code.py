@@ -16,6 +16,8 @@ LETTERS = {"f": "double", "i": "i64", "v": "ptr"}
 ITEM = 8
 NAME = r'"[^"]+"|[-\w$.]+'
 SYMBOL = re.compile(f"@({NAME})")
+# Where the numbers of the arrays lie that a function takes together, as one argument `a`.
+TOGETHER = re.compile(r"ptr (?=[^,%]*%arg\.a\.\d+\.4[,)])")
 DEFINITION = re.compile(rf"^(?:define\b[^@]*)?@(?P<name>{NAME})(?:\(| = )", re.MULTILINE)
 
 
@@ -41,6 +43,14 @@ def without_target(text: str, symbol: str) -> str:
     text = re.sub(r" comdat(\(\$[^)]*\))?(?=[ ,\n])| *; preds = .*", "", text)
     labels: dict[str, str] = {}  # numba counts the functions that a process compiles; their names hold that
     return re.sub(r"_ZN\w+", lambda found: labels.setdefault(found[0], f"inlined{len(labels)}"), text)
+
+
+def apart(text: str) -> str:
+    """The text with what LLVM may know of arrays that are taken together: no two of them share memory."""
+    head = re.search(rf"^define .*@{PLACEHOLDER}\(.*$", text, re.MULTILINE)
+    if head is None:
+        return text
+    return text.replace(head[0], TOGETHER.sub("ptr noalias ", head[0]))
 
 
 def named(text: str, name: str) -> str:

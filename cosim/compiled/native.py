@@ -161,7 +161,8 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     digest = fingerprint(
         function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 6"
     )
-    return lowered_code.named(kernel_cache.text(digest, lambda: _lowered(function, signature)), name)
+    text = kernel_cache.text(digest, lambda: _lowered(function, signature))
+    return lowered_code.named(lowered_code.apart(text) if "A" in signature else text, name)
 
 
 def _lowered(function: types.FunctionType, signature: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.integration.projection import MOVE, PREPARE
 from cosim.lowering import layout
@@ -34,9 +35,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
         return {region_of(slot.offset) for slot in found if slot.array == "c" and slot.size}
 
     # Numbers that are no offsets are taken for some, too: that only leaves more to be computed.
-    looked_at = np.concatenate(
-        [np.arange(system.ny), slots, arrays["program"][layout.HEADER :], arrays["probe"]]
-    )
+    looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
     size = arrays["c"].size
     needed = {region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
     for i, block in enumerate(system.blocks):
@@ -53,3 +52,12 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
         else:
             needed |= regions(block, "reads", "adds")
     return alone[::-1]
+
+
+def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
+    listed = program.copy()
+    count, at = program[layout.ENTRIES], program[layout.ENTRIES_AT]
+    rows = listed[at : at + count * layout.ENTRY_WIDTH].reshape(-1, layout.ENTRY_WIDTH)
+    rows[:, [layout.BLOCK_OF, layout.TIMES_AT, layout.NEXT_AT]] = -1
+    return listed[layout.HEADER :]

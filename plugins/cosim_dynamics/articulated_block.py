@@ -19,15 +19,7 @@ from cosim_dynamics.articulated_inertias import (
     rigid,
     whole,
 )
-from cosim_dynamics.body_terms import (
-    DOFS,
-    FIRST_DOF,
-    PARENT,
-    REFERENCE,
-    X_GB,
-    missing_force,
-    put_acceleration,
-)
+from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, missing_force
 from cosim_dynamics.inertias import dot6, plus6, scaled6
 from cosim_dynamics.offsets import offset, put_six, six
 
@@ -35,13 +27,13 @@ from cosim_dynamics.offsets import offset, put_six, six
 #: inertia, 6 forces, 6 accelerations from u_dot; per degree of freedom 8 that the elimination leaves behind,
 #: the last of which is what it divides by.
 BODIES, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, ELIMINATED, CHANGES = range(8)
-#: Body: the columns of `body_terms`, these slots, and whether it carries others and is the last child of its
-#: parent (the first on the way from the tips toward Ground).
-V_GB, A_GB, CARRIES, LAST_CHILD = range(9, 13)
+#: Body: the columns of `body_terms`, whether it carries others, whether it is the last child of its parent
+#: (the first on the way from the tips toward Ground).
+CARRIES, LAST_CHILD = range(9, 11)
 #: Degree of freedom: its generalized force, its u_dot, and what the joint's own equation adds: a coefficient
 #: (or -1) and a constant.
 TAU, U_DOT, OWN, OWN_CONSTANT = range(4)
-WIDTH = 13
+WIDTH = 11
 
 #: Less than this part of the inertia left after elimination is rounding error.
 SINGULAR = 1e-15
@@ -50,7 +42,7 @@ SINGULAR = 1e-15
 def articulated_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
-    """Solve M u_dot = T - V by recursion and write u_dot and A_GB (of the body origin, in Ground).
+    """Solve M u_dot = T - V by recursion and write u_dot, and what it adds to the bodies' accelerations.
 
     Raises
     ------
@@ -129,13 +121,3 @@ def articulated_block(
             c[offset(ints[offset(table + dof * WIDTH) + U_DOT])] = x
             change = plus6(change, scaled6(x, six(c, offset(subspace + 6 * dof))))
         put_six(c, offset(changes + 6 * body), change)
-        put_acceleration(
-            c,
-            (change[0], change[1], change[2]),
-            (change[3], change[4], change[5]),
-            offset(biases + 6 * body),
-            offset(ints[row + REFERENCE]),
-            offset(ints[row + X_GB]),
-            offset(ints[row + V_GB]),
-            offset(ints[row + A_GB]),
-        )
