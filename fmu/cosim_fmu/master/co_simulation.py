@@ -58,6 +58,7 @@ class CoSimulation:
         ``("plant.felt", "controller.speed")``: output, input. Physical units are converted; a
         variable without a unit goes with any. With a linear transformation, ``{"from": "plant.felt",
         "to": "controller.speed", "factor": -1.0, "offset": 0.5}``; many at once as a bus (`Connection`).
+        From a calculated or another parameter to a parameter: its value at the start, passed on once.
     algorithm : str, class or MasterAlgorithm
         Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
     options : mapping of str to object, optional
@@ -123,7 +124,10 @@ class CoSimulation:
         _configure(self.participants, starts or {})
         self.descriptions = _describe(self.participants, problems)
         unknown = [name for name in participants if name not in self.descriptions]
-        self.links, faults = check_connections(self.descriptions, unknown, connections)
+        links, faults = check_connections(self.descriptions, unknown, connections)
+        given = {link: self.descriptions[link.target].variables[link.input].causality for link in links}
+        self.links = [link for link in links if given[link] != "parameter"]
+        self.parameter_links = [link for link in links if given[link] == "parameter"]
         self._values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions)]
         self.algorithm = _algorithm(algorithm, options or {}, problems)
@@ -235,7 +239,8 @@ class CoSimulation:
     def explain(self) -> str:
         """The calls of a communication step, and for each connection how late it is and why."""
         assert self.algorithm is not None
-        return explain(self.algorithm, self.order, self.links, self.every, self.step)
+        once = [f"  {link}: once, in initialization" for link in self.parameter_links]
+        return "\n".join([explain(self.algorithm, self.order, self.links, self.every, self.step), *once])
 
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack, inside: str) -> None:
         coupled.time = self.start
@@ -244,7 +249,7 @@ class CoSimulation:
             stack.callback(_close, participant)
             values = self._values[name]
             coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
-        make_consistent(coupled, self.descriptions, initializing=True)
+        make_consistent(coupled, self.descriptions, self.parameter_links)
         waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
         for name, participant in waiting.items():
             try:

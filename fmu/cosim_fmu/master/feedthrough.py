@@ -65,6 +65,8 @@ def instant_graph(
         if known_only and is_assumed(description, output):
             continue
         needs = direct_inputs(description, output, initializing=initializing)
+        if initializing:  # whatever is calculated may depend on every parameter
+            needs |= {n for p, n in graph if p == name and description.variables[n].causality == "parameter"}
         for port in graph:
             if port[0] == name and port[1] in needs and port not in outputs:
                 graph[port].append((name, output))

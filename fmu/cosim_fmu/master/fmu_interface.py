@@ -59,7 +59,8 @@ class FmuInterface:
         Its `extra` holds: "settable", names that take a start value; "unit_definitions", for each unit name
         that the FMU defines the exponents of kg m s A K mol cd rad, factor and offset to SI;
         "assumed_feedthrough", outputs whose dependencies the FMU does not tell; "only_once", the
-        identity of an FMU that may be instantiated once in a process, else "".
+        identity of an FMU that may be instantiated once in a process, else ""; "calculated", its calculated
+        parameters; "structural", parameters that decide the sizes of arrays.
     elements : dict of str to Element
         Elements of arrays are named ``matrix[1,2]``, counted from 1.
     version : str
@@ -177,6 +178,10 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
             "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
             "arrays": {name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
             "enumerations": _enumerations(shown, names),
+            "calculated": frozenset(
+                n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]
+            ),
+            "structural": frozenset(v.name for v in shown if v.causality == "structuralParameter"),
             "refused": {
                 name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))
             },

@@ -29,8 +29,7 @@ Vector = NDArray[np.float64]
 def make_consistent(
     coupled: CoupledParticipants,
     descriptions: Mapping[str, cosim.ParticipantDescription],
-    *,
-    initializing: bool = False,
+    parameters: Sequence[Link] | None = None,
 ) -> None:
     """Pass values along the connections until every input has its value and every output fits its inputs.
 
@@ -45,17 +44,19 @@ def make_consistent(
     ----------
     coupled : CoupledParticipants
     descriptions : mapping of str to ParticipantDescription
-    initializing : bool
-        The dependencies are those of initialization mode, which may be others than those of a run.
+    parameters : sequence of Link, optional
+        Connections of parameters. When they are given, the participants are in initialization mode, in
+        which the dependencies may be others than those of a run.
 
     Raises
     ------
     CoSimulationError
         A loop did not converge; names its path, the residuals, the iterations and why.
     """
-    graph = instant_graph(descriptions, coupled.links, known_only=False, initializing=initializing)
+    links = [*coupled.links, *(parameters or ())]
+    graph = instant_graph(descriptions, links, known_only=False, initializing=parameters is not None)
     outgoing: dict[Port, list[Link]] = {}
-    for link in coupled.links:
+    for link in links:
         outgoing.setdefault(link.start, []).append(link)
     for component in components(graph):
         path = closed_path(graph, component)

@@ -89,8 +89,12 @@ class ModelExchangeParticipant(FmuParticipant):
 
     @property
     def events(self) -> list[cosim.EventRecord]:
-        """What has happened inside since `initialize`; what was rolled back has not."""
-        return self._simulator.events if self._simulator is not None else []
+        """What has happened inside since `initialize`; what was rolled back has not.
+
+        An integrator step that the FMU was told of without wanting an event is none.
+        """
+        told = self._simulator.events if self._simulator is not None else []
+        return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
@@ -187,7 +191,7 @@ class ModelExchangeParticipant(FmuParticipant):
         fmu = super().save()
         if self._simulator is None:
             return _Saved(fmu, b"", True)
-        return _Saved(fmu, self.simulator.state.to_bytes(), False, len(self.events))
+        return _Saved(fmu, self.simulator.state.to_bytes(), False, len(self.simulator.events))
 
     def restore(self, token: Any) -> None:
         """Go back to a state that this instance saved."""
@@ -203,7 +207,7 @@ class ModelExchangeParticipant(FmuParticipant):
             return
         self._instance.asked_to_stop = False
         state = self.simulator.system.state_from_bytes(token.state)
-        events = self.events[: token.events]
+        events = self.simulator.events[: token.events]
         self._simulator = self._new_simulator(self.simulator.system, state)
         self._simulator.events.extend(events)
         if self._values:

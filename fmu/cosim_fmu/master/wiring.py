@@ -33,8 +33,8 @@ def check_connections(
     """Links of the connections that are right, and what is wrong with the others.
 
     Checked are existence (with the nearest name), causality, type, items of enumerations, physical unit,
-    shape, and that every input has one source. An output may feed many inputs; an array feeds an array of the
-    same shape, element by element.
+    shape, and that every input has one source. A parameter may feed a parameter. An output may
+    feed many inputs; an array feeds an array of the same shape, element by element.
 
     Parameters
     ----------
@@ -66,7 +66,10 @@ def check_connections(
             continue
         for part in parts:
             ends = []
-            for key, path, causality in (("from", part.start, "output"), ("to", part.end, "input")):
+            wanted = (
+                ("calculated", "parameter") if _is_parameter(descriptions, part.end) else ("output", "input")
+            )
+            for key, path, causality in zip(("from", "to"), (part.start, part.end), wanted, strict=True):
                 found, fault = _find_port(descriptions, unknown, path, causality)
                 if fault:
                     problems.append(problem(("connections", i, key), fault))
@@ -246,6 +249,12 @@ def check_last_step(
     return found
 
 
+def _is_parameter(descriptions: Descriptions, path: str) -> bool:
+    name, _, variable = path.partition(".")
+    known = descriptions[name].variables if name in descriptions else {}
+    return variable in known and known[variable].causality == "parameter"
+
+
 def _elements(descriptions: Descriptions, connection: Connection) -> list[Connection]:
     """A connection of whole arrays as those of their elements, row by row."""
     shapes, names = [], []
@@ -294,6 +303,12 @@ def _find_port(
         what = f"{causality or 'variable'} of {name}"
         return None, str(cosim.LookUpError(what, variable, fitting or variables))
     found = variables[variable]
+    if causality == "calculated":
+        if found.causality == "parameter" or variable in descriptions[name].extra.get("calculated", ()):
+            return (name, found), ""
+        return None, f"{path} is {_a(found.causality)}, but a parameter gets its value once, from a parameter"
+    if causality == "parameter" and variable in descriptions[name].extra.get("structural", ()):
+        return None, f"{path} decides the sizes of arrays: give it a start value instead of a connection"
     if causality and (reason := descriptions[name].extra.get("refused", {}).get(variable)):
         return None, f"{path} cannot be connected: {reason}"
     if causality == "output" and variable in descriptions[name].extra.get("readable", ()):
