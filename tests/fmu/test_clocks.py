@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from clocks3_fmu import make_clocks3
+from tempo3_fmu import make_tempo3
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
@@ -107,3 +108,30 @@ def test_what_clocks_cannot_do_is_refused(fmu: Path, tmp_path: Path, compiled: C
     with pytest.raises(CoSimulationError, match=r"ticks at t = 0\.1 s, inside the step.*cannot vary"):
         loop.simulate(1.0)
     assert CoSimulation({"m": stiff}, [], "jacobi", 0.05).simulate(1.0)["m.lates"][-1] == 3
+
+
+@pytest.mark.parametrize("step", [0.1, 1.0])
+def test_intervals_of_all_kinds(tmp_path: Path, compiled: Compiled, step: float) -> None:
+    """Each clock at its own instants, however many of them lie in one communication step."""
+    tempo = make_tempo3(tmp_path, compiled)
+    result = CoSimulation({"m": tempo}, [], "jacobi", step, starts={"m.period": 0.3}).simulate(1.0)
+    ticks = {name: [] for name in ("steady", "measured", "tuned", "growing")}
+    for event in result.events:
+        for handler in event.handler.split("."):
+            for name in handler.split(", "):
+                if name in ticks:
+                    ticks[name].append(event.time)
+    assert ticks["steady"] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert ticks["measured"] == pytest.approx([0.3, 0.6, 0.9])
+    assert ticks["tuned"] == pytest.approx([0.3, 0.6, 0.75, 0.9])  # its third tick, at 0.6 s, halves it
+    assert ticks["growing"] == pytest.approx([0.05, 0.15, 0.3, 0.5, 0.75])
+    counts = [result[f"m.{name}"][-1] for name in ("steadies", "measures", "tunes", "grown")]
+    at_start = (1, 1, 1, 0)  # periodic ones begin with a tick
+    assert counts == [n + len(times) for n, times in zip(at_start, ticks.values(), strict=True)]
+    assert result["m.last"][result.time == 0.75].tolist() == pytest.approx([0.6, 0.75])
+
+
+def test_an_interval_that_nobody_tells_is_refused_by_name(tmp_path: Path, compiled: Compiled) -> None:
+    tempo = make_tempo3(tmp_path, compiled, steady="")
+    with pytest.raises(cosim.CosimError, match="steady.*its interval is fixed, and the model description"):
+        CoSimulation({"m": tempo}, [], "jacobi", 0.1).simulate(1.0)

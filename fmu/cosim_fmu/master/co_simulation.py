@@ -28,6 +28,7 @@ from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.wiring import (
     check_abilities,
+    check_clocks,
     check_connections,
     check_copies,
     check_last_step,
@@ -129,7 +130,7 @@ class CoSimulation:
         self.links = [link for link in links if given[link] != "parameter"]
         self.parameter_links = [link for link in links if given[link] == "parameter"]
         self._values, more = check_starts(self.descriptions, unknown, starts or {})
-        problems += [*faults, *more, *check_copies(self.descriptions)]
+        problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
         self.algorithm = _algorithm(algorithm, options or {}, problems)
         problems += check_abilities(self.descriptions, self.algorithm)
         self.every, faults = check_steps(self.participants, steps or {}, self.step, self.algorithm)

@@ -60,7 +60,7 @@ class FmuInterface:
         that the FMU defines the exponents of kg m s A K mol cd rad, factor and offset to SI;
         "assumed_feedthrough", outputs whose dependencies the FMU does not tell; "only_once", the
         identity of an FMU that may be instantiated once in a process, else ""; "calculated", its calculated
-        parameters; "structural", parameters that decide the sizes of arrays.
+        parameters; "structural", parameters that decide the sizes of arrays; "clocks_without_interval", why.
     elements : dict of str to Element
         Elements of arrays are named ``matrix[1,2]``, counted from 1.
     version : str
@@ -181,6 +181,9 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
             "calculated": frozenset(
                 n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]
             ),
+            "clocks_without_interval": {
+                name: clock.refusal for name, clock in clocks.items() if events and clock.refusal
+            },
             "structural": frozenset(v.name for v in shown if v.causality == "structuralParameter"),
             "refused": {
                 name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))

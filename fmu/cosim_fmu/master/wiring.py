@@ -210,6 +210,15 @@ def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
     return problems
 
 
+def check_clocks(descriptions: Descriptions) -> list[WiringProblem]:
+    """A problem for each clock that has to tick by itself and does not say when."""
+    return [
+        problem(("participants", name), f"clock {clock} cannot tick: {reason}")
+        for name, description in descriptions.items()
+        for clock, reason in description.extra.get("clocks_without_interval", {}).items()
+    ]
+
+
 def check_abilities(
     descriptions: Descriptions, algorithm: cosim.MasterAlgorithm | None
 ) -> list[WiringProblem]:
