@@ -154,3 +154,20 @@ def test_inputs_follow_their_slopes(
     """The orders that theory gives participants which step exactly."""
     parts = {name: open_fmu(ball, name) for name in "ab"}
     assert order(parts, "h", algorithm, options) == pytest.approx(expected, abs=0.2)
+
+
+def test_rollback_without_continuous_inputs(ball: Path) -> None:
+    with zipfile.ZipFile(ball) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    push = b'name="push" valueReference="2" causality='
+    members["modelDescription.xml"] = members["modelDescription.xml"].replace(
+        push + b'"input"', push + b'"local"'
+    )
+    with zipfile.ZipFile(ball, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    parts = {name: open_fmu(ball, name) for name in "ab"}
+    links = [("a.bounces", "b.gear"), ("b.bounces", "a.gear")]
+    for algorithm in ("waveform_iteration", "adaptive_step"):
+        result = CoSimulation(parts, links, algorithm, 0.1, tolerance=1e-9).simulate(0.4, inside="nothing")
+        assert result["a.h"] == pytest.approx([height(t) for t in result.time], abs=1e-6)

@@ -202,7 +202,8 @@ class Fmi3Participant(FmuParticipant):
         self._time = time
         event, terminate, early = (fmi3Boolean() for _ in range(3))
         reached, slave = fmi3Float64(time), self._slave
-        never_back = fmi3Boolean(not self._states)
+        older = any(token.more is not None and token.more[0] < time for token in self._states)
+        never_back = fmi3Boolean(not older)
         answers = [byref(answer) for answer in (event, terminate, early, reached)]
         self._log.begin()
         try:

@@ -192,9 +192,9 @@ class FmuParticipant(cosim.Participant):
         if self._mode != "stepping":
             raise self._error(f"cannot step: the instance is {self._mode}")
         self._log.begin()
-        never_back = int(not self._states)
         try:
-            self._slave.fmi2DoStep(self._slave.component, time, self._size(size), never_back)
+            # the last one: "no state before this point is restored". Some take 0 for a step to be repeated
+            self._slave.fmi2DoStep(self._slave.component, time, self._size(size), 1)
         except Exception as error:
             if getattr(error, "status", None) != DISCARD:
                 raise self._failure(error) from error

@@ -136,7 +136,7 @@ class ModelExchangeParticipant(FmuParticipant):
         state = self.simulator.state
         continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
         others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in self._values})
-        if self._sloped or any(self._values[name] != value for name, value in continuous.items()):
+        if continuous and (self._sloped or any(self._values[n] != value for n, value in continuous.items())):
             self._sloped = False
             self._values.update({name: float(value) for name, value in continuous.items()})
             state["fmu.u"] = list(self._values.values())
