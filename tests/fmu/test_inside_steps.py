@@ -1,18 +1,20 @@
 """What is recorded between the communication points: both sides of events, values inside steps."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from box3_fmu import make_box3
 from clocks3_fmu import make_clocks3
-from in_a_process import ball, ball_participant
+from in_a_process import Ramp, ball, ball_participant
 from model3_fmu import make_model3
 
 import cosim
 from cosim_fmu import CoSimulation, ProcessParticipant
-from cosim_fmu.master import SystemParticipant
+from cosim_fmu.master import CoSimulationError, SystemParticipant
 
 Compiled = Callable[..., Path]
 LANDED = np.sqrt(2.0 / 9.81)
@@ -96,3 +98,24 @@ def test_integrator_steps_on_request() -> None:
     assert result["a.ball.height"] == pytest.approx(1.0 - 0.5 * 9.81 * result.time**2, abs=1e-9)
     with pytest.raises(cosim.ModelError, match="'nothing', 'events' or 'steps'"):
         CoSimulation({"a": ball()}, [], "jacobi", 0.3).simulate(0.3, inside="all")
+
+
+@pytest.mark.parametrize("points", [[(0.05, ["y"], [])], [(math.nan, ["y"], [1.0])], [None], 3])
+def test_a_participant_that_tells_nonsense_is_named(points: object) -> None:
+    class Teller(Ramp):
+        def inside(self) -> Any:
+            return points if self.time else []
+
+    with pytest.raises(CoSimulationError, match="at t = 0 s: a: "):
+        CoSimulation({"a": Teller()}, [], "jacobi", 0.1).simulate(0.2)
+
+
+def test_points_of_a_python_object_are_rows() -> None:
+    class Teller(Ramp):
+        def inside(self) -> Any:
+            return [(self.time - 0.05, ["y", "unknown"], [7.0, 8.0])] if self.time else []
+
+    result = CoSimulation({"a": Teller(), "b": Ramp(2.0)}, [], "jacobi", 0.1).simulate(0.2, record=["*.y"])
+    assert result.time == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2])
+    assert result["a.y"] == pytest.approx([0.0, 7.0, 0.1, 7.0, 0.2])
+    assert result["b.y"] == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])

@@ -167,11 +167,13 @@ class CoupledParticipants:
         self._ports = [(name, places[name, output]) for name, output in self._interface]
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
         self._tell_inside = {
-            name: tell for name, p in participants.items() if (tell := getattr(p, "inside", None)) is not None
+            name: tell for name, p in participants.items() if callable(tell := getattr(p, "inside", None))
         }
         together = all(d.extra.get("variable_step", True) for d in descriptions.values())
         together = together and all(every == 1 for every in self.every.values())
-        self._ticking: list[Any] = [p for p in participants.values() if hasattr(p, "next_tick") and together]
+        self._ticking: list[Any] = [
+            p for p in participants.values() if together and getattr(p, "ticks_by_time", False)
+        ]
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
@@ -225,7 +227,7 @@ class CoupledParticipants:
         """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
         for name, participant in self.participants.items():
             watch = getattr(participant, "watch", None)
-            if watch is not None:
+            if callable(watch):
                 self.guarded(name, watch, () if where == "nothing" else self.reads[name], where)
 
     def collect(self) -> None:
@@ -235,7 +237,7 @@ class CoupledParticipants:
 
     def _collect(self, name: str) -> None:
         tell = self._tell_inside.get(name)
-        for point in self.guarded(name, tell) if tell is not None else ():
+        for point in self.guarded(name, _checked, tell) if tell is not None else ():
             drive = self.drives.get(name)
             inputs = self.held[name] if drive is None else drive.at(point.time)
             self.inside.append(Inside(name, point, list(inputs)))
@@ -437,3 +439,12 @@ class CoupledParticipants:
     def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
         self.statistics.events += 1
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
+
+
+def _checked(tell: Callable[[], Sequence[cosim.InnerPoint]]) -> list[cosim.InnerPoint]:
+    """What a participant tells about its steps, if it makes sense."""
+    found = [cosim.InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
+    for point in found:
+        if not math.isfinite(point.time) or len(point.names) != len(point.values):
+            raise ValueError(f"inside answered {point!r}: a time and one value for each name are needed")
+    return found

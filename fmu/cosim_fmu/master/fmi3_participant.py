@@ -220,6 +220,11 @@ class Fmi3Participant(FmuParticipant):
         return self._after(event.value, terminate.value, early.value, reached.value, time, size)
 
     @property
+    def ticks_by_time(self) -> bool:
+        """Whether it has clocks with an interval."""
+        return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())
+
+    @property
     def next_tick(self) -> float:
         """When the next of its clocks with an interval ticks, s; infinite when none does."""
         return self._clocks.next_time if self._mode == "stepping" else math.inf
