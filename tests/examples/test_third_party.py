@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from native_tools import needs_compiler, own_platform
 
 import cosim
+from cosim.cli import main
 from cosim_mechanics import Multibody
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +89,27 @@ def test_an_fmu_carries_it_to_where_it_is_not_installed(acme: Any, tmp_path: Pat
     speed, file = ran.stdout.splitlines()[-1].split(maxsplit=1)
     assert float(speed) == pytest.approx(closed_form(UNTIL), rel=1e-8)
     assert str(acme.site) not in file
+
+
+@needs_compiler
+def test_it_becomes_machine_code(acme: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from fmpy import simulate_fmu
+
+    assert main(["describe", "acme.quadratic_damper"]) == 0
+    said = capsys.readouterr().out
+    assert "acme-dampers" in said and "N.s2/m2" in said and said.endswith("(native FMU): yes\n")
+    path = sliding_mass().export_fmu(
+        tmp_path / "mass.fmu",
+        native=True,
+        platforms=[own_platform()],
+        kind="cs",
+        outputs=["rail.speed"],
+        accuracy=1e-9,
+    )
+    with zipfile.ZipFile(path) as archive:
+        assert not [name for name in archive.namelist() if name.endswith(".py")]
+    found = simulate_fmu(str(path), stop_time=UNTIL, output_interval=0.05)
+    assert found["rail.speed"][-1] == pytest.approx(closed_form(UNTIL), rel=1e-7)
 
 
 def test_the_product_does_not_know_it() -> None:

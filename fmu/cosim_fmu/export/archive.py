@@ -8,6 +8,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import cosim
+
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -15,6 +17,25 @@ def read_archive(path: Path) -> dict[str, bytes]:
     """All files of a zip archive by name."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+
+
+def check_place(path: Path) -> None:
+    """Refuse a file that cannot be written, before the work is done.
+
+    Raises
+    ------
+    cosim.CosimError
+        It is a folder, or its own folder takes no files.
+    """
+    if path.is_dir():
+        raise cosim.CosimError(f"{path}: this is a folder; an FMU is a file")
+    folder = next(place for place in (path.parent, *path.parent.absolute().parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise cosim.CosimError(f"{path}: cannot be written ({reason}); choose another folder") from error
 
 
 def write_archive(path: Path, files: Mapping[str, bytes]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import cosim
 from cosim_fmu.export import slave
-from cosim_fmu.export.archive import read_archive, write_archive
+from cosim_fmu.export.archive import check_place, read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
 from cosim_fmu.export.documentation import documentation, needs_of_python
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
@@ -95,6 +95,7 @@ class PythonFmuExporter(cosim.Exporter):
         ``model.export_fmu("engine_mount.fmu", outputs=["engine.z", "felt"], step_size=1e-3)``
         """
         target = Path(path)
+        check_place(target)
         registry = RecordingRegistry(cosim.registry())
         with cosim.use_registry(registry):
             data = _model_data(model)

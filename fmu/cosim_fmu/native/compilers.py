@@ -153,9 +153,11 @@ def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) 
     missing = [name for name, compiler in chosen.items() if compiler is None]
     if missing:
         here = [name for c in available for name in c.platforms()]
-        text = "no C compiler here makes a library for it. " + (
-            f"The machine's own makes one for {', '.join(here)}. " if here else "There is none. "
-        )
+        text = "there is no C compiler here. "
+        if here:
+            text = (
+                f"no C compiler here makes a library for it: the machine's own does for {', '.join(here)}. "
+            )
         raise cosim.ModelError([cosim.Problem(f"platform {name}", text + INSTALL) for name in missing])
     return {name: compiler for name, compiler in chosen.items() if compiler is not None}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.export.archive import write_archive
+from cosim_fmu.export.archive import check_place, write_archive
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.run_settings import run_settings
 from cosim_fmu.native.compilers import Compiler, available_compilers, compilers_for, default_platforms
@@ -78,9 +78,10 @@ class NativeFmuExporter(cosim.Exporter):
         --------
         ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
         """
-        version, kinds = _version(fmi), None if kind is None else _kinds(kind)
-        chosen = chosen_platforms(list(default_platforms() if platforms is None else platforms))
+        target = Path(path)
+        version, kinds, chosen = _choices(fmi, kind, platforms)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
+        check_place(target)
         selections = {"inputs": inputs, "outputs": outputs, "parameters": parameters, "expose": expose}
         given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
         settings = run_settings(model, given, integrator, options)
@@ -94,9 +95,30 @@ class NativeFmuExporter(cosim.Exporter):
             "documentation/index.html": page.encode(),
             **_licence(),
         }
-        target = Path(path)
         write_archive(target, archive)
         return target
+
+
+def _choices(
+    fmi: int | str, kind: str | Sequence[str] | None, platforms: Sequence[str] | None
+) -> tuple[int, list[str] | None, list[Platform]]:
+    """What is to be written; all faults of the three together."""
+    problems: list[cosim.Problem] = []
+
+    def tried(choose: Callable[[], Any]) -> Any:
+        try:
+            return choose()
+        except cosim.ModelError as error:
+            problems.extend(error.problems)
+
+    found = (
+        tried(lambda: _version(fmi)),
+        tried(lambda: None if kind is None else _kinds(kind)),
+        tried(lambda: chosen_platforms(list(default_platforms() if platforms is None else platforms))),
+    )
+    if problems:
+        raise cosim.ModelError(problems)
+    return found
 
 
 def _version(given: int | str) -> int:

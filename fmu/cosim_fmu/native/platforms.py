@@ -72,7 +72,7 @@ def own_platform() -> str | None:
 def chosen_platforms(names: list[str]) -> list[Platform]:
     """The platforms of these names, each once; `ModelError` for all that do not exist."""
     problems = [
-        cosim.Problem("platforms", str(cosim.LookUpError("platform", name, list(PLATFORMS))))
+        cosim.Problem("platforms", f"'{name}' is none; there are {', '.join(PLATFORMS)}")
         for name in names
         if name not in PLATFORMS
     ]

@@ -1,0 +1,85 @@
+"""What is said when a native FMU cannot be made as asked: one line each, with what to do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from native_tools import needs_compiler, own_platform
+
+import cosim
+from cosim.cli import main
+from cosim_fmu.native.compilers import available_compilers
+
+pytestmark = needs_compiler
+
+
+@pytest.fixture
+def swing(tmp_path: Path) -> Path:
+    path = tmp_path / "swing.toml"
+    path.write_text('[model]\nname = "swing"\n[measures.wave]\ntype = "measures.sinusoid"\n', "utf-8")
+    return path
+
+
+@pytest.fixture
+def no_zig(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    available_compilers.cache_clear()
+    yield
+    available_compilers.cache_clear()
+
+
+@pytest.fixture
+def no_compiler(no_zig: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    available_compilers.cache_clear()
+
+
+def refused(swing: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """The lines on stderr of an export that is refused; nothing is left behind."""
+    target = swing.parent / "swing.fmu"
+    assert main(["export", str(swing), "-o", str(target), "--native", *words]) != 0
+    assert [p.name for p in swing.parent.iterdir()] == ["swing.toml"]
+    return capsys.readouterr().err.splitlines()
+
+
+def test_no_compiler_at_all(swing: Path, no_compiler: None, capsys: pytest.CaptureFixture[str]) -> None:
+    remedy = (
+        "there is no C compiler here. Install one for all platforms: pip install 'cosim-framework[native]'"
+    )
+    assert refused(swing, capsys) == [f"native: {remedy}"]
+    asked = refused(swing, capsys, "--platforms", "linux64,win64")
+    assert asked == [f"platform linux64: {remedy}", f"platform win64: {remedy}"]
+    with pytest.raises(cosim.ModelError, match="there is no C compiler here"):
+        cosim.Model.from_file(swing).export_fmu(swing.parent / "swing.fmu", native=True)
+
+
+def test_another_platform_without_ziglang(
+    swing: Path, no_zig: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = "darwin64" if own_platform() != "darwin64" else "win64"
+    (line,) = refused(swing, capsys, "--platforms", other)
+    assert line.startswith(f"platform {other}: ") and f"the machine's own does for {own_platform()}." in line
+    assert "pip install 'cosim-framework[native]'" in line
+
+
+def test_all_wrong_choices_at_once(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(swing, capsys, "--fmi", "1", "--kind", "cs,se", "--platforms", "mac,linux64") == [
+        "fmi: is '1', needs 2 or 3",
+        "kind: is se, needs cs, me or both",
+        "platforms: 'mac' is none; there are linux64, aarch64-linux, win64, darwin64",
+    ]
+    assert "none is named" in refused(swing, capsys, "--platforms", ",")[0]
+
+
+def test_places_that_take_no_file_are_noticed_before_the_work(swing: Path) -> None:
+    model = cosim.Model.from_file(swing)
+    for native in (True, False):
+        with pytest.raises(
+            cosim.CosimError, match=r"toml.x\.fmu: cannot be written \(.*choose another folder"
+        ):
+            model.export_fmu(swing / "x.fmu", native=native)
+        with pytest.raises(cosim.CosimError, match="this is a folder"):
+            model.export_fmu(swing.parent, native=native)
