@@ -4,9 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cosim
+from cosim_fmu.native.platforms import own_platform
 from cosim_fmu.validate.check_fmu import check_file, check_run
 
 Install = Callable[[Path], Any]
@@ -47,6 +49,14 @@ def test_machine_code_gives_the_bits_of_the_run_in_python(model: cosim.Model, tm
 
 
 @pytest.mark.thorough
-def test_nothing_is_found(model: cosim.Model, tmp_path: Path) -> None:
-    path = model.export_fmu(tmp_path / "native.fmu", native=True)
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_nothing_is_found_in_either_kind(model: cosim.Model, fmi: int, tmp_path: Path) -> None:
+    from fmpy import simulate_fmu
+    from fmpy.validation import validate_fmu
+
+    path = model.export_fmu(tmp_path / "native.fmu", native=True, platforms=[own_platform()], fmi=fmi)
+    assert validate_fmu(str(path)) == []
     assert [f for f in (*check_file(path), *check_run(path, timeout=300.0)) if f.severity == "error"] == []
+    for kind in ("CoSimulation", "ModelExchange"):
+        found = simulate_fmu(str(path), fmi_type=kind, stop_time=0.1, output_interval=0.005)
+        assert len(found) >= 20 and all(np.isfinite(found[name]).all() for name in found.dtype.names), kind

@@ -13,6 +13,7 @@ import pluggy
 import pytest
 from export_tools import export, oscillator
 from fmpy import read_model_description
+from native_tools import export_native, needs_compiler
 
 import cosim
 
@@ -47,10 +48,14 @@ def packages(folder: Path, modules: tuple[ModuleType, ...]) -> Path:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    "native", [pytest.param(True, marks=needs_compiler), False], ids=["native", "python"]
+)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_same_numbers_in(client: str, tmp_path: Path) -> None:
+def test_the_same_numbers_in(client: str, native: bool, tmp_path: Path) -> None:
     environment, script, size, by_reference, lacks = CLIENTS[client]
-    path = export(oscillator(), tmp_path / "oscillator.fmu")
+    path = (export_native if native else export)(oscillator(), tmp_path / "oscillator.fmu")
+    lacks = () if native else lacks
     references = {v.name: str(v.valueReference) for v in read_model_description(str(path)).modelVariables}
     words = [references[n] if by_reference else n for n in ("osc.force", *NAMES)]
     arguments = [path, packages(tmp_path / "packages", lacks), STEPS, size, words[0], FORCE, *words[1:]]
