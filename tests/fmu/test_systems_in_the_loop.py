@@ -53,6 +53,7 @@ def both(
     algorithm: str = "jacobi",
     until: float = 1.0,
     step: float = 1e-2,
+    inside: str = "nothing",
     **more: Any,
 ) -> cosim.Result:
     """The compiled loop against the loop in Python: values, events, messages, errors."""
@@ -62,7 +63,7 @@ def both(
         monkeypatch.setattr(compiled_loop, "LEAST_STEPS", least)
         loop, error = CoSimulation(make(), wires, algorithm, step, **more), ""
         try:
-            loop.simulate(until)
+            loop.simulate(until, inside=inside)
         except cosim.SimulationError as failed:
             error = str(failed)
         assert loop.result is not None
@@ -104,7 +105,7 @@ def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None
 LAW_WIRES = [(a.replace("controller.", "law."), b.replace("controller.", "law.")) for a, b in WIRES]
 
 
-@pytest.mark.parametrize("more", [{}, {"threads": 2}, {"steps": {"clock": 0.03}}])
+@pytest.mark.parametrize("more", [{}, {"inside": "events"}, {"threads": 2}, {"steps": {"clock": 0.03}}])
 def test_events_of_all_kinds(more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     result = both(monkeypatch, ball_and_clockwork, CROSSED, until=1.5, **more)
     kinds = {(event.cause.name, event.does) for event in result.events}
