@@ -18,7 +18,7 @@ NAMES = ["osc.x", "osc.acceleration", "osc.dissipated_energy"]
 STEPS, H = 50, 0.01
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [pytest.param(2, marks=pytest.mark.thorough), 3])
 def test_euler_by_a_host_in_c_is_euler_in_python(version: int, tmp_path: Path) -> None:
     model = cosim.Model("oscillator")
     model.add(Oscillator, "osc")
