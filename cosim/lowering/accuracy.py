@@ -8,7 +8,16 @@ from cosim.integration.layout import ACCURACY as METHOD_ACCURACY
 from cosim.integration.layout import SETTINGS_HEADER
 from cosim.lowering.calls import call_tune
 from cosim.lowering.codes import REACHED
-from cosim.lowering.layout import ABSOLUTE, ABSOLUTE_AT, ACCURACY, RELATIVE, RELATIVE_AT, TUNE
+from cosim.lowering.layout import (
+    ABSOLUTE,
+    ABSOLUTE_AT,
+    ACCURACY,
+    COEFFICIENTS,
+    HELD_COEFFICIENTS,
+    RELATIVE,
+    RELATIVE_AT,
+    TUNE,
+)
 
 
 def set_accuracy(a, accuracy):
@@ -22,5 +31,7 @@ def set_accuracy(a, accuracy):
     for i in range(a.program[ABSOLUTE]):
         a.settings[at + a.program[a.program[ABSOLUTE_AT] + i]] = SCALE * kept
     if a.program[TUNE] != 0:
-        call_tune(a.program[TUNE], (a.settings, a.coefficients))
+        call_tune(a.program[TUNE], (a.settings, a.coefficients[: a.program[COEFFICIENTS]]))
+    if a.program[TUNE] != 0 and a.program[HELD_COEFFICIENTS] != 0:
+        call_tune(a.program[TUNE], (a.settings, a.coefficients[a.program[HELD_COEFFICIENTS] :]))
     return REACHED

@@ -31,6 +31,8 @@ ARRAYS = (
     ("clock", "F", STATE),  # see `layout`
     ("work", "F", SCRATCH),  # of the integrator
     ("scratch", "F", SCRATCH),  # see `layout`
+    ("held_table", "T", CONSTANT),  # as `table`, where witnesses are held
+    ("held_ints", "I", SCRATCH),  # as `ints`, with what is held behind it
     ("probe", "I", SCRATCH),  # see `cosim.simulation.crossing`
     ("places", "I", SCRATCH),  # see `layout`
 )
@@ -64,6 +66,8 @@ class Arrays(NamedTuple):
     clock: Any
     work: Any
     scratch: Any
+    held_table: Any
+    held_ints: Any
     probe: Any
     places: Any
 

@@ -69,8 +69,10 @@ def arrays_of(head):
         reals_at(head[32], head[33]),
         reals_at(head[34], head[35]),
         reals_at(head[36], head[37]),
-        integers_at(head[38], head[39]),
+        table_at(head[38], head[39]),
         integers_at(head[40], head[41]),
+        integers_at(head[42], head[43]),
+        integers_at(head[44], head[45]),
     )
 
 

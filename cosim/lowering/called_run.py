@@ -48,7 +48,7 @@ class CalledRun:
     """
 
     def __init__(self, simulator: Simulator) -> None:
-        program = Program(simulator.system, simulator.integrator, None, simulator.state)
+        program = Program(simulator.system, simulator.integrator, None, simulator.state, "stop")
         program.require()
         self.program, self._simulator = program, simulator
         self._arrays = program.instance()

@@ -10,7 +10,7 @@ EVENT = 4
 FAILED = 10  # this and more: the run cannot go on; the state is the last good one
 FAILED_BLOCK, FAILED_STEP, FAILED_CONSTRAINTS, FAILED_HANDLER, FAILED_ANSWER, FAILED_SIGNALS = range(10, 16)
 FAILED_TIMER, FAILED_PERIOD, FAILED_HISTORY, FAILED_HOLD, FAILED_SIDE, FAILED_STILL = range(16, 22)
-FAILED_PAST, FAILED_STATE = 22, 23
+FAILED_PAST, FAILED_STATE, FAILED_LOOSE, FAILED_CRAWL = 22, 23, 24, 25
 
 SENTENCES = {
     REACHED: "The time was reached.",
@@ -31,5 +31,9 @@ SENTENCES = {
     FAILED_SIDE: "A witness stands on the wrong side at the start (which: places[WITNESS]).",
     FAILED_STILL: "Nothing here takes time: no states and no scheduled event; a finite time is needed.",
     FAILED_PAST: "The time that is asked for is in the past.",
+    FAILED_LOOSE: "The events of a witness do not end, and its handlers change nothing to hold it by "
+    "(which: places[WITNESS]).",
+    FAILED_CRAWL: "At this pace it would take more than ten thousand million steps: the system is extremely "
+    "stiff, or its events do not end (the state that changes fastest: places[FASTEST]).",
     FAILED_STATE: "The state that was put back is none of this program.",
 }

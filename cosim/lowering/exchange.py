@@ -6,9 +6,10 @@ import math
 
 from cosim.lowering.agenda import check_timers, follow_parameters, next_time, row_of
 from cosim.lowering.arrays import part
-from cosim.lowering.codes import EVENT, REACHED, TERMINATED
+from cosim.lowering.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.lowering.copies import different
 from cosim.lowering.histories import arrived_break, make_room, remember
+from cosim.lowering.holds import held_at, held_count
 from cosim.lowering.layout import (
     ARRIVED_Y,
     BEFORE,
@@ -28,6 +29,7 @@ from cosim.lowering.layout import (
     STATES_CHANGED,
     TIME,
     TIME_ADVANCED,
+    WITNESS,
     WITNESSES,
 )
 from cosim.lowering.realize import realize
@@ -40,7 +42,8 @@ from cosim.lowering.run import (
     start_step,
 )
 from cosim.lowering.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.lowering.witnesses import begin_watch, fire, has_crossed, level, memory_of, note, value
+from cosim.lowering.watched import memory_of, value
+from cosim.lowering.witnesses import begin_watch, fire, has_crossed, level, note
 from cosim.simulation.agenda import VALUE
 from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
@@ -145,6 +148,10 @@ def handle_events(a, t):
         code = end_step(a, PUBLISH_CAUSES)
         if code == 0:
             code = start_step(a)
+        if code == 0 and held_count(a) > 0:
+            # rates with what holds it would be another system than the one that is described
+            a.places[WITNESS] = held_at(a, 0)
+            code = FAILED_HOLD
     if code == 0:
         code = follow_parameters(a)
     if code == 0:

@@ -10,9 +10,11 @@ from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_HISTORY, GROW
 from cosim.lowering.copies import different
+from cosim.lowering.holds import has_held_derivatives
 from cosim.lowering.layout import (
     BLOCK,
     BREAKS,
+    CACHE,
     DENSE,
     END_FIRST,
     END_LAST,
@@ -48,7 +50,7 @@ from cosim.lowering.layout import (
     SWAPS_AT,
     TIME,
 )
-from cosim.lowering.realize import realize
+from cosim.lowering.realize import first_coefficient, last_coefficient, realize
 from cosim.system.history_buffer import (
     AFTER_ARRIVAL,
     BEFORE,
@@ -107,7 +109,7 @@ def look_again(a):
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     """
-    if a.program[PAST] == 0:
+    if a.program[PAST] == 0 or has_held_derivatives(a):
         a.places[STAGE] = min(a.places[STAGE], INSTANCE)
         return 0
     at = a.program[FOUND_AT]
@@ -203,12 +205,13 @@ def remember_inside(a):
     count = a.program[POINTS_INSIDE]
     y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
     caches = a.scratch[a.program[INNER_C] : a.program[INNER_C] + count * size]
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     for i in range(count):
         c = caches[i * size : i * size + size]
         time = start + (now - start) * (i + 1) / (count + 1)
-        for m in range(size):
+        for m in range(a.program[CACHE]):
             c[m] = a.c[m]
-        call_dense(a.program[DENSE], (time, a.coefficients, a.work, y, y))
+        call_dense(a.program[DENSE], (time, coefficients, a.work, y, y))
         status = walk(a.table, a.ints, a.program[FIRST], a.program[LAST], time, y, a.p, a.d, a.k, a.h, c)
         if status != 0:
             a.places[BLOCK] = status - 1
@@ -216,6 +219,7 @@ def remember_inside(a):
     for i in range(a.program[RINGS]):
         ring = a.program[a.program[RINGS_AT] + i]
         forget_after(a.h, a.k[ring : ring + RING], start)
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     for i in range(count):
         c = caches[i * size : i * size + size]
         time = start + (now - start) * (i + 1) / (count + 1)

@@ -25,8 +25,10 @@ from cosim.integration.layout import TUNE_SIGNATURE
 from cosim.lowering import entries, layout
 from cosim.lowering.accuracy import set_accuracy
 from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS, Arrays
+from cosim.lowering.held_tables import HeldTables
 from cosim.lowering.refusals import integrator_refusals, system_refusals
 from cosim.lowering.tables import Tables
+from cosim.simulation.sliding_field import sliding_field
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -68,7 +70,7 @@ class Program:
         Start contents, with numbers of functions in place of addresses.
     blocks : list of str
         For messages: what each row of the table is.
-    handlers, witnesses : list of str
+    handlers, witnesses, states : list of str
         Their paths, in the order of the tables.
     indicators : dict of str to (int, int)
         By path of a witness: where in `c` its value lies, and where in `clock` the level that counts as zero.
@@ -102,6 +104,7 @@ class Program:
         self.blocks: list[str] = []
         self.handlers: list[str] = []
         self.witnesses: list[str] = []
+        self.states = [system.paths_at("y", [i])[0] for i in range(system.ny)]
         self.indicators: dict[str, tuple[int, int]] = {}
         self._names: dict[int, str] = {}
         self.refusals: list[Problem] = [
@@ -136,13 +139,19 @@ class Program:
             return
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         mine = self.state._arrays
+        held = tables.held
+        behind = 0 if held is None else held.numbers
         made = {
             **{"table": system.table, "ints": system.ints, "watched": tables.watched},
+            **{"held_table": np.zeros((1, 3), dtype=np.int64) if held is None else held.table},
+            **{"held_ints": np.zeros(1, dtype=np.int64) if held is None else held.ints},
             **{"program": tables.program, "numbers": tables.numbers},
-            **{"coefficients": integrator._coefficients, "settings": integrator._settings},
-            **{"slots": integrator._slots, "memory": np.zeros(integrator.memory_size(system.ny))},
-            **{name: mine[name] for name in "ypdkhc"},
-            **{"agenda": tables.agenda, "clock": tables.clock, "work": integrator._work},
+            **{"coefficients": tables.coefficients, "settings": integrator._settings},
+            **{"slots": tables.slots, "memory": np.zeros(tables.memory)},
+            **{name: mine[name] for name in "ypdkh"},
+            **{"c": np.concatenate([mine["c"], np.zeros(behind)])},
+            **{"agenda": tables.agenda, "clock": tables.clock},
+            **{"work": np.concatenate([integrator._work, np.zeros(tables.work - integrator._work.size)])},
             **{"scratch": tables.scratch, "probe": tables.probe, "places": tables.places},
         }
         self.arrays = {name: np.ascontiguousarray(made[name]).copy() for name, _, _ in ARRAYS}
@@ -158,6 +167,8 @@ class Program:
         for i, (function, label, owners) in enumerate(listed):
             self._address("table", 3 * i, function, BLOCK_SIGNATURE, "block")
             self.blocks.append(f"{', '.join(owners)}: {label}" if owners else label)
+        if tables.held is not None:
+            self._list_held(tables.held, [function for function, _, _ in listed])
         for i, block in enumerate(tables.watched_blocks):
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         cls = type(integrator)
@@ -181,11 +192,23 @@ class Program:
             function = getattr(entries, f"lowered_{name}")
             self.functions[f"lowered_{name}"] = (function, ENTRY_SIGNATURE)
 
+    def _list_held(self, held: HeldTables, functions: list[Any]) -> None:
+        """The rows where witnesses are held: those of the system, some of them once more, and what holds."""
+        for i in range(len(functions)):
+            self._address("held_table", 3 * i, functions[i], BLOCK_SIGNATURE, "block")
+        for array, place, block in held.copies:
+            self._address(array, place, functions[block], BLOCK_SIGNATURE, "block")
+            if array == "held_table":
+                self.blocks.append(self.blocks[block])
+        self._address("held_table", 3 * (len(held.table) - 1), sliding_field, BLOCK_SIGNATURE, "block")
+        self.blocks.append("what holds witnesses whose events do not end")
+
     def _takes_accuracies(self, integrator: CompiledIntegrator) -> bool:
         """Whether `lowered_accuracy` makes the arrays those of an integrator with another accuracy."""
         accuracy = 0.37 * integrator.accuracy
         other = integrator.with_accuracy(accuracy)
         other._prepare(self.system)
+        tables = Tables(self.system, other, self.state, self.policy)
         mine = {name: array.copy() for name, array in self.arrays.items()}
         tune = type(integrator).tune_function
         if tune is not None:
@@ -193,8 +216,8 @@ class Program:
         set_accuracy(Arrays(**mine), accuracy)
         return bool(
             np.array_equal(mine["settings"], other._settings, equal_nan=True)
-            and np.array_equal(mine["coefficients"], other._coefficients, equal_nan=True)
-            and np.array_equal(mine["slots"], other._slots)
+            and np.array_equal(mine["coefficients"], tables.coefficients, equal_nan=True)
+            and np.array_equal(mine["slots"], tables.slots)
         )
 
     def _address(self, array: str, place: int, function: Any, signature: str, kind: str) -> None:

@@ -12,13 +12,30 @@ from cosim.integration.whole_way import whole_way
 from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_CONSTRAINTS, FAILED_STEP
+from cosim.lowering.holds import (
+    METHOD,
+    has_held_derivatives,
+    held_count,
+    note_derivatives,
+    realize_held,
+    uses_held_method,
+)
 from cosim.lowering.layout import (
     ALL,
     BEGIN,
     BLOCK,
+    CACHE,
+    COEFFICIENTS,
     COMPLETE,
     FIRST,
+    HELD_COEFFICIENTS,
+    HELD_FIRST,
+    HELD_LAST,
+    HELD_MEMORY,
+    HELD_SLOTS,
+    HOLDS,
     LAST,
+    MEMORY,
     MOTION,
     NOTHING,
     NQ,
@@ -29,6 +46,8 @@ from cosim.lowering.layout import (
     REMEMBERS,
     REPORTS,
     RESTART,
+    RESTORED,
+    SLOTS,
     SPARE,
     STAGE,
     STEP,
@@ -50,12 +69,18 @@ def realize_here(a, stage):
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
     t = a.clock[TIME]
     if a.places[STAGE] < MOTION:
-        first = a.program[ALL] if a.places[STAGE] == NOTHING else a.program[FIRST]
+        again = a.places[STAGE] == RESTORED and has_held_derivatives(a) and held_count(a) > 0
+        note_derivatives(a, 0)
+        first = a.program[ALL] if a.places[STAGE] <= NOTHING else a.program[FIRST]
         status = walk(a.table, a.ints, first, a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
             a.places[BLOCK] = status - 1
             return CODE_BLOCK
         a.places[STAGE] = MOTION
+        if again:
+            code = realize_held(a)
+            if code != 0:
+                return code
     if a.places[STAGE] < stage:
         first = a.program[LAST]
         status = walk(a.table, a.ints, first, a.program[REPORTS], t, a.y, a.p, a.d, a.k, a.h, a.c)
@@ -87,37 +112,86 @@ def assemble(a):
     return realize(a, MOTION)
 
 
+def first_coefficient(a):
+    """Where the numbers of the method begin: while witnesses are held they may be others."""
+    return 0 if not uses_held_method(a) else a.program[HELD_COEFFICIENTS]
+
+
+def last_coefficient(a):
+    """Where they end."""
+    return a.program[COEFFICIENTS] if not uses_held_method(a) else a.coefficients.shape[0]
+
+
+def first_slot(a):
+    """Where the integers of the method begin."""
+    return 0 if not uses_held_method(a) else a.program[HELD_SLOTS]
+
+
+def last_slot(a):
+    """Where they end."""
+    return a.program[SLOTS] if not uses_held_method(a) else a.slots.shape[0]
+
+
+def memory_size(a):
+    """How much of the method lies in the state."""
+    return a.program[MEMORY] if not uses_held_method(a) else a.program[HELD_MEMORY]
+
+
 def begin_integration(a):
     """The integrator's memory at the beginning of a run."""
-    return call_method(a, a.program[BEGIN], a.clock[TIME])
+    return call_method(a, a.program[BEGIN], a.clock[TIME], 0)
 
 
 def restart_integration(a):
     """After a jump."""
     a.places[STAGE] = MOTION
-    return call_method(a, a.program[RESTART], a.clock[TIME])
+    return call_method(a, a.program[RESTART], a.clock[TIME], 0)
+
+
+@part("Ai>i")
+def follow_holds(a, held):
+    """Where the memory of the method has another length while witnesses are held, begin anew; 0 or a code."""
+    before = memory_size(a)
+    a.clock[a.program[HOLDS] + METHOD] = float(held)
+    size = memory_size(a)
+    if size == before:
+        return 0
+    for m in range(size):
+        a.memory[m] = 0.0
+    return call_method(a, a.program[BEGIN], a.clock[TIME], held)
 
 
 @part("Af>i")
 def step(a, t_stop):
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
-    first = a.program[FIRST]
-    last = a.program[LAST]
+    held = 1 if held_count(a) > 0 else 0
+    table = a.table if held == 0 else a.held_table
+    ints = a.ints if held == 0 else a.held_ints
+    if (held != 0) != uses_held_method(a):
+        code = follow_holds(a, held)
+        if code != 0:
+            return code
+    first = a.program[FIRST] if held == 0 else a.program[HELD_FIRST]
+    last = a.program[LAST] if held == 0 else a.program[HELD_LAST]
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    memory = a.memory[: memory_size(a)]
+    slots = a.slots[first_slot(a) : last_slot(a)]
     t = a.clock[TIME]
     code = DONE
-    if a.y.shape[0] == 0 and a.slots.shape[0] == SLOTS_HEADER:
+    if a.y.shape[0] == 0 and slots.shape[0] == SLOTS_HEADER:
         code = whole_way(
-            a.table, a.ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c,
-            a.coefficients, a.settings, a.memory, a.work, a.slots, t_stop, UNBOUNDED,
+            table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c,
+            coefficients, a.settings, memory, a.work, slots, t_stop, UNBOUNDED,
         )  # fmt: skip
     else:
-        schedule = (a.table, a.ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
-        method = (a.coefficients, a.settings, a.memory, a.work, a.slots, t_stop, UNBOUNDED)
+        schedule = (table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
+        method = (coefficients, a.settings, memory, a.work, slots, t_stop, UNBOUNDED)
         code = call_step(a.program[STEP], schedule + method)
     if code != DONE:
         return method_failed(a, code)
     a.clock[TIME] = a.work[END]
     a.places[STAGE] = MOTION
+    note_derivatives(a, held)
     # updates at the end of a step change what dense output is completed from
     return complete(a) if a.program[REMEMBERS] != 0 else 0
 
@@ -125,7 +199,7 @@ def step(a, t_stop):
 @part("Af>i")
 def redo(a, t_event):
     """The last step again, ending at `t_event`."""
-    code = call_method(a, a.program[REDO], t_event)
+    code = call_method(a, a.program[REDO], t_event, 1 if held_count(a) > 0 else 0)
     a.clock[TIME] = a.work[END]
     a.places[STAGE] = MOTION
     if code == 0 and a.program[REMEMBERS] != 0:
@@ -138,14 +212,21 @@ def complete(a):
     """What dense output needs beyond the last step."""
     if a.program[COMPLETE] == 0:
         return 0
+    held = held_count(a) > 0
     n = a.y.shape[0]
     size = a.c.shape[0]
+    table = a.held_table if held else a.table
+    ints = a.held_ints if held else a.ints
+    first = a.program[HELD_FIRST] if held else a.program[FIRST]
+    last = a.program[HELD_LAST] if held else a.program[LAST]
     y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
     c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
-    for m in range(size):
+    for m in range(size if held else a.program[CACHE]):
         c[m] = a.c[m]
-    schedule = (a.table, a.ints, a.program[FIRST], a.program[LAST], a.clock[TIME], y, a.p, a.d, a.k, a.h, c)
-    method = (a.coefficients, a.settings, a.memory, a.work, a.slots)
+    schedule = (table, ints, first, last, a.clock[TIME], y, a.p, a.d, a.k, a.h, c)
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    slots = a.slots[first_slot(a) : last_slot(a)]
+    method = (coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots)
     status = call_redo(a.program[COMPLETE], schedule + method)
     if status == 0:
         return 0
@@ -153,11 +234,18 @@ def complete(a):
     return CODE_BLOCK
 
 
-@part("Aif>i")
-def call_method(a, address, t):
+@part("Aifi>i")
+def call_method(a, address, t, held):
     """Call a function of the integrator that has the signature of a step taken again."""
-    schedule = (a.table, a.ints, a.program[FIRST], a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
-    code = call_redo(address, schedule + (a.coefficients, a.settings, a.memory, a.work, a.slots))
+    first = a.program[FIRST] if held == 0 else a.program[HELD_FIRST]
+    last = a.program[LAST] if held == 0 else a.program[HELD_LAST]
+    table = a.table if held == 0 else a.held_table
+    ints = a.ints if held == 0 else a.held_ints
+    schedule = (table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    slots = a.slots[first_slot(a) : last_slot(a)]
+    method = (coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots)
+    code = call_redo(address, schedule + method)
     return method_failed(a, code) if code != DONE else 0
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED, LARGEST
+from cosim.integration.layout import FIXED, LARGEST, SETTINGS_HEADER
 from cosim.lowering.agenda import check_timers, follow_parameters, next_event_time, start_agenda
 from cosim.lowering.arrays import part
 from cosim.lowering.codes import (
+    FAILED_CRAWL,
     FAILED_HANDLER,
     FAILED_PAST,
     FAILED_PERIOD,
@@ -18,11 +19,21 @@ from cosim.lowering.codes import (
 )
 from cosim.lowering.copies import different, keep
 from cosim.lowering.histories import arrived_break, make_room, next_kink, remember, remember_step
+from cosim.lowering.holds import (
+    begin_candidates,
+    can_hold,
+    drop,
+    forget_holds,
+    held_count,
+    realize_held,
+    release,
+)
 from cosim.lowering.layout import (
     CHANGED,
     CHEAP,
     COMPLETED,
     DERIVATIVE,
+    FASTEST,
     FINISHED,
     HAS_SCHEDULE,
     IN_STEPS,
@@ -79,6 +90,8 @@ from cosim.simulation.continuous_phase import SLIVER
 from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
 
 BOTH_KINDS = 3  # of updates that wait for time to advance
+LOOKED_AFTER = 100_000  # steps; then it is asked
+MOST_STEPS = 1e10  # whether it would take more than that to the end
 
 
 def note_next_event(a):
@@ -106,6 +119,7 @@ def initialize(a, t):
     begin_answers(a)
     for i in range(a.agenda.shape[0]):
         a.agenda[i] = 0
+    forget_holds(a)
     code = make_room(a)
     if code == 0:
         code = start_agenda(a)
@@ -148,10 +162,29 @@ def advance(a, t):
     """Steps until `t`."""
     if not t >= a.clock[TIME]:
         return FAILED_PAST
+    start = a.clock[TIME]
+    steps = 0
     while True:
         code = advance_once(a, t)
         if code != STEPPED:
             return code
+        steps += 1
+        if steps % LOOKED_AFTER == 0 and (a.clock[TIME] - start) * MOST_STEPS < (t - start) * steps:
+            a.places[FASTEST] = fastest_state(a)
+            return FAILED_CRAWL
+
+
+def fastest_state(a):
+    """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
+    n = a.y.shape[0]
+    found = -1
+    largest = 0.0
+    for m in range(n):
+        rate = abs(a.c[m]) / max(abs(a.y[m]), a.settings[SETTINGS_HEADER + n + m])
+        if rate > largest:
+            largest = rate
+            found = m
+    return found
 
 
 def advance_once(a, t):
@@ -252,8 +285,14 @@ def start_step(a):
     at = a.program[DERIVATIVE]
     for m in range(a.y.shape[0]):
         a.scratch[at + m] = a.c[m]
+    if can_hold(a):
+        code = release(a)
+        if code != 0:
+            return code
     keep(a, a.program[STARTING], a.program[STARTING_K])
     list_pending(a)
+    if can_hold(a):
+        begin_candidates(a)
     a.places[CHANGED] = 0
     code = updates(a, UPDATE_CAUSES)
     if code == 0:
@@ -269,6 +308,8 @@ def start_step(a):
     code = remember(a, AFTER_EVENT, math.inf if same else 2.0)
     if code == 0:
         code = restart_integration(a)
+    if code == 0 and can_hold(a):
+        code = drop(a)
     if code == 0:
         code = turned(a)
     return code
@@ -293,6 +334,10 @@ def integrate(a, event_time, boundary):
         stop = start + fixed if boundary < event_time else event_time
     if a.y.shape[0] == 0 and min(stop, a.settings[LARGEST]) == math.inf:
         return FAILED_STILL
+    if held_count(a) > 0:
+        code = realize_held(a)
+        if code != 0:
+            return code
     code = step(a, min(stop, next_expected(a)))
     return trigger(a, start) if code == 0 else code
 

@@ -14,6 +14,8 @@ from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, CompiledIntegrator
 from cosim.errors import Problem
 from cosim.integration.own_past import points_inside
 from cosim.lowering import layout
+from cosim.lowering.held_tables import HeldTables
+from cosim.lowering.holds import ORDER, SWITCH_WIDTH
 from cosim.simulation.agenda import COLUMNS, LEVEL, Agenda, Entry
 from cosim.simulation.crossing import (
     POINTS as ROWS,
@@ -55,6 +57,12 @@ class Tables:
     watched : ndarray of int64, shape (blocks, 3)
     watched_blocks : list of int
         Which blocks of the system these are.
+    held : HeldTables or None
+        Where witnesses may be held.
+    coefficients, slots : ndarray
+        Of the method; behind them those that it has while witnesses are held, where they differ.
+    memory, work : int
+        Lengths that are enough for both.
     functions : list of (int, function, str)
         Places in `program`, and what has to be called there.
     refusals : list of Problem
@@ -69,6 +77,7 @@ class Tables:
         self.refusals: list[Problem] = []
         self._integers = [0] * layout.HEADER
         self._numbers = [math.nan if state.accuracy is None else state.accuracy]
+        self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
         self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
@@ -78,11 +87,15 @@ class Tables:
         self._handlers(integrator)
         self._witnesses(state, integrator, policy)
         self._memories()
-        self._rooms(integrator._work.size)
+        self.held = self._holds(integrator, policy)
+        self._methods(integrator)
+        self._rooms(self.work)
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
         self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + len(self.handlers), dtype=np.int64)
-        self.clock: Reals = np.zeros(self._integers[layout.WITNESS_MEMORY] + COLUMNS * len(self.witnesses))
+        remembered = self._integers[layout.WITNESS_MEMORY] + COLUMNS * len(self.witnesses)
+        kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
+        self.clock: Reals = np.zeros(remembered + kept)
         self.clock[layout.TIME] = state.time
         self.scratch: Reals = np.zeros(max(1, self._room["scratch"]))
         self.places: Integers = np.zeros(self._room["places"], dtype=np.int64)
@@ -91,6 +104,7 @@ class Tables:
         system, numbers = self.system, self._integers
         numbers[layout.FIRST], numbers[layout.LAST] = system.derivative_range
         numbers[layout.ALL] = system.block_range(Stage.INSTANCE, Stage.INSTANCE)[0]
+        numbers[layout.ACCELERATIONS] = system.block_range(Stage.ACCELERATION, Stage.ACCELERATION)[0]
         numbers[layout.REPORTS] = system.block_range(Stage.REPORT, Stage.REPORT)[1]
         numbers[layout.NQ], numbers[layout.NU] = system.nq, system.nu
         numbers[layout.ORDER] = integrator.order
@@ -114,7 +128,7 @@ class Tables:
         place = len(self._integers) + layout.ENTRY_WIDTH * len(rows)
         listed: list[int] = []
         for row, entry in zip(rows, entries, strict=True):
-            found = self._next(entry)
+            found = self._nexts[entry.index] = self._next(entry)
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
             listed += [number for values in found for number in values]
         self._table(layout.ENTRIES, rows)
@@ -130,6 +144,7 @@ class Tables:
         handler, row = entry.handler, [0] * layout.ENTRY_WIDTH
         row[layout.CAUSE], row[layout.DOES] = int(handler.cause), 1 + KINDS.index(handler.does)
         row[layout.BLOCK_OF], row[layout.FLAG] = entry.block, entry.flag
+        row[layout.PRIVATE] = int(entry.is_private)
         slots = self.system._assembly.layout.slots
         status = slots.get((entry.part, handler.name))
         row[layout.STATUS] = -1 if status is None else status.offset
@@ -174,7 +189,9 @@ class Tables:
                         f"a {entry.handler.does} handler that may change {argument.of}: "
                         f"{MAY[entry.handler.does]}",
                     )
-                found.append([target.offset, "ypdk".index(source.array), source.offset, target.size])
+                readable = int(f"{entry.part}.{argument.of}" in self.system.variables)
+                cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
+                found.append([*cells, readable])
         return found
 
     def _witnesses(self, state: State, integrator: CompiledIntegrator, policy: str) -> None:
@@ -227,11 +244,48 @@ class Tables:
         self._table(layout.FOUND, found)
         self._take(layout.FOUND_BEFORE, "scratch", len(found))
 
+    def _holds(self, integrator: CompiledIntegrator, policy: str) -> HeldTables | None:
+        """Rooms for held witnesses, where some may be held."""
+        numbers, witnesses = self._integers, self.agenda_of.witnesses
+        numbers[layout.CACHE] = self.system.new_cache().size
+        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + COLUMNS * len(witnesses)
+        updating = [e for e in self.agenda_of.entries if e.handler.witness and e.handler.does != "publish"]
+        if policy != "hold" or not updating:
+            return None
+        switchable = [0] * len(witnesses)
+        for entry in updating:
+            switchable[entry.flag] += sum(cells[3] for cells in self._nexts[entry.index] if cells[1])
+        held = HeldTables(self.system, integrator, witnesses, max(switchable))
+        numbers[layout.HELD_FIRST], numbers[layout.HELD_LAST] = len(self.system.table), len(held.table)
+        numbers[layout.HELD_ROW], numbers[layout.HOLDS_WIDTH] = held.row, held.width
+        numbers[layout.CANDIDATES_WIDTH] = self.system.ny + 1 + SWITCH_WIDTH * max(switchable)
+        return held
+
+    def _methods(self, integrator: CompiledIntegrator) -> None:
+        """The numbers of the method, and those that it has while witnesses are held."""
+        numbers, ny = self._integers, self.system.ny
+        other = integrator if self.held is None else self.held.method
+        self.coefficients, self.slots = integrator._coefficients, integrator._slots
+        numbers[layout.COEFFICIENTS], numbers[layout.SLOTS] = self.coefficients.size, self.slots.size
+        if not np.array_equal(self.coefficients, other._coefficients, equal_nan=True):
+            numbers[layout.HELD_COEFFICIENTS] = self.coefficients.size
+            self.coefficients = np.concatenate([self.coefficients, other._coefficients])
+        if not np.array_equal(self.slots, other._slots):
+            numbers[layout.HELD_SLOTS] = self.slots.size
+            self.slots = np.concatenate([self.slots, other._slots])
+        sizes = numbers[layout.MEMORY], numbers[layout.HELD_MEMORY] = (
+            integrator.memory_size(ny),
+            other.memory_size(ny),
+        )
+        self.memory, self.work = max(sizes), max(integrator._work.size, other._work.size)
+
     def _rooms(self, work: int) -> None:
         system, witnesses, entries = self.system, len(self.witnesses), len(self.handlers)
         arrays = system.start_arrays()
         kept = sum(arrays[name].size for name in "ypd")
-        cache, integers = system.new_cache().size, arrays["k"].size
+        plain, integers = system.new_cache().size, arrays["k"].size
+        cache = plain + (0 if self.held is None else self.held.numbers)
+        candidates = 0 if self.held is None else self._integers[layout.CANDIDATES_WIDTH] * witnesses
         inner = cache * self._integers[layout.POINTS_INSIDE] if self._integers[layout.REMEMBERS] else 0
         for place, size in (
             (layout.SPARE, 2 * system.ny),
@@ -247,6 +301,8 @@ class Tables:
             (layout.ENDS, 2 + 3 * witnesses),
             (layout.FORESEEN, 2 * witnesses),
             (layout.POINTS, ROWS * (1 + 2 * witnesses)),
+            (layout.TWIN_C, 0 if self.held is None else cache),
+            (layout.CANDIDATES, candidates),
             *((place, witnesses) for place in (layout.RATES_NOW, layout.BEFORE, layout.LOW, layout.NOW)),
         ):
             self._take(place, "scratch", size)

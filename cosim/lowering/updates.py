@@ -10,6 +10,7 @@ from cosim.lowering.arrays import part
 from cosim.lowering.codes import FAILED_ANSWER, FAILED_HANDLER, FAILED_SIGNALS
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.copies import keep, take_over
+from cosim.lowering.holds import can_hold, note_changes
 from cosim.lowering.layout import (
     BACKUP,
     BACKUP_K,
@@ -180,6 +181,8 @@ def handle(a, cause, does):
             if does != PUBLISH:
                 return FAILED_HANDLER
         elif severity > 0:
+            if can_hold(a):
+                note_changes(a, row)
             write_results(a, row)
     if writes == 1:
         take_over(a, a.program[WORKING], a.program[WORKING_K])

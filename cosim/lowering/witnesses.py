@@ -11,13 +11,15 @@ from cosim.integration.layout import FIXED, LARGEST, NEXT_STEP
 from cosim.integration.layout import START as STEP_START
 from cosim.lowering.agenda import row_of
 from cosim.lowering.arrays import part
-from cosim.lowering.calls import call_forecast, call_rates, call_search
+from cosim.lowering.calls import call_forecast, call_search
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_HOLD, FAILED_SIDE
+from cosim.lowering.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held
 from cosim.lowering.layout import (
     ACCURACY,
     BEFORE,
     BLOCK,
+    CACHE,
     CAUSE,
     CHEAP,
     CROSSED,
@@ -38,22 +40,18 @@ from cosim.lowering.layout import (
     PROBED_C,
     PROBED_Y,
     PUBLISH,
-    RATES,
     RATES_NOW,
     SEARCH,
     STARTING,
     STOP_AT,
-    TELL,
     TIME,
     WATCHED_AT,
     WITNESS,
-    WITNESS_MEMORY,
-    WITNESS_WIDTH,
     WITNESSES,
-    WITNESSES_AT,
 )
-from cosim.lowering.realize import complete, redo
+from cosim.lowering.realize import complete, first_coefficient, last_coefficient, redo
 from cosim.lowering.updates import TRIGGERED
+from cosim.lowering.watched import direction_of, is_condition, look, memory_of, value
 from cosim.simulation.agenda import COLUMNS, DOUBT, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE
 from cosim.simulation.continuous_phase import (
     AIM,
@@ -71,26 +69,6 @@ from cosim.simulation.witness import BOTH, FALLING, RISING
 from cosim.simulation.witness_watch import LEAVING, MOST_REPEATS, NEAR
 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
-
-
-def value(a, i):
-    """Present value of a witness."""
-    return a.c[a.probe[HEADER + 3 * i]]
-
-
-def memory_of(a, i):
-    """Where in `clock` the memory of a witness starts."""
-    return a.program[WITNESS_MEMORY] + COLUMNS * i
-
-
-def direction_of(a, i):
-    """Which way it has to cross, whether it is held or not."""
-    return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i]
-
-
-def is_condition(a, i):
-    """Whether it is true or false instead of a number that varies."""
-    return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i + 1] != 0
 
 
 def has_crossed(a, i, before, after):
@@ -131,8 +109,8 @@ def forget_expected(a):
 
 
 def foresees(a):
-    """Whether steps may be made to end where an event is foreseen."""
-    return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0
+    """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
+    return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0 and held_count(a) == 0
 
 
 def next_expected(a):
@@ -149,6 +127,7 @@ def next_expected(a):
 @part("A>v")
 def begin_watch(a):
     """At the start of a step: the witnesses, and the levels that they are compared with."""
+    leave_out_held(a)
     for i in range(a.program[WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
@@ -164,26 +143,6 @@ def begin_watch(a):
 def level(a, i):
     """The value that counts as zero."""
     return a.scratch[a.program[LEVELS] + 2 * i]
-
-
-@part("Af>v")
-def look(a, spacing):
-    """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
-    n = a.y.shape[0]
-    size = a.c.shape[0]
-    count = a.program[WITNESSES]
-    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
-    out = a.scratch[a.program[RATES_NOW] : a.program[RATES_NOW] + count]
-    for m in range(size):
-        c[m] = a.c[m]
-    state = (a.y, a.p, a.d, a.k, a.h, a.c)
-    status = call_rates(
-        a.program[RATES], (a.watched, a.ints, a.clock[TIME]) + state + (a.probe, y, c, spacing, out)
-    )
-    if status != 0:
-        for i in range(count):
-            out[i] = math.nan
 
 
 def isolation_window(a):
@@ -244,6 +203,7 @@ def trigger(a, start):
     if located:
         fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
     note(a)
+    note_held(a)
     return 0
 
 
@@ -259,10 +219,11 @@ def search(a, start, stop, window):
     ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 2 * count]
     levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
     points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
-    for m in range(size):
+    for m in range(a.program[CACHE]):
         c[m] = a.c[m]
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     state = (a.p, a.d, a.k, a.h, y, c)
-    method = (a.coefficients, work, levels, ends, points)
+    method = (coefficients, work, levels, ends, points)
     lengths = (max(CLOSER * window, 4.0 * spacing_of(abs(stop))), DIFFERENCE * (stop - start))
     schedule = (a.watched, a.ints, start, stop)
     found = call_search(a.program[SEARCH], schedule + state + (a.probe,) + method + lengths)
@@ -413,6 +374,7 @@ def jumps(a):
     """Which witnesses crossed because somebody wrote to the state since the last step, into CROSSED."""
     found = False
     forget_expected(a)
+    drop_moved(a)
     for i in range(a.program[WITNESSES]):
         before = a.clock[memory_of(a, i) + VALUE]
         now = value(a, i)
@@ -478,7 +440,13 @@ def turned(a):
         guarded = is_turned and near and one_way and not is_condition(a, i)
         a.clock[at + LEVEL] = now if guarded else 0.0
         a.clock[at + GUARD] = side if guarded else 0.0
-        if a.clock[at + REPEATS] == MOST_REPEATS and a.program[POLICY] != TELL:
+        if a.clock[at + REPEATS] == MOST_REPEATS and a.program[POLICY] == STOP_AT:
             a.places[WITNESS] = i
             return FAILED_HOLD
+        if a.clock[at + REPEATS] == MOST_REPEATS and can_hold(a):
+            # where rounding decided about the last event, its push may point the wrong way
+            sign = 1.0 if (rate_now - rate) * side >= 0.0 else -1.0
+            code = hold(a, i, side, sign)
+            if code != 0:
+                return code
     return 0

@@ -162,6 +162,9 @@ class WitnessWatch:
         twin, isolation = state.copy(), self.isolation
         for name, array in before.items():
             twin._arrays[name][:] = array
+        for ring in self.system.rings:  # what histories hold has grown since
+            part = slice(ring.offset, ring.offset + ring.size)
+            twin._arrays["k"][part] = state._arrays["k"][part]
         twin.invalidate(Stage.INSTANCE, "the State before handlers")
         self.system.realize(twin, Stage.ACCELERATION)
         values, rates = isolation.values(twin), isolation.rates(twin)

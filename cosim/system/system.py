@@ -419,6 +419,11 @@ class System:
             raise StateError(f"{path}: it is computed and cannot be set")
         return signal.slot
 
+    def course_offsets(self, path: str) -> tuple[int, int]:
+        """Where in d the slope of one element of an input of the system lies, and since when it runs."""
+        slope, since = self._course_slots(path, self.signal(path))
+        return slope.offset, since.offset
+
     def write_slope(self, state: State, path: str, slope: Any) -> None:
         """Let an input of the system run along a line, from its value at the present time on.
 

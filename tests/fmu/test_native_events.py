@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from export_random import Lag, Sampler, Swing
 from export_tools import running
+from held_parts import Relay, Shaken
 from native_tools import InProcess, export_native, needs_compiler
 from test_native_fuzz import SANITIZERS, arguments, build
 
@@ -75,6 +76,41 @@ def test_the_tolerance_of_the_host_is_the_accuracy(path: Path) -> None:
         fmu.slave.setFMUState(fmu.slave.deserializeFMUState(state))
         fmu.steps(31, 60)
         assert fmu["swing.angle"] == here["swing.angle"]
+
+
+def test_inputs_run_along_the_slopes_that_the_host_gives(path: Path) -> None:
+    here = InProcess(busy(), MERSON, 1e-6).start()
+    push = here.variables["swing.push"].path
+    shown = [name for name, variable in here.variables.items() if variable.type == "Real"]
+    with running(path) as fmu:
+        assert fmu.description.coSimulation.canInterpolateInputs
+        references = [fmu.references["swing.push"]]
+        fmu.start()
+        for i in range(60):
+            if i % 3 == 0:  # else it runs on
+                fmu["swing.push"] = here["swing.push"] = math.sin(0.4 * i)
+            if i % 5 != 2:
+                slope = 20.0 * math.cos(0.4 * i)
+                fmu.slave.setRealInputDerivatives(references, [1], [slope])
+                here.system.write_slope(here.state, push, slope)
+            fmu.steps(i, i + 1)
+            here.advance(i * 0.01 + 0.01)
+            assert [fmu[name] for name in shown] == [here[name] for name in shown]
+            if i == 30:
+                state = fmu.slave.serializeFMUState(fmu.slave.getFMUState())
+        expected = [fmu[name] for name in shown]
+        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(state))
+        for i in range(31, 60):
+            if i % 5 != 2:  # the other way round: a slope for this instant is meant for its value
+                fmu.slave.setRealInputDerivatives(references, [1], [20.0 * math.cos(0.4 * i)])
+            if i % 3 == 0:
+                fmu["swing.push"] = math.sin(0.4 * i)
+            fmu.steps(i, i + 1)
+        assert [fmu[name] for name in shown] == expected
+        for order, wrong in ((2, references), (1, [fmu.references["swing.angle"]])):
+            with pytest.raises(Exception, match="fmi2SetRealInputDerivatives failed"):
+                fmu.slave.setRealInputDerivatives(wrong, [order], [1.0])
+        assert "straight lines" in fmu.messages[0] and "it is no input" in fmu.messages[1]
 
 
 class Importer:
@@ -155,6 +191,27 @@ def test_model_exchange_with_events(path: Path) -> None:
     assert found["swing.kicks"][-1] == here["swing.kicks"] >= 1
     assert found["swing.angle"][-1] == pytest.approx(here["swing.angle"], abs=1e-5)
     assert found["sampler.total"][-1] == pytest.approx(here["sampler.total"], rel=1e-3)
+
+
+def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tmp_path: Path) -> None:
+    model = cosim.Model("resting")
+    model.add(Relay, "relay")
+    model.add(Shaken, "shaken")
+    here = InProcess(model, MERSON, 1e-6).start()
+    with running(export_native(model, tmp_path / "resting.fmu", kind="cs")) as fmu:
+        fmu.start()
+        for i in range(24):
+            fmu.steps(i, i + 1, 0.1)
+            here.advance(0.1 * i + 0.1)
+            assert fmu.all() == here.all()
+            if i == 18:  # both are held
+                state, there = fmu.slave.serializeFMUState(fmu.slave.getFMUState()), fmu.all()
+        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(state))
+        assert fmu.all() == there
+        fmu.steps(19, 24, 0.1)
+        assert fmu.all() == here.all()
+    assert here.simulator is not None
+    assert [f.kind for f in here.simulator.findings if f.kind == "held"] == ["held"] * 2
 
 
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
+from zipfile import ZipFile
 
 import pytest
 from export_parts import Oscillator
@@ -96,6 +98,37 @@ def test_event_mode_and_intermediate_update_with_early_return(slave: Any) -> Non
     slave.enterStepMode()
 
 
+def test_inputs_that_are_set_inside_a_step(slave: Any, path: Path) -> None:
+    from fmpy.fmi3 import fmi3IntermediateUpdateCallback
+
+    with ZipFile(path) as archive:
+        root = ElementTree.fromstring(archive.read("modelDescription.xml"))
+    shown = {v.get("name") for v in root.iter("Float64") if v.get("intermediateUpdate") == "true"}
+    assert {"osc.force", "osc.position"} <= shown and "osc.mass" not in shown
+    force, seen = slave.references["osc.force"], []
+
+    def update(
+        environment: Any, time: float, wanted: bool, got: bool, done: bool, can: bool, asks: Any, end: Any
+    ) -> None:
+        assert wanted and got and done
+        slave.setFloat64([force], [math.sin(40.0 * time)])
+        seen.append(time)
+
+    slave.instantiate(intermediateUpdate=fmi3IntermediateUpdateCallback(update))
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    slave.doStep(0.0, 0.5)
+    here = InProcess(oscillator(), MERSON, 1e-6).start()
+    assert here.simulator is not None
+    times = []
+    while here.state.time < 0.5:
+        here.simulator.step(0.5)
+        here["osc.force"] = math.sin(40.0 * here.state.time)
+        times.append(here.state.time)
+    assert seen == times and len(times) > 5
+    assert slave.getFloat64([slave.references[name] for name in here.variables]) == here.all()
+
+
 def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> None:
     slave.instantiate(loggingOn=True)
     library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
@@ -110,6 +143,8 @@ def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> No
     for mode in ("Configuration", "Event", "ContinuousTime", "Step"):
         assert getattr(library, f"fmi3Enter{mode}Mode")(instance) == 3
     assert library.fmi3SetFMUState(instance, None) == 3
+    adjoint = (references, two, references, two, numbers, two, numbers, two)
+    assert library.fmi3GetAdjointDerivative(instance, *adjoint) == 3
     assert library.fmi3GetFloat64(None, references, two, numbers, two) == 3
 
 

@@ -56,7 +56,12 @@ def test_witnesses(integrator: str, options: dict[str, float]) -> None:
 
 
 def test_events_without_end_are_told_by_a_code() -> None:
-    run = LoweredRun(system_of(Ball, restitution=0.5), "integrators.dormand_prince_853", accuracy=1e-6)
+    run = LoweredRun(
+        system_of(Ball, restitution=0.5),
+        "integrators.dormand_prince_853",
+        accuracy=1e-6,
+        endless_events="stop",
+    )
     assert run.call("initialize") == codes.REACHED
     assert run.call("advance", 3.0) == codes.FAILED_HOLD
     assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "ball.floor"

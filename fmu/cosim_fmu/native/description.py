@@ -36,7 +36,7 @@ KINDS = {
         "me": ("ModelExchange", COMMON2),
         "cs": (
             "CoSimulation",
-            {**COMMON2, "canHandleVariableCommunicationStepSize": "true", "canInterpolateInputs": "false"},
+            {**COMMON2, "canHandleVariableCommunicationStepSize": "true", "canInterpolateInputs": "true"},
         ),
     },
     3: {

@@ -59,8 +59,12 @@ def fmi3_description(
     root.append(default_experiment(interface))
     reference = {v.name: i for i, v in enumerate(interface.variables)}
     variables = SubElement(root, "ModelVariables")
+    steps = any(kind.get("providesIntermediateUpdate") == "true" for kind in root.iter("CoSimulation"))
     for variable in interface.variables:
-        variables.append(_variable(variable, reference))
+        element = _variable(variable, reference)
+        if steps and variable.causality in ("input", "output", "local"):
+            element.set("intermediateUpdate", "true")
+        variables.append(element)
     variables.append(_time(interface.variables))
     root.append(_structure(interface.variables, reference, event_indicators))
     return as_text(root)

@@ -50,6 +50,7 @@ PLACES = {
     "places_stage": layout.STAGE,
     "places_needed": layout.NEEDED,
     "nothing": layout.NOTHING,
+    "restored": layout.RESTORED,
     "terminated": TERMINATED,
     "full": GROW,
     "event_happened": EVENT,
@@ -179,16 +180,17 @@ def _starts(program: cosim.Program) -> list[str]:
 def _variables(model: NativeModel, names: list[str]) -> str:
     rows = []
     for variable in model.interface.variables:
-        array, offset = variable.array, variable.offset
+        array, offset, course = variable.array, variable.offset, (-1, -1)
         if variable.causality == "input":  # in the cache lies a copy
             slot = model.program.system.written_slot(variable.path)
             array, offset = slot.array, slot.offset
-        rows.append(_variable_row(variable, names.index(array), offset))
-    rows.append(f'{{"time", -1, 0, REAL, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0}}')
+            course = model.program.system.course_offsets(variable.path)
+        rows.append(_variable_row(variable, names.index(array), offset, course))
+    rows.append(f'{{"time", -1, 0, -1, -1, REAL, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0}}')
     return _table("Variable", "variables", rows)
 
 
-def _variable_row(variable: FmuVariable, array: int, offset: int) -> str:
+def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[int, int]) -> str:
     settable = {"input": "INPUT", "parameter": "TUNABLE"}.get(variable.causality)
     if settable is None:
         settable = "UNTIL_STARTED" if variable.is_settable else "NEVER"
@@ -198,6 +200,7 @@ def _variable_row(variable: FmuVariable, array: int, offset: int) -> str:
         c_text(variable.name),
         str(array),
         str(offset),
+        *map(str, course),
         variable.type.upper(),
         settable,
         str(int(variable.array == "c" and variable.causality != "input")),
@@ -225,6 +228,7 @@ def _failures(program: cosim.Program) -> dict[int, tuple[str, int | None, Sequen
         "BLOCK": (layout.BLOCK, program.blocks),
         "ENTRY": (layout.ENTRY, program.handlers),
         "WITNESS": (layout.WITNESS, program.witnesses),
+        "FASTEST": (layout.FASTEST, program.states),
         "STEP_CODE": (layout.STEP_CODE, steps),
     }
     found: dict[int, tuple[str, int | None, Sequence[str]]] = {}

@@ -384,11 +384,7 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component component, const fmi2ValueR
                                        const fmi2Integer orders[], const fmi2Real values[])
 {
     INSTANCE(component);
-    (void)references;
-    (void)orders;
-    (void)values;
-    return count == 0 ? fmi2OK
-                      : answer(refuse(instance, "fmi2SetRealInputDerivatives", "inputs are held over a step"));
+    return answer(set_slopes(instance, "fmi2SetRealInputDerivatives", references, count, orders, values));
 }
 
 FMI2_EXPORT fmi2Status fmi2GetRealOutputDerivatives(fmi2Component component, const fmi2ValueReference references[],

@@ -471,13 +471,14 @@ FMI3(fmi3Status, fmi3EnterStepMode, (fmi3Instance given))
     return answer(change_mode(instance, "fmi3EnterStepMode", EVENT, STEPPING));
 }
 
-/* Tells the host about a point inside of the step; whether it wants the step to end, and where. */
+/* Tells the host about a point inside of the step, where it may read and set inputs; whether it wants the step to
+   end, and where. */
 static bool wants_return(const Host *host, double time, double target, double *end)
 {
     bool requested = false;
     double wanted = time;
     if (host->intermediate_update == NULL) return false;
-    host->intermediate_update(host->environment, time, false, true, true, host->early_return_allowed && time < target,
+    host->intermediate_update(host->environment, time, true, true, true, host->early_return_allowed && time < target,
                               &requested, &wanted);
     if (!requested || !host->early_return_allowed) return false;
     if (wanted > time && wanted < *end) *end = wanted;

@@ -168,6 +168,13 @@ void forget_computed(Instance *instance)
     places[instance->model->places_stage] = instance->model->nothing;
 }
 
+/* The state is one again that there was before. */
+void note_restored(Instance *instance)
+{
+    int64_t *places = instance->arrays[instance->model->places].data;
+    places[instance->model->places_stage] = instance->model->restored;
+}
+
 /* Somebody wrote to the state: the next step takes it for a jump. In continuous time inputs are smooth: what is
    written there is a point of them, wherever the importer's method looks. */
 void note_written(Instance *instance)

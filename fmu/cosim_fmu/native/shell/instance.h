@@ -85,6 +85,8 @@ const Variable *find_variable(Instance *instance, const char *function, uint32_t
 Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values);
 Status set_real(Instance *instance, const char *function, const uint32_t *references, size_t count,
                 const double *values);
+Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                  const int32_t *orders, const double *slopes);
 Status get_integers(Instance *instance, const char *function, const uint32_t *references, size_t count,
                     int64_t *values);
 Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value);

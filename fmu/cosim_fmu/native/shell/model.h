@@ -34,6 +34,8 @@ typedef struct {
     const char *name;
     int64_t array; /* -1: the time */
     int64_t index;
+    int64_t slope; /* of an input: where in the same array its slope lies (NaN: it is held), -1: it has none */
+    int64_t since; /* and from when on it runs along it */
     int64_t type;
     int64_t settable;
     int64_t computed; /* whether it has to be computed before it is read */
@@ -91,7 +93,8 @@ typedef struct {
 
     int64_t places_stage; /* places in the array `places` */
     int64_t places_needed;
-    int64_t nothing; /* what is written into the first where the cache is not that of the state any more */
+    int64_t nothing; /* what is written into the first where the cache is not that of the state any more, */
+    int64_t restored; /* and where the state is one again that the cache was of */
 
     int64_t terminated; /* what entry points return */
     int64_t full;

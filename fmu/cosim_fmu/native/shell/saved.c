@@ -136,7 +136,7 @@ Status restore(Instance *instance, const char *function, const Saved *saved)
     }
     instance->arrays = arrays;
     memcpy(&instance->life, saved->bytes + HEAD, sizeof(Life));
-    forget_computed(instance);
+    note_restored(instance);
     if (instance->life.mode & (RUNNING | STOPPED)) {
         int64_t code = call(instance, model->accuracy_given, instance->life.accuracy);
         if (!is_failure(model, code)) code = call(instance, model->check, 0.0);

@@ -23,10 +23,30 @@ const Variable *find_variable(Instance *instance, const char *function, uint32_t
     return variable;
 }
 
+/* The number that is written where a variable is set: of an input that runs along a line, where that began. */
+static double *place_of(Instance *instance, const Variable *variable)
+{
+    if (variable->array < 0) return clock_of(instance, instance->model->clock_time);
+    return &numbers(instance, variable->array)[variable->index];
+}
+
+static int is_running(Instance *instance, const Variable *variable)
+{
+    return variable->slope >= 0 && !isnan(numbers(instance, variable->array)[variable->slope]);
+}
+
+/* How far an input has run along its line. */
+static double course(Instance *instance, const Variable *variable)
+{
+    const double *array = numbers(instance, variable->array);
+    double now = *clock_of(instance, instance->model->clock_time);
+    return (now - array[variable->since]) * array[variable->slope];
+}
+
 static double read_real(Instance *instance, const Variable *variable)
 {
-    if (variable->array < 0) return *clock_of(instance, instance->model->clock_time);
-    return numbers(instance, variable->array)[variable->index];
+    double value = *place_of(instance, variable);
+    return is_running(instance, variable) ? value + course(instance, variable) : value;
 }
 
 Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values)
@@ -89,18 +109,57 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], REAL);
-        double *place;
+        double *place, *slope, *since;
         if (variable == NULL || check_settable(instance, function, variable) != OK ||
             check_value(instance, function, variable, values[i]) != OK) {
             worst = ERROR;
             continue;
         }
-        place = &numbers(instance, variable->array)[variable->index];
-        if (*place == values[i]) continue;
+        place = place_of(instance, variable);
+        if (!is_running(instance, variable)) {
+            if (*place == values[i]) continue;
+            *place = values[i];
+            note_written(instance);
+            continue;
+        }
+        /* a slope that was set for this very instant stays */
+        slope = &numbers(instance, variable->array)[variable->slope];
+        since = &numbers(instance, variable->array)[variable->since];
+        if (*since != *clock_of(instance, instance->model->clock_time)) *slope = (double)NAN;
         *place = values[i];
         note_written(instance);
     }
     return worst;
+}
+
+/* From the present value on, until the input is set again at a later time. */
+Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                  const int32_t *orders, const double *slopes)
+{
+    if (need_mode(instance, function, INITIALIZING | STEPPING) != OK) return ERROR;
+    if (instance->life.kind != CO_SIMULATION) return refuse(instance, function, "this instance is for Model Exchange");
+    if (count > 0 && (references == NULL || orders == NULL || slopes == NULL))
+        return refuse(instance, function, "no values are given");
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], REAL);
+        if (variable == NULL) return ERROR;
+        if (variable->slope < 0) return refuse(instance, function, "%s: it is no input", variable->name);
+        if (orders[i] != 1)
+            return refuse(instance, function, "%s: the order is %d, needs 1: inputs run along straight lines",
+                          variable->name, (int)orders[i]);
+        if (!isfinite(slopes[i]))
+            return refuse(instance, function, "%s is given the slope %g, needs a finite number", variable->name,
+                          slopes[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = &instance->model->variables[references[i]];
+        double *array = numbers(instance, variable->array);
+        if (is_running(instance, variable)) array[variable->index] += course(instance, variable);
+        array[variable->slope] = slopes[i];
+        array[variable->since] = *clock_of(instance, instance->model->clock_time);
+        note_written(instance);
+    }
+    return OK;
 }
 
 Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value)
@@ -185,7 +244,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     moved = before + known_count;
     first = moved + known_count;
     second = first + unknown_count;
-    for (size_t i = 0; i < known_count; i++) before[i] = read_real(instance, &instance->model->variables[knowns[i]]);
+    for (size_t i = 0; i < known_count; i++) before[i] = *place_of(instance, &instance->model->variables[knowns[i]]);
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] + step * seed[i];
     status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, second);
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] - step * seed[i];
@@ -195,6 +254,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
         for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = (second[i] - first[i]) / (2.0 * step);
     /* back to the very numbers that were there */
     (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, first);
+    note_restored(instance);
     free(work);
     return status;
 }

@@ -1,0 +1,119 @@
+"""Witnesses that are held at their zero, against the Simulator, bit by bit."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from event_parts import Ball
+from held_parts import Gears, Relay, Shaken, Stuck
+from lowered_run import LoweredRun, compare
+
+import cosim
+from cosim.lowering import codes, layout
+from cosim.lowering.arrays import ARRAYS, STATE
+from cosim.lowering.holds import ORDER
+
+LONG = pytest.mark.thorough  # each method is compiled
+MERSON = "integrators.runge_kutta_merson"
+
+
+def system_of(*parts: type[cosim.Component], **values: Any) -> cosim.System:
+    model = cosim.Model("held")
+    for part in parts:
+        model.add(part, part.__name__.lower(), **(values if part is parts[0] else {}))
+    return model.build()
+
+
+def held(run: LoweredRun) -> int:
+    return int(run.arrays["clock"][run.arrays["program"][layout.HOLDS]])
+
+
+METHODS = [
+    ("dormand_prince_853", {}),
+    pytest.param("runge_kutta_merson", {"fixed_step": 0.01}, marks=LONG),
+    pytest.param("radau5", {}, marks=LONG),
+    pytest.param("bdf", {}, marks=LONG),
+    pytest.param("velocity_verlet", {"fixed_step": 0.01}, marks=LONG),
+]
+
+
+@pytest.mark.parametrize(("method", "options"), METHODS)
+def test_a_ball_comes_to_rest(method: str, options: dict[str, float]) -> None:
+    system = system_of(Ball, restitution=0.5)
+    writes = {1.6: [("ball.floor_height", 0.25)], 2.6: [("ball.speed", 1.0)]}
+    times = [1.0, 1.5, 1.6, 1.9, 2.6, 2.65, 4.0]
+    run = compare(system, f"integrators.{method}", times, writes, accuracy=1e-6, **options)
+    assert run.findings.count("held") >= 1 and run.findings.count("released") >= 1
+
+
+@pytest.mark.parametrize(("method", "options"), METHODS)
+@pytest.mark.parametrize("part", [Relay, Shaken, Gears])
+def test_sliding_and_letting_go(part: type[cosim.Component], method: str, options: dict[str, float]) -> None:
+    writes = {2.2: [("relay.drive", 1.6)]} if part is Relay else {}
+    times = [0.4, 1.2, 1.7, 1.9, 2.2, 3.4]
+    if method == "velocity_verlet" and part is not Shaken:
+        return  # of systems of second order
+    run = compare(system_of(part), f"integrators.{method}", times, writes, accuracy=1e-6, **options)
+    assert "held" in run.findings and "released" in run.findings
+
+
+@pytest.mark.parametrize("method", ["dormand_prince_853", pytest.param("radau5", marks=LONG)])
+def test_several_at_a_time_with_a_past_and_a_restored_state(method: str) -> None:
+    model = cosim.Model("all")
+    for part in (Relay, Shaken, Ball):
+        model.add(part, part.__name__.lower(), **({"restitution": 0.5} if part is Ball else {}))
+    model.add("measures.delay", "late", source="ball.height", delay=0.1)
+    model.add("measures.integrate", "felt", source="late")
+    system, most = model.build(), 0
+    run = compare(system, f"integrators.{method}", [0.5, 1.0], accuracy=1e-6)
+    for time in (1.5, 1.85, 1.95, 2.5):
+        other = LoweredRun(system, f"integrators.{method}", accuracy=1e-6)
+        for name, _, role in ARRAYS:
+            if role == STATE:
+                other.arrays[name] = copy.copy(run.arrays[name])
+        assert other.call("check") == codes.REACHED
+        for each in (run, other):
+            assert each.call("advance", time) == codes.REACHED
+        for name, _, role in ARRAYS:
+            if role == STATE:
+                assert other.arrays[name].tobytes() == run.arrays[name].tobytes()
+        most = max(most, held(run))
+    assert most >= 2
+    again = compare(system, f"integrators.{method}", [1.0, 1.85, 2.5, 4.0], accuracy=1e-6)
+    assert again.findings.count("held") >= 3
+
+
+def test_what_cannot_be_held_is_told() -> None:
+    run = LoweredRun(system_of(Stuck), MERSON, accuracy=1e-6)
+    assert run.call("initialize") == codes.REACHED
+    assert run.call("advance", 3.0) == codes.FAILED_LOOSE
+    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "stuck.zero"
+
+
+def test_model_exchange_holds_nothing() -> None:
+    run = LoweredRun(system_of(Relay), MERSON, accuracy=1e-6)
+    assert run.call("initialize") == codes.REACHED and run.call("event") == codes.REACHED
+    code = 0
+    for i in range(12):
+        run.arrays["y"][0] = 1e-9 if i % 2 == 0 else -1e-9
+        run.arrays["places"][layout.STAGE] = layout.NOTHING
+        if code == codes.REACHED:
+            code = run.call("event", 0.1)
+    assert code == codes.FAILED_HOLD
+    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "relay.zero"
+
+
+def test_holds_of_another_kind_are_refused() -> None:
+    run = LoweredRun(system_of(Ball, restitution=0.5), MERSON, accuracy=1e-6)
+    assert run.call("initialize") == codes.REACHED and run.call("advance", 1.7) == codes.REACHED
+    assert held(run) == 1
+    at = int(run.arrays["program"][layout.HOLDS])
+    row = at + ORDER + len(run.program.witnesses)
+    for place, value in ((at, 9.0), (at + ORDER, -1.0), (row, 5.0), (row + 2, 1e9)):
+        kept = run.arrays["clock"][place]
+        run.arrays["clock"][place] = value
+        assert run.call("check") == codes.FAILED_STATE
+        run.arrays["clock"][place] = kept
+    assert run.call("check") == codes.REACHED
