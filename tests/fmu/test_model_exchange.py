@@ -137,6 +137,8 @@ def test_both_kinds_together(ball: Path, make_fmu: Callable[..., Path]) -> None:
 def test_integrator_that_is_not_there(ball: Path) -> None:
     with pytest.raises(cosim.LookUpError, match="runge_kutta_merson"):
         ModelExchangeParticipant(ball, integrator="integrators.runge_kutta_mersen")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'acuracy'"):
+        ModelExchangeParticipant(ball, acuracy=1e-6)
 
 
 @pytest.mark.parametrize(

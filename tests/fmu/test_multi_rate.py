@@ -53,12 +53,13 @@ def test_slow_participant_goes_far_in_one_step_and_ends_at_the_end() -> None:
 
 
 def test_steps_that_do_not_fit_are_all_named(make_fmu: MakeFmu) -> None:
-    parts = dict.fromkeys(["a", "b"], make_fmu("mass"))
-    steps = {"a": 1.5e-3, "b": "3 m", "c": 1e-3}
+    parts = dict.fromkeys(["a", "b", "d"], make_fmu("mass"))
+    steps = {"a": 1.5e-3, "b": "3 m", "c": 1e-3, "d": 1e308}
     with pytest.raises(cosim.ModelError) as caught:
         CoSimulation(parts, [], "jacobi", 1e-3, steps=steps)
     said = {problem.where: problem.text for problem in caught.value.problems}
     assert "is 0.0015 s, needs a multiple of the communication step, 0.001 s" in said["participants.a.step"]
+    assert "is 1e+308 s, needs a multiple" in said["participants.d.step"]
     assert "3 m" in said["participants.b.step"]
     assert "no participant 'c'" in said["participants.c"]
     with pytest.raises(cosim.ModelError, match="WaveformIteration here cannot deal with"):

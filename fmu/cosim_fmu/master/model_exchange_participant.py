@@ -71,7 +71,8 @@ class ModelExchangeParticipant(FmuParticipant):
         **options: Any,
     ) -> None:
         super().__init__(path, name)
-        cosim.registry().get("integrator", integrator)
+        own = options if accuracy is None else {"accuracy": accuracy, **options}
+        cosim.registry().get("integrator", integrator)(**own)  # what it does not take is said now
         self._integrator, self._accuracy, self._options = integrator, accuracy, options
         self._tolerance: float | None = None
         self._simulator: cosim.Simulator | None = None

@@ -182,8 +182,8 @@ def check_steps(
         except (cosim.UnitError, TypeError, ValueError) as error:
             problems.append(problem(key, str(error)))
             continue
-        multiple = own / step if 0.0 < own < math.inf else 0.0
-        if not multiple >= 1.0 - 1e-9 or abs(multiple - round(multiple)) > 1e-9 * multiple:
+        multiple = own / step if own > 0.0 else 0.0
+        if not 1.0 - 1e-9 <= multiple < 2.0**53 or abs(multiple - round(multiple)) > 1e-9 * multiple:
             text = f"is {own:g} s, needs a multiple of the communication step, {step:g} s"
             problems.append(problem(key, text))
             continue
