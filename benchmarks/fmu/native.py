@@ -7,7 +7,7 @@ is each model twice: with the same equations (bodies in space, articulated-body 
 any frames), and with what suffices for this model alone. All take turns in one process; the least of many
 rounds counts. `--count` adds the instructions of a step, as valgrind's callgrind counts them, which no other
 load on the machine changes. `--export` measures exports instead: with an empty cache of kernels, again, and
-of another model.
+of another model; of its processor time another load takes nothing, either.
 """
 
 from __future__ import annotations
@@ -155,16 +155,16 @@ def measure(model: Measured, rounds: int, host: Path | None, folder: Path, loop:
 
 
 EXPORT = """
-import sys, time
+import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from native_models import MODELS, registry
 import cosim
 with cosim.use_registry(registry()):
     model = next(m for m in MODELS if m.name == sys.argv[2])
     made = model.make()
-    start = time.perf_counter()
+    start, spent = time.perf_counter(), sum(os.times()[:4])
     path = made.export_fmu(sys.argv[3], native=True, kind="cs", platforms=sys.argv[4].split(), **model.method)
-    print(time.perf_counter() - start, path.stat().st_size)
+    print(time.perf_counter() - start, sum(os.times()[:4]) - spent, path.stat().st_size)
 """
 
 
@@ -182,8 +182,8 @@ def export_costs(folder: Path) -> list[str]:
         command = [sys.executable, "-c", EXPORT, Path(__file__).parent, name, folder / "x.fmu", platforms]
         environment = {**os.environ, "COSIM_CACHE_DIR": str(folder / "cache")}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        seconds, size = map(float, done.stdout.split()[-2:])
-        rows.append(f"| {name} | {state} | {seconds:.1f} | {size / 1e3:.0f} |")
+        seconds, spent, size = map(float, done.stdout.split()[-3:])
+        rows.append(f"| {name} | {state} | {seconds:.1f} | {spent:.1f} | {size / 1e3:.0f} |")
     return rows
 
 
@@ -197,7 +197,8 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stack.enter_context(cosim.use_registry(registry()))
         if given.export:
-            print("| model | cache | seconds | kB |\n|---|---|---:|---:|", *export_costs(folder), sep="\n")
+            head = "| model | cache | seconds | of processor time | kB |\n|---|---|---:|---:|---:|"
+            print(head, *export_costs(folder), sep="\n")
             return
         host = None
         if given.count:

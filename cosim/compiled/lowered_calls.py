@@ -150,7 +150,7 @@ class Schedule:
     lengths : mapping of str to int
         How many instructions a function has.
     sizes : mapping of str to int
-        How long y, p, d, k and c are.
+        How long y, p, d, k and c are, at least.
     evaluation : pair of int
         First and last row of what is walked most.
     parts : mapping of str to ndarray of int64, shape (rows, 3)
@@ -295,7 +295,7 @@ class Schedule:
         ]
         for i, (name, size) in enumerate(self.sizes.items()):
             lines += [
-                f"  %size{i} = icmp eq i64 %{name}.rows, {size}",
+                f"  %size{i} = icmp sge i64 %{name}.rows, {size}",
                 f"  %is{i + 1} = and i1 %is{i}, %size{i}",
             ]
         lines += [f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]

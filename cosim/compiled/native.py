@@ -162,7 +162,8 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
         function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 6"
     )
     text = kernel_cache.text(digest, lambda: _lowered(function, signature))
-    return lowered_code.named(lowered_code.apart(text) if "A" in signature else text, name)
+    takes_together = "A" in signature and not set(signature) & set("FIT")
+    return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
 
 
 def _lowered(function: types.FunctionType, signature: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from cosim.compiled.lowered_calls import (
@@ -20,6 +21,8 @@ from cosim.lowering.arrays import ARRAYS, CONSTANT
 from cosim.lowering.program import Program
 from cosim.lowering.reported import reported_alone
 
+log = logging.getLogger("cosim.native")
+
 
 def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
     """All functions of a program, linked and optimized as a whole.
@@ -33,7 +36,10 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     raised : int
         What an entry point returns where a kernel function raised.
     """
-    texts = {name: lower(function, letters, name) for name, (function, letters) in program.functions.items()}
+    texts, count = {}, len(program.functions)
+    for i, (name, (function, letters)) in enumerate(program.functions.items()):
+        log.info("lowering %d of %d functions", i + 1, count)
+        texts[name] = lower(function, letters, name)
     constants = _constants(program)
     calls = [_calls(program, texts, constants)]
     known = [
@@ -41,10 +47,10 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         for name, _, _ in ARRAYS
     ]
     offered = []
-    for name in entries:
-        function = f"lowered_{name}"
-        calls.append(entry_point(f"cosim_{name}", function, program.functions[function][1], raised, known))
-        offered.append(f"cosim_{name}")
+    for entry in entries:
+        lowered = f"lowered_{entry}"
+        calls.append(entry_point(f"cosim_{entry}", lowered, program.functions[lowered][1], raised, known))
+        offered.append(f"cosim_{entry}")
     return MachineCode(["\n".join(calls), *texts.values()], offered)
 
 
@@ -70,7 +76,7 @@ def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str])
         {number: name for name, number in numbers.items()},
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
         {name: text.count("\n") for name, text in texts.items()},
-        {name: arrays[name].size for name in "ypdkc"},
+        {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
         (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
         (int(arrays["program"][layout.REPORTS]), reported_alone(program, texts)),

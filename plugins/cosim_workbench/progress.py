@@ -13,6 +13,9 @@ NOTICE = "compiling … (first run on this machine, some seconds)"
 INTERVAL = 0.05
 """s, between two drawings."""
 
+PATIENCE = 2.0
+"""s, between two lines about what an export is doing."""
+
 Advance = Callable[[float], "bool | None"]
 
 
@@ -53,7 +56,10 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
 
 @contextmanager
 def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
-    """Say once, on the standard error, that kernels are being compiled: it takes seconds and is kept."""
+    """Say once, on the standard error, that kernels are being compiled: it takes seconds and is kept.
+
+    Of a native export, which takes longer, it says every few seconds what it is doing.
+    """
     log = logging.getLogger("cosim.native")
     notice, level = _Notice(stream, log.getEffectiveLevel()), log.level
     log.addFilter(notice)
@@ -75,10 +81,18 @@ class _Notice(logging.Filter):
     def __init__(self, stream: TextIO | None, level: int) -> None:
         super().__init__()
         self._stream, self._level, self._said = stream, level, False
+        self._shown = wall.perf_counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if not self._said and record.levelno == logging.INFO and "compil" in record.getMessage():
+        text = record.getMessage() if record.levelno == logging.INFO else ""
+        if not self._said and "compil" in text:
             self._said = True
-            # Looked up only now: a progress bar puts a stream there that writes above the bar.
-            print(NOTICE, file=self._stream or sys.stderr, flush=True)
+            self._print(NOTICE)
+        elif text.startswith(("lowering", "building")) and wall.perf_counter() > self._shown + PATIENCE:
+            self._print(text)
         return record.levelno >= self._level
+
+    def _print(self, text: str) -> None:
+        self._shown = wall.perf_counter()
+        # Looked up only now: a progress bar puts a stream there that writes above the bar.
+        print(text, file=self._stream or sys.stderr, flush=True)

@@ -47,6 +47,18 @@ def test_compiling_is_said_once_and_the_logger_is_left_as_it_was(capsys: Capture
     assert (log.level, log.handlers, log.filters) == before
 
 
+def test_a_long_export_says_what_it_does(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = logging.getLogger("cosim.native")
+    with compile_notice():
+        log.info("lowering 1 of 40 functions")  # too early to be worth a line
+        monkeypatch.setattr("cosim_workbench.progress.PATIENCE", -1.0)
+        log.info("lowering 12 of 40 functions")
+        log.info("building the library for x86_64-linux")
+        log.info("compiled force")
+    expected = ["lowering 12 of 40 functions", "building the library for x86_64-linux", NOTICE]
+    assert capsys.readouterr() == ("", "\n".join([*expected, ""]))
+
+
 def test_what_else_is_logged_is_as_without_the_notice(caplog: pytest.LogCaptureFixture) -> None:
     """Warnings come through; what was not asked for does not."""
     log = logging.getLogger("cosim.native")

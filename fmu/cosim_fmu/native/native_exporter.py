@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -18,6 +19,7 @@ from cosim_fmu.native.native_sources import SHELL, NativeSources
 from cosim_fmu.native.platforms import Platform, chosen_platforms
 from cosim_fmu.native.universal import universal_library
 
+log = logging.getLogger("cosim.native")
 DESCRIPTION = "modelDescription.xml"
 KINDS = {"cs": "Co-Simulation", "me": "Model Exchange"}
 
@@ -143,6 +145,7 @@ def _libraries(
     for platform in platforms:
         built = {}
         for target in platform.targets:
+            log.info("building the library for %s", target.folder3)
             with tempfile.TemporaryDirectory(prefix="cosim_export_") as name:
                 folder = Path(name)
                 table = folder / "model.c"
