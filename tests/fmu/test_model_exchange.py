@@ -139,6 +139,7 @@ def test_integrator_that_is_not_there(ball: Path) -> None:
         ModelExchangeParticipant(ball, integrator="integrators.runge_kutta_mersen")
     with pytest.raises(TypeError, match="unexpected keyword argument 'acuracy'"):
         ModelExchangeParticipant(ball, acuracy=1e-6)
+    ModelExchangeParticipant(ball, endless_events="stop", accuracy=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 
 INTEGRATOR = "integrators.runge_kutta_merson"
+SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
 ACCURACY = 1e-6
 
 
@@ -71,7 +72,8 @@ class ModelExchangeParticipant(FmuParticipant):
         **options: Any,
     ) -> None:
         super().__init__(path, name)
-        own = options if accuracy is None else {"accuracy": accuracy, **options}
+        own = {name: value for name, value in options.items() if name not in SIMULATOR}
+        own |= {} if accuracy is None else {"accuracy": accuracy}
         cosim.registry().get("integrator", integrator)(**own)  # what it does not take is said now
         self._integrator, self._accuracy, self._options = integrator, accuracy, options
         self._tolerance: float | None = None
