@@ -159,7 +159,7 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     digest = fingerprint(
-        function, signature, versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 6"
+        function, spelled(signature), versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 6"
     )
     text = kernel_cache.text(digest, lambda: _lowered(function, signature))
     takes_together = "A" in signature and not set(signature) & set("FIT")
@@ -238,6 +238,14 @@ def versions() -> str:
     return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {options}"
 
 
+def spelled(signature: str) -> str:
+    """A signature in which letters of named tuples are followed by those of their members."""
+    return "".join(
+        f"{letter}({walker.compounds[letter][1]})" if letter in walker.compounds else letter
+        for letter in signature
+    )
+
+
 def part_name(function: Callable[..., Any]) -> str:
     """The symbol under which compiled code calls a function that is compiled by itself."""
     return f"part_{function.__name__}"
@@ -260,7 +268,7 @@ def _numba_type(letter: str) -> Any:
 
 
 def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
-    digest = fingerprint(function, signature, versions(), repr(sorted(options.items())))
+    digest = fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())))
     entry = kernel_cache.entry(digest)
     dispatcher = _fresh(function, signature, options, entry)
     if entry is None or dispatcher._cache.missed:

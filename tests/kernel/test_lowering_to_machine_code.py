@@ -131,3 +131,14 @@ def test_without_numba_there_is_a_message() -> None:
         check=True,
     )
     assert "NUMBA_DISABLE_JIT" in done.stdout
+
+
+def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cosim.compiled import walker
+    from cosim.compiled.native import spelled
+
+    kind = walker.compounds["A"][0]
+    monkeypatch.setitem(walker.compounds, "A", (kind, "FI"))
+    before = spelled("Af>i")
+    monkeypatch.setitem(walker.compounds, "A", (kind, "FFI"))
+    assert (before, spelled("Af>i"), spelled("f>i")) == ("A(FI)f>i", "A(FFI)f>i", "f>i")
