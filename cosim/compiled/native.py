@@ -246,12 +246,6 @@ def spelled(signature: str) -> str:
     )
 
 
-def _meaning(signature: str) -> str:
-    """A signature, and what its letters for named tuples stand for: code reads these by their places."""
-    told = [f"{c._fields} {inner}" for x, (c, inner) in walker.compounds.items() if x in signature]  # type: ignore[attr-defined]
-    return " ".join([signature, *told])
-
-
 def part_name(function: Callable[..., Any]) -> str:
     """The symbol under which compiled code calls a function that is compiled by itself."""
     return f"part_{function.__name__}"

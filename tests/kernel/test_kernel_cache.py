@@ -9,7 +9,6 @@ import sys
 import time
 import types
 from pathlib import Path
-from typing import NamedTuple
 
 import cache_run
 import pytest
@@ -192,21 +191,3 @@ def test_recursive_functions_have_a_digest():
 
 def recursive(n):
     return 0.0 if n <= 0 else recursive(n - 1) + 1.0
-
-
-def test_what_a_named_tuple_holds_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim.compiled import native, walker
-
-    class Two(NamedTuple):
-        one: float
-        other: float
-
-    monkeypatch.setitem(walker.compounds, "Z", (Two, "ff"))
-    before = native._meaning("Z>f"), native._meaning("f>f")
-
-    class Turned(NamedTuple):
-        other: float
-        one: float
-
-    monkeypatch.setitem(walker.compounds, "Z", (Turned, "ff"))
-    assert native._meaning("Z>f") != before[0] and native._meaning("f>f") == before[1] == "f>f"
