@@ -213,8 +213,8 @@ def forecast(
                         time = found[0]
                         doubt = max(abs(found[1]), 1e-16)
                 time += aim
-            if not doubt <= CLOSER * (time - now):
-                time = math.inf
+            if not doubt <= aim:
+                time = math.inf  # a step that ends in front of a zero is one that nobody has asked for
             if now < before < math.inf and not doubt <= expected[2 * i + 1]:
                 time = before
                 doubt = expected[2 * i + 1]
