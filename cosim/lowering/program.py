@@ -79,8 +79,8 @@ class Program:
     --------
     >>> from cosim.testing.known_solution import known_system
     >>> program = Program(known_system(), "integrators.heun", fixed_step=0.1)
-    >>> program.refusals, program.functions["lowered_advance"][1]
-    ([], 'TITIFFFIFFFIFFFIFFFIIf>i')
+    >>> program.refusals, "lowered_advance" in program.functions
+    ([], True)
     """
 
     def __init__(
