@@ -23,7 +23,9 @@ OWN_LIBRARIES = {
     "cosim_workbench": {"rich", "matplotlib", "pandas"},
     "cosim_fmu": {"fmpy", "pythonfmu"},
 }
-TOUCH_NUMBA = {"cosim/compiled/native.py", "cosim/compiled/machine_code.py"}
+TOUCH_NUMBA = {
+    f"cosim/compiled/{name}.py" for name in ("native", "intrinsics", "numba_cache", "machine_code")
+}
 HEAVY = {
     "numba",
     "llvmlite",
