@@ -14,7 +14,6 @@ CATEGORIES = {
     "logStatusWarning": "what may be wrong",
     "logStatusDiscard": "what could not be done as asked",
     "logStatusError": "what is wrong",
-    "logEvents": "events",
 }
 COMMON2 = {
     "needsExecutionTool": "false",

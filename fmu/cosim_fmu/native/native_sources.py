@@ -108,7 +108,7 @@ class NativeSources:
             str(self.code),
             model_tables(tables, "", bytes(16)),
             description("").decode(),
-            *(file.read_text("utf-8") for file in sorted(SHELL.iterdir())),
+            *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
         )
         self.token = str(uuid.UUID(bytes=digest))
         if version == 2:

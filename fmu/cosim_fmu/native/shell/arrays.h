@@ -16,6 +16,7 @@ double *clock_of(Instance *instance, int64_t place);
 void forget_computed(Instance *instance);
 void note_written(Instance *instance);
 void note_restored(Instance *instance);
+void start_slopes(Instance *instance, double start);
 int is_failure(const Model *model, int64_t code);
 int64_t call(Instance *instance, EntryPoint *entry, double time);
 Status failure(Instance *instance, const char *function, int64_t code);

@@ -105,7 +105,8 @@ Status update_discrete_states(Instance *instance, const char *function, Progress
     memset(progress, 0, sizeof *progress);
     if (need_mode(instance, function, EVENT) != OK) return ERROR;
     progress->time = life->time;
-    if (life->kind == CO_SIMULATION) return OK; /* its steps have handled them */
+    progress->stopped = life->ending;
+    if (life->kind == CO_SIMULATION || life->ending) return OK; /* its steps have handled them */
     code = call(instance, model->event, life->time);
     if (is_failure(model, code)) {
         life->mode = FAILED;

@@ -8,7 +8,7 @@
 #include "instance.h"
 
 typedef struct {
-    const fmi2CallbackFunctions *callbacks;
+    fmi2CallbackFunctions callbacks; /* a copy: hosts have them on their stacks */
     fmi2Status last; /* of the last step */
 } Host;
 
@@ -17,7 +17,7 @@ static Host *host_of(const Instance *instance) { return instance->host; }
 /* The host takes the message for a format. */
 static void report(Instance *instance, Status status, const char *category, const char *text)
 {
-    const fmi2CallbackFunctions *callbacks = host_of(instance)->callbacks;
+    const fmi2CallbackFunctions *callbacks = &host_of(instance)->callbacks;
     char format[2048];
     size_t used = 0;
     if (callbacks->logger == NULL) return;
@@ -80,7 +80,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     }
     host = calloc(1, sizeof *host);
     if (host == NULL) return NULL;
-    host->callbacks = callbacks;
+    host->callbacks = *callbacks;
     instance = make_instance(&cosim_model, name, kind, report, host);
     if (instance == NULL) {
         complain(callbacks, name, "fmi2Instantiate: there is no memory");
@@ -464,15 +464,15 @@ fmi2Status fmi2SetContinuousStates(fmi2Component component, const fmi2Real value
     return answer(set_states(instance, "fmi2SetContinuousStates", values, count));
 }
 
-#define VECTOR(name, function) \
+#define VECTOR(name, function, modes) \
     FMI2_EXPORT fmi2Status name(fmi2Component component, fmi2Real values[], size_t count); \
     fmi2Status name(fmi2Component component, fmi2Real values[], size_t count) \
     { \
         INSTANCE(component); \
-        if (need_mode(instance, #name, INITIALIZING | EVENT | CONTINUOUS | STOPPED) != OK) return fmi2Error; \
+        if (need_mode(instance, #name, modes) != OK) return fmi2Error; \
         return answer(function(instance, #name, values, count)); \
     }
-VECTOR(fmi2GetDerivatives, get_derivatives)
-VECTOR(fmi2GetEventIndicators, get_indicators)
-VECTOR(fmi2GetContinuousStates, get_states)
-VECTOR(fmi2GetNominalsOfContinuousStates, get_nominals)
+VECTOR(fmi2GetDerivatives, get_derivatives, INITIALIZING | EVENT | CONTINUOUS | STOPPED)
+VECTOR(fmi2GetEventIndicators, get_indicators, INITIALIZING | EVENT | CONTINUOUS | STOPPED)
+VECTOR(fmi2GetContinuousStates, get_states, INITIALIZING | EVENT | CONTINUOUS | STOPPED)
+VECTOR(fmi2GetNominalsOfContinuousStates, get_nominals, ANY)

@@ -358,7 +358,7 @@ FMI3(fmi3Status, fmi3GetDirectionalDerivative,
 {
     const char *function = "fmi3GetDirectionalDerivative";
     INSTANCE(given);
-    if (need_mode(instance, function, INITIALIZING | RUNNING | STOPPED) != OK) return fmi3Error;
+    if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return fmi3Error;
     if (same_count(instance, function, known_count, seed_count) != OK ||
         same_count(instance, function, unknown_count, sensitivity_count) != OK)
         return fmi3Error;
@@ -473,13 +473,17 @@ FMI3(fmi3Status, fmi3EnterStepMode, (fmi3Instance given))
 
 /* Tells the host about a point inside of the step, where it may read and set inputs; whether it wants the step to
    end, and where. */
-static bool wants_return(const Host *host, double time, double target, double *end)
+static bool wants_return(Instance *instance, double target, double *end)
 {
+    const Host *host = host_of(instance);
+    double time = instance->life.time;
     bool requested = false;
     double wanted = time;
     if (host->intermediate_update == NULL) return false;
+    instance->life.mode = INTERMEDIATE;
     host->intermediate_update(host->environment, time, true, true, true, host->early_return_allowed && time < target,
                               &requested, &wanted);
+    instance->life.mode = STEPPING;
     if (!requested || !host->early_return_allowed) return false;
     if (wanted > time && wanted < *end) *end = wanted;
     return !(wanted > time);
@@ -507,12 +511,12 @@ FMI3(fmi3Status, fmi3DoStep,
     while (status == OK && instance->life.time < end && !returned) {
         status = step_to(instance, function, end, in_pieces, &progress);
         if (status != OK || !in_pieces) break;
-        returned = wants_return(host, instance->life.time, target, &end);
+        returned = wants_return(instance, target, &end);
         if (progress.event && host->event_mode_used && host->early_return_allowed) *event_needed = returned = true;
     }
     *last_time = instance->life.time;
     *terminate_simulation = progress.stopped != 0;
-    *early_return = status == OK && instance->life.time < target;
+    *early_return = (status == OK || progress.stopped) && instance->life.time < target;
     return progress.stopped ? fmi3OK : answer(status);
 }
 

@@ -19,6 +19,7 @@ static const char *mode_name(int64_t mode)
            : mode & STEPPING     ? "between steps"
            : mode & EVENT        ? "in event mode"
            : mode & CONTINUOUS   ? "in continuous-time mode"
+           : mode & INTERMEDIATE ? "in an intermediate update"
            : mode & STOPPED      ? "at its end"
                                  : "failed";
 }
@@ -89,8 +90,7 @@ Status set_logging(Instance *instance, const char *function, int on, size_t coun
     } known[] = {{"logAll", LOG_ALL},
                  {"logStatusWarning", LOG_WARNINGS},
                  {"logStatusDiscard", LOG_DISCARDS},
-                 {"logStatusError", LOG_ERRORS},
-                 {"logEvents", LOG_EVENTS}};
+                 {"logStatusError", LOG_ERRORS}};
     int64_t chosen = count == 0 ? LOG_ALL : 0;
     if (count > 0 && categories == NULL) return refuse(instance, function, "no categories are given");
     for (size_t i = 0; i < count; i++) {
@@ -140,8 +140,10 @@ void free_instance(Instance *instance)
 
 Status reset(Instance *instance, const char *function)
 {
-    Array *arrays = new_arrays(instance->model);
+    Array *arrays;
     int64_t kind = instance->life.kind;
+    if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
+    arrays = new_arrays(instance->model);
     if (arrays == NULL) return refuse(instance, function, "there is no memory");
     free_arrays(instance->model, instance->arrays);
     instance->arrays = arrays;
@@ -238,7 +240,8 @@ Status set_up(Instance *instance, const char *function, double start, int64_t ha
     life->start = life->time = start;
     life->has_stop = has_stop != 0 && stop <= DBL_MAX;
     life->stop = life->has_stop ? stop : 0.0;
-    if (has_tolerance && instance->model->accuracy_given != NULL) life->accuracy = tolerance;
+    life->accuracy = has_tolerance && instance->model->accuracy_given != NULL ? tolerance : instance->model->accuracy;
+    start_slopes(instance, start);
     *clock_of(instance, instance->model->clock_time) = start;
     forget_computed(instance);
     if (has_tolerance && instance->model->accuracy_given == NULL && tolerance != life->accuracy)
@@ -259,9 +262,8 @@ Status exit_initialization(Instance *instance, const char *function)
         life->mode = FAILED;
         return failure(instance, function, code);
     }
-    life->mode = code == model->terminated           ? STOPPED
-                 : instance->life.kind == CO_SIMULATION ? STEPPING
-                                                     : EVENT;
+    life->ending = code == model->terminated;
+    life->mode = life->kind == CO_SIMULATION ? STEPPING : EVENT;
     return OK;
 }
 
@@ -292,7 +294,8 @@ Status step_to(Instance *instance, const char *function, double target, int one,
 {
     const Model *model = instance->model;
     Life *life = &instance->life;
-    int64_t code = call(instance, one && model->step != NULL ? model->step : model->advance, target);
+    EntryPoint *entry = one && model->step != NULL ? model->step : model->advance;
+    int64_t code = life->ending ? model->terminated : call(instance, entry, target);
     memset(progress, 0, sizeof *progress);
     life->time = progress->time = *clock_of(instance, model->clock_time);
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;

@@ -16,10 +16,11 @@ enum {
     STEPPING = 4,
     EVENT = 8,
     CONTINUOUS = 16,
-    STOPPED = 32, /* the model asked to stop, or was terminated */
-    FAILED = 64,
+    INTERMEDIATE = 32, /* the host is told of a point inside of a step */
+    STOPPED = 64,      /* the model asked to stop, or was terminated */
+    FAILED = 128,
     RUNNING = STEPPING | EVENT | CONTINUOUS,
-    ANY = 127
+    ANY = 255
 };
 
 /* As both versions of FMI number them. */
@@ -31,6 +32,7 @@ typedef struct {
     int64_t mode;
     int64_t has_stop;
     int64_t finished;
+    int64_t ending; /* the model asked to stop when it was initialized, which the host learns with the next answer */
     double start;
     double stop;
     double accuracy;
@@ -50,7 +52,7 @@ struct Instance {
     void *host; /* what the FMI layer keeps */
 };
 
-enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_EVENTS = 8, LOG_ALL = 15 };
+enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_ALL = 7 };
 
 /* What a step or an event brought. */
 typedef struct {

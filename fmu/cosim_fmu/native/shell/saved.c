@@ -45,6 +45,7 @@ Status save(Instance *instance, const char *function, Saved **saved)
     size_t size = saved_size(instance);
     uint64_t length = size, sum;
     unsigned char *at;
+    if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
     if (*saved != NULL && (*saved)->size != size) {
         free_saved(*saved);
         *saved = NULL;
@@ -117,6 +118,7 @@ Status restore(Instance *instance, const char *function, const Saved *saved)
     Array *arrays, *before = instance->arrays;
     Life life = instance->life;
     const unsigned char *at;
+    if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
     if (saved == NULL) return refuse(instance, function, "there is no saved state");
     if (check_bytes(instance, function, saved->bytes, saved->size) != OK) return ERROR;
     arrays = new_arrays(model);

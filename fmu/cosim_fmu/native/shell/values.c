@@ -85,7 +85,9 @@ static Status check_settable(Instance *instance, const char *function, const Var
         return refuse(instance, function, "%s: it can be set until initialization is over", variable->name);
     if (variable->settable == TUNABLE && mode == CONTINUOUS)
         return refuse(instance, function, "%s: a parameter is set in event mode", variable->name);
-    return need_mode(instance, function, INSTANTIATED | INITIALIZING | RUNNING);
+    if (variable->settable == TUNABLE && mode == INTERMEDIATE)
+        return refuse(instance, function, "%s: a parameter is set between steps", variable->name);
+    return need_mode(instance, function, INSTANTIATED | INITIALIZING | RUNNING | INTERMEDIATE);
 }
 
 static Status check_value(Instance *instance, const char *function, const Variable *variable, double value)
@@ -136,7 +138,7 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
 Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
                   const int32_t *orders, const double *slopes)
 {
-    if (need_mode(instance, function, INITIALIZING | STEPPING) != OK) return ERROR;
+    if (need_mode(instance, function, INSTANTIATED | INITIALIZING | STEPPING) != OK) return ERROR;
     if (instance->life.kind != CO_SIMULATION) return refuse(instance, function, "this instance is for Model Exchange");
     if (count > 0 && (references == NULL || orders == NULL || slopes == NULL))
         return refuse(instance, function, "no values are given");
@@ -160,6 +162,15 @@ Status set_slopes(Instance *instance, const char *function, const uint32_t *refe
         note_written(instance);
     }
     return OK;
+}
+
+/* Those that were given before the start time was count from there. */
+void start_slopes(Instance *instance, double start)
+{
+    for (int64_t i = 0; i < instance->model->variable_count; i++) {
+        const Variable *variable = &instance->model->variables[i];
+        if (is_running(instance, variable)) numbers(instance, variable->array)[variable->since] = start;
+    }
 }
 
 Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value)
