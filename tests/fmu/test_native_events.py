@@ -111,6 +111,11 @@ def test_inputs_run_along_the_slopes_that_the_host_gives(path: Path) -> None:
             with pytest.raises(Exception, match="fmi2SetRealInputDerivatives failed"):
                 fmu.slave.setRealInputDerivatives(wrong, [order], [1.0])
         assert "straight lines" in fmu.messages[0] and "it is no input" in fmu.messages[1]
+        fmu.slave.reset()
+        fmu.slave.setRealInputDerivatives(references, [1], [2.0])
+        fmu.start(start=5.0)  # from where the slope counts, not from 0
+        fmu.slave.doStep(5.0, 0.01)
+        assert fmu["swing.push"] == pytest.approx(0.02)
 
 
 class Importer:
@@ -129,14 +134,17 @@ class Importer:
             modelIdentifier=description.modelExchange.modelIdentifier,
             instanceName="one",
         )
-        self.fmu.instantiate()
-        self.fmu.setupExperiment()
-        self.fmu.enterInitializationMode()
-        self.fmu.exitInitializationMode()
         self.states, self.indicators = (
             description.numberOfContinuousStates,
             description.numberOfEventIndicators,
         )
+        self.fmu.instantiate()
+        nominals = (ctypes.c_double * self.states)()
+        self.fmu.getNominalsOfContinuousStates(nominals, self.states)  # the standard has it here already
+        assert all(x > 0.0 for x in nominals)
+        self.fmu.setupExperiment()
+        self.fmu.enterInitializationMode()
+        self.fmu.exitInitializationMode()
         self.leave_event_mode()
 
     def leave_event_mode(self) -> None:

@@ -106,12 +106,25 @@ def test_inputs_that_are_set_inside_a_step(slave: Any, path: Path) -> None:
     shown = {v.get("name") for v in root.iter("Float64") if v.get("intermediateUpdate") == "true"}
     assert {"osc.force", "osc.position"} <= shown and "osc.mass" not in shown
     force, seen = slave.references["osc.force"], []
+    mass, refused = slave.references["osc.mass"], []
 
     def update(
         environment: Any, time: float, wanted: bool, got: bool, done: bool, can: bool, asks: Any, end: Any
     ) -> None:
         assert wanted and got and done
         slave.setFloat64([force], [math.sin(40.0 * time)])
+        if not seen:
+            for call in (
+                slave.reset,
+                slave.getFMUState,
+                slave.terminate,
+                lambda: slave.doStep(time, 0.1),
+                lambda: slave.setFloat64([mass], [3.0]),
+            ):
+                try:
+                    call()
+                except Exception:
+                    refused.append(call)
         seen.append(time)
 
     slave.instantiate(intermediateUpdate=fmi3IntermediateUpdateCallback(update))
@@ -125,8 +138,54 @@ def test_inputs_that_are_set_inside_a_step(slave: Any, path: Path) -> None:
         here.simulator.step(0.5)
         here["osc.force"] = math.sin(40.0 * here.state.time)
         times.append(here.state.time)
-    assert seen == times and len(times) > 5
+    assert seen == times and len(times) > 5 and len(refused) == 5
     assert slave.getFloat64([slave.references[name] for name in here.variables]) == here.all()
+
+
+class Stopper(cosim.Component):
+    """Asks to stop when it is initialized."""
+
+    level = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(level, level_dot):
+        level_dot[0] = -level
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="publish")
+    def stop():
+        return 2
+
+
+def test_a_model_that_stops_at_its_start_says_so_where_the_standard_has_a_place_for_it(
+    tmp_path: Path,
+) -> None:
+    from fmpy import extract, read_model_description
+    from fmpy.fmi3 import FMU3Model, FMU3Slave
+
+    model = cosim.Model("stopper")
+    model.add(Stopper, "stopper")
+    path = export_native(model, tmp_path / "stopper.fmu", fmi=3)
+    folder, description = extract(str(path), str(tmp_path / "fmu")), read_model_description(str(path))
+
+    def started(kind: Any, **options: Any) -> Any:
+        fmu = kind(
+            guid=description.guid,
+            unzipDirectory=folder,
+            modelIdentifier=description.coSimulation.modelIdentifier,
+            instanceName="one",
+        )
+        fmu.instantiate(**options)
+        fmu.enterInitializationMode()
+        fmu.exitInitializationMode()
+        return fmu
+
+    assert started(FMU3Model).updateDiscreteStates()[:2] == (False, True)
+    assert started(FMU3Slave, eventModeUsed=True).updateDiscreteStates()[:2] == (False, True)
+    slave = started(FMU3Slave)
+    assert slave.doStep(0.0, 0.1) == (False, True, True, 0.0)
+    slave.terminate()
+    slave.reset()
+    slave.enterInitializationMode()
 
 
 def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> None:

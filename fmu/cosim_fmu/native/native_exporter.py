@@ -56,7 +56,7 @@ class NativeFmuExporter(cosim.Exporter):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
-        platforms: Sequence[str] | None = None,
+        platforms: str | Sequence[str] | None = None,
         fmi: int | str = 2,
         kind: str | Sequence[str] | None = None,
         compiler: Compiler | None = None,
@@ -66,7 +66,7 @@ class NativeFmuExporter(cosim.Exporter):
 
         Parameters
         ----------
-        platforms : sequence of str, optional
+        platforms : str or sequence of str, optional
             "linux64", "aarch64-linux", "win64", "darwin64" (both processors); by default all where the
             package ``ziglang`` is installed, else this machine's own.
         fmi : int
@@ -102,7 +102,7 @@ class NativeFmuExporter(cosim.Exporter):
 
 
 def _choices(
-    fmi: int | str, kind: str | Sequence[str] | None, platforms: Sequence[str] | None
+    fmi: int | str, kind: str | Sequence[str] | None, platforms: str | Sequence[str] | None
 ) -> tuple[int, list[str] | None, list[Platform]]:
     """What is to be written; all faults of the three together."""
     problems: list[cosim.Problem] = []
@@ -116,7 +116,7 @@ def _choices(
     found = (
         tried(lambda: _version(fmi)),
         tried(lambda: None if kind is None else _kinds(kind)),
-        tried(lambda: chosen_platforms(list(default_platforms() if platforms is None else platforms))),
+        tried(lambda: chosen_platforms(default_platforms() if platforms is None else _names(platforms))),
     )
     if problems:
         raise cosim.ModelError(problems)
@@ -130,11 +130,16 @@ def _version(given: int | str) -> int:
 
 
 def _kinds(given: str | Sequence[str]) -> list[str]:
-    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
+    names = _names(given)
     wrong = [name for name in names if name not in KINDS]
     if wrong or not names:
         raise cosim.ModelError.of("kind", f"is {', '.join(wrong) or 'empty'}, needs cs, me or both")
     return [kind for kind in KINDS if kind in names]
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    """Of a list, which may be written as one text with commas."""
+    return [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
 
 
 def _libraries(
