@@ -70,8 +70,9 @@ def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str])
         parts.append(
             call_by_number(signature, {n: numbers[n] for n in called if functions[n][1] == signature})
         )
+    table = arrays["table"]
     schedule = Schedule(
-        arrays["table"],
+        table if table.any() else table[:0],  # a model without blocks has one row of zeros
         arrays["ints"],
         {number: name for name, number in numbers.items()},
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},

@@ -188,6 +188,23 @@ def test_a_model_that_stops_at_its_start_says_so_where_the_standard_has_a_place_
     slave.enterInitializationMode()
 
 
+class Numbers(cosim.Component):
+    """Parameters and nothing else."""
+
+    weights = cosim.parameter(shape=(3,), default=(1.0, 2.0, 3.0))
+
+
+def test_a_model_in_which_nothing_is_computed(tmp_path: Path) -> None:
+    from fmpy import simulate_fmu
+
+    model = cosim.Model("numbers")
+    model.add(Numbers, "numbers")
+    path = export_native(model, tmp_path / "numbers.fmu", fmi=3)
+    for kind in ("CoSimulation", "ModelExchange"):
+        found = simulate_fmu(str(path), fmi_type=kind, stop_time=1.0, output=["numbers.weights[3]"])
+        assert found["time"][-1] == 1.0 and set(found["numbers.weights[3]"]) == {3.0}
+
+
 def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> None:
     slave.instantiate(loggingOn=True)
     library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
