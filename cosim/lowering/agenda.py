@@ -110,20 +110,47 @@ def start_agenda(a):
         row = row_of(a, entry)
         numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
         a.clock[numbers + SERVED] = -math.inf
-        a.clock[numbers + GRID_PERIOD] = math.nan
-        a.clock[numbers + GRID_OFFSET] = math.nan
-        kind = a.program[row + SCHEDULE]
-        if kind == TIMED:
+        if a.program[row + SCHEDULE] == TIMED:
             timer = a.d[a.program[row + FLAG]]
             if timer < time:
                 a.clock[numbers + SERVED] = timer
-        elif kind != 0:
-            start = time_of(a, row, 0)
-            if start != start:
-                a.places[ENTRY] = entry
-                return FAILED_PERIOD
-            a.agenda[FIRST_ENTRY + entry] = first_index(a, row, time)
+    return schedule_periods(a, 0)
+
+
+@part("Ai>i")
+def schedule_periods(a, following):
+    """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
+
+    Where `following`, only those whose period or offset is a parameter.
+    """
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        kind = a.program[row + SCHEDULE]
+        if kind == 0 or kind == TIMED or (following != 0 and a.program[row + FOLLOWS] == 0):
+            continue
+        start = time_of(a, row, 0)
+        if start != start:
+            a.places[ENTRY] = entry
+            return FAILED_PERIOD
+        a.agenda[FIRST_ENTRY + entry] = first_index(a, row, a.clock[TIME])
+        if a.program[row + FOLLOWS] != 0:
+            numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
+            a.clock[numbers + GRID_PERIOD] = number_at(
+                a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT]
+            )
+            a.clock[numbers + GRID_OFFSET] = number_at(
+                a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]
+            )
     return 0
+
+
+def later_index(a, row):
+    """Index of the first occurrence behind the present time."""
+    time = a.clock[TIME]
+    index = first_index(a, row, time)
+    while time_of(a, row, index) <= time:
+        index += 1
+    return index
 
 
 def check_timers(a):
@@ -141,8 +168,10 @@ def check_timers(a):
 
 @part("A>i")
 def follow_parameters(a):
-    """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code."""
-    time = a.clock[TIME]
+    """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
+
+    What was due already stays due.
+    """
     for entry in range(a.program[ENTRIES]):
         row = row_of(a, entry)
         if a.program[row + FOLLOWS] == 0:
@@ -153,12 +182,15 @@ def follow_parameters(a):
         if not period > 0.0:
             a.places[ENTRY] = entry
             return FAILED_PERIOD
-        known = a.clock[numbers + GRID_PERIOD]
-        if known == known and (known != period or a.clock[numbers + GRID_OFFSET] != offset):
-            index = first_index(a, row, time)
-            if time_of(a, row, index) <= time:
-                index += 1
-            a.agenda[FIRST_ENTRY + entry] = index
+        if a.clock[numbers + GRID_PERIOD] == period and a.clock[numbers + GRID_OFFSET] == offset:
+            continue
+        known = (
+            a.clock[numbers + GRID_OFFSET] + a.agenda[FIRST_ENTRY + entry] * a.clock[numbers + GRID_PERIOD]
+        )
+        index = later_index(a, row)
+        if known <= a.clock[TIME]:
+            index = max(0, index - 1)
+        a.agenda[FIRST_ENTRY + entry] = index
         a.clock[numbers + GRID_PERIOD] = period
         a.clock[numbers + GRID_OFFSET] = offset
     return 0
@@ -169,5 +201,6 @@ def serve(a, entry):
     if a.program[row_of(a, entry) + SCHEDULE] == TIMED:
         a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] = a.scratch[a.program[TIMERS] + entry]
         return
-    while next_time(a, entry) <= a.clock[TIME]:
-        a.agenda[FIRST_ENTRY + entry] += 1
+    a.agenda[FIRST_ENTRY + entry] += 1
+    if next_time(a, entry) <= a.clock[TIME]:
+        a.agenda[FIRST_ENTRY + entry] = later_index(a, row_of(a, entry))

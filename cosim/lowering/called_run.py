@@ -117,12 +117,12 @@ class CalledRun:
         numbers = clock[layout.CLOCK_HEADER :][: layout.ENTRY_NUMBERS * count]
         numbers = numbers.reshape(count, layout.ENTRY_NUMBERS)
         numbers[:] = np.nan
-        for i, entry in enumerate(agenda.entries):
-            numbers[i, layout.SERVED] = -np.inf
+        numbers[:, layout.SERVED] = -np.inf
+        for entry in agenda.scheduled:
             if entry.handler.timer:
-                numbers[i, layout.SERVED] = agenda._served(state, entry)
-            elif entry.index in agenda._grids:
-                numbers[i, layout.GRID_PERIOD : layout.GRID_OFFSET + 1] = agenda._grids[entry.index]
+                numbers[agenda.entries.index(entry), layout.SERVED] = agenda._served(state, entry)
+        following = [agenda.entries.index(entry) for entry in agenda.following]
+        numbers[following, layout.GRID_PERIOD : layout.GRID_OFFSET + 1] = agenda.grids(state)
         self._witnesses[:] = agenda.memory(state).ravel()
         clock[layout.TIME], clock[layout.JUMPED] = state.time, state.jumped
         arrays["places"][layout.STAGE] = layout.NOTHING
@@ -143,12 +143,12 @@ class CalledRun:
         state.integrator_memory[:] = arrays["memory"][: state.integrator_memory.size]
         count = len(agenda.entries)
         state.agenda[: layout.FIRST_ENTRY + count] = arrays["agenda"][: layout.FIRST_ENTRY + count]
-        for i, entry in enumerate(agenda.entries):
-            served, *grid = clock[layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * i :][: layout.ENTRY_NUMBERS]
+        numbers = clock[layout.CLOCK_HEADER :][: layout.ENTRY_NUMBERS * count].reshape(count, -1)
+        for entry in agenda.scheduled:
             if entry.handler.timer:
-                agenda._set_served(state, entry, float(served))
-            elif not np.isnan(grid[0]):
-                agenda._grids[entry.index] = (float(grid[0]), float(grid[1]))
+                agenda._set_served(state, entry, float(numbers[agenda.entries.index(entry), layout.SERVED]))
+        following = [agenda.entries.index(entry) for entry in agenda.following]
+        agenda.grids(state)[:] = numbers[following, layout.GRID_PERIOD : layout.GRID_OFFSET + 1]
         agenda.memory(state)[:] = self._witnesses.reshape(agenda.memory(state).shape)
         agenda.stamp(state)
         integrator: Any = self._simulator.integrator

@@ -145,7 +145,9 @@ def handle_events(a, t):
         return code
     note(a)
     if a.program[IN_STEPS] != 0:
-        code = end_step(a, PUBLISH_CAUSES)
+        code = follow_parameters(a)
+        if code == 0:
+            code = end_step(a, PUBLISH_CAUSES)
         if code == 0:
             code = start_step(a)
         if code == 0 and held_count(a) > 0:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 
 from cosim.integration.layout import FIXED, LARGEST, SETTINGS_HEADER
-from cosim.lowering.agenda import check_timers, follow_parameters, next_event_time, start_agenda
+from cosim.lowering.agenda import (
+    check_timers,
+    follow_parameters,
+    next_event_time,
+    schedule_periods,
+    start_agenda,
+)
 from cosim.lowering.arrays import part
 from cosim.lowering.codes import (
     FAILED_CRAWL,
@@ -130,6 +136,8 @@ def initialize(a, t):
     if code == 0:
         code = take_signals(a)
     if code == 0:
+        code = schedule_periods(a, 1)
+    if code == 0:
         code = check_timers(a)
     if code == 0:
         code = assemble(a)
@@ -147,9 +155,9 @@ def initialize(a, t):
     if code != 0:
         return code
     a.agenda[INITIALIZED] = 1
+    a.agenda[TIME_ADVANCED] = BOTH_KINDS
     if a.places[SEVERITY] < REACHED_TERMINATION:
         code = end_step(a, (1 << INITIALIZATION_CAUSE) + FIRST_PUBLISHES)
-    a.agenda[TIME_ADVANCED] = BOTH_KINDS
     a.clock[COMPLETED] = t
     if code == 0:
         code = note_next_event(a)
@@ -209,12 +217,14 @@ def advance_once(a, t):
 def one_step(a, boundary):
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[CHANGED] = 0
-    code = check_timers(a)
+    code = follow_parameters(a)
+    if code == 0:
+        code = check_timers(a)
     if code == 0:
         code = realize(a, MOTION)
     if code != 0:
         return code
-    if a.agenda[UPDATES_DONE] == 0:
+    if a.clock[JUMPED] != 0.0 or a.agenda[UPDATES_DONE] == 0:
         if a.clock[JUMPED] != 0.0:
             code = note_jump(a)
         if code == 0 and a.program[IN_STEPS] != 0:

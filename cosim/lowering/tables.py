@@ -134,7 +134,7 @@ class Tables:
         self._table(layout.ENTRIES, rows)
         self._integers += listed
         self._table(layout.SIGNALS, self.agenda_of.signals)
-        self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps)
+        self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
         discrete = [v.slot for v in system.variables.values() if v.slot.array in "dk"]
         low = [slot for slot in discrete if system.stage_invalidated(slot) <= Stage.INSTANCE]

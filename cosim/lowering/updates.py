@@ -78,13 +78,15 @@ def is_due(a, entry, does, causes):
 
 @part("Aii>i")
 def list_due(a, does, causes):
-    """Note which handlers are due and what stands on their timers; how many."""
+    """Note which handlers of a kind are due and what stands on their timers; how many."""
     due = a.program[DUE]
     count = 0
     for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        if a.program[row + DOES] != does:
+            continue
         a.places[due + entry] = 0
         if is_due(a, entry, does, causes):
-            row = row_of(a, entry)
             a.places[due + entry] = a.program[row + CAUSE]
             count += 1
             if a.program[row + SCHEDULE] == TIMED:
@@ -92,10 +94,12 @@ def list_due(a, does, causes):
     return count
 
 
-@part("A>v")
-def done(a):
-    """The handlers that were due are no longer."""
+@part("Ai>v")
+def done(a, does):
+    """The handlers of a kind that were due are no longer."""
     for entry in range(a.program[ENTRIES]):
+        if a.program[row_of(a, entry) + DOES] != does:
+            continue
         cause = a.places[a.program[DUE] + entry]
         if cause in (TRIGGERED, SIGNALED):
             a.agenda[FIRST_ENTRY + entry] = 0
@@ -113,8 +117,11 @@ def answer(a, severity, entry):
 @part("Ai>i")
 def updates(a, causes):
     """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
+    # who is due is known before any of them runs: they may move timers and periods
+    unrestricted = list_due(a, 1, causes)
+    discrete = list_due(a, 2, causes)
     for does in range(1, 3):
-        if list_due(a, does, causes) == 0:
+        if (unrestricted if does == 1 else discrete) == 0:
             continue
         keep(a, a.program[BACKUP], a.program[BACKUP_K])
         for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
@@ -127,7 +134,7 @@ def updates(a, causes):
                 take_over(a, a.program[BACKUP], a.program[BACKUP_K])
                 realize(a, MOTION)
                 return code
-        done(a)
+        done(a, does)
         if (causes >> TIME_CAUSE) % 2 == 1:
             a.agenda[TIME_ADVANCED] &= 3 - does
     return 0
@@ -144,7 +151,7 @@ def publishes(a, causes):
     for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
         if (causes >> cause) % 2 == 1:
             handle(a, cause, PUBLISH)
-    done(a)
+    done(a, PUBLISH)
     return 0
 
 
@@ -157,9 +164,9 @@ def handle(a, cause, does):
     due = a.program[DUE]
     writes = 0
     for entry in range(a.program[ENTRIES]):
-        if a.places[due + entry] != cause:
-            continue
         row = row_of(a, entry)
+        if a.program[row + DOES] != does or a.places[due + entry] != cause:
+            continue
         if a.program[row + NEXT] > 0 and writes == 0:
             keep(a, a.program[WORKING], a.program[WORKING_K])
             writes = 1

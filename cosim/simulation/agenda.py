@@ -72,6 +72,8 @@ class Agenda:
     witnesses : list of Witness
     signals : list of int
         Offsets in k.
+    scheduled, following : list of Entry
+        Those of cause Scheduled; of these the ones whose period or offset is a parameter.
     """
 
     def __init__(self, system: System) -> None:
@@ -85,11 +87,14 @@ class Agenda:
             for d in part.declarations.values()
             if d.kind == "signal"
         ]
-        self._grids: dict[int, tuple[float, float]] = {}
         self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
+        self.following = [
+            e for e in self.scheduled if str in (type(e.handler.period), type(e.handler.offset))
+        ]
         outside_steps = (EventCause.INITIALIZATION, EventCause.TERMINATION)
         self.in_steps = [e for e in self.entries if e.handler.cause not in outside_steps]
-        self._witnesses_at = FIRST + len(self.entries)
+        self._grids_at = FIRST + len(self.entries)
+        self._witnesses_at = self._grids_at + 2 * len(self.following)
         self._size = self._witnesses_at + COLUMNS * len(self.witnesses)
 
     def _list_entries(self) -> list[Entry]:
@@ -123,14 +128,19 @@ class Agenda:
                     state.agenda[entry.index] = old[entry.index]
         self.memory(state)[:, FIRED] = -math.inf
         self.memory(state)[:, EXPECTED] = math.inf
-        self._grids.clear()
         for entry in self.scheduled:
             if entry.handler.timer:
                 missed = self._timer(state, entry) < state.time
                 self._set_served(state, entry, self._timer(state, entry) if missed else -math.inf)
-            else:
-                state.agenda[entry.index] = self._first_index(state, entry, state.time)
+        self.schedule_periods(state, self.scheduled)
         self.stamp(state)
+
+    def schedule_periods(self, state: State, entries: list[Entry]) -> None:
+        """At the start of a run: periodic and listed events begin with the first that is not past."""
+        for entry in entries:
+            if not entry.handler.timer:
+                state.agenda[entry.index] = self._first_index(state, entry, state.time)
+        self.grids(state)[:] = np.reshape(self._present_grids(state), (-1, 2))
 
     def stop(self, state: State) -> None:
         """Ask for a new start before the next step."""
@@ -153,6 +163,11 @@ class Agenda:
         """What is kept of each witness from one step to the next, shape (witnesses, COLUMNS)."""
         section: Any = state.agenda[self._witnesses_at : self._size].view(np.float64)
         return section.reshape(-1, COLUMNS)
+
+    def grids(self, state: State) -> NDArray[np.float64]:
+        """Period and offset for which the indices of `following` count, s, shape (following, 2)."""
+        section: Any = state.agenda[self._grids_at : self._witnesses_at].view(np.float64)
+        return section.reshape(-1, 2)
 
     def holds(self, state: State) -> NDArray[np.float64]:
         """The numbers that say which witnesses are held."""
@@ -186,8 +201,9 @@ class Agenda:
         if entry.handler.timer:
             self._set_served(state, entry, timers[entry.index])
             return
-        while self.next_time(state, entry) <= state.time:
-            state.agenda[entry.index] += 1
+        state.agenda[entry.index] += 1
+        if self.next_time(state, entry) <= state.time:
+            state.agenda[entry.index] = self._later_index(state, entry)
 
     def check_timers(self, state: State) -> None:
         """Refuse timers that were set to the past, which nobody can reach any more."""
@@ -202,16 +218,25 @@ class Agenda:
                     )
 
     def follow_parameters(self, state: State) -> None:
-        """Where a parameter that is a period or an offset has changed, go on on the new grid."""
-        for entry in self.scheduled:
-            handler = entry.handler
-            if not isinstance(handler.period, str) and not isinstance(handler.offset, str):
-                continue
-            grid = (self._number(state, entry, handler.period), self._number(state, entry, handler.offset))
-            if self._grids.setdefault(entry.index, grid) != grid:
-                self._grids[entry.index] = grid
-                index = self._first_index(state, entry, state.time)
-                state.agenda[entry.index] = index + (self.time_of(state, entry, index) <= state.time)
+        """Where a parameter that is a period or an offset has changed, go on on the new grid.
+
+        What was due already stays due.
+        """
+        if not self.following:
+            return
+        grids = self.grids(state)
+        for entry, known, grid in zip(self.following, grids, self._present_grids(state), strict=True):
+            if (known[0], known[1]) != grid:
+                index = int(state.agenda[entry.index])
+                was_due = known[1] + index * known[0] <= state.time
+                state.agenda[entry.index] = max(0, self._later_index(state, entry) - was_due)
+                known[:] = grid
+
+    def _present_grids(self, state: State) -> list[tuple[float, float]]:
+        def number(entry: Entry, value: float | str) -> float:
+            return self._number(state, entry, value)
+
+        return [(number(e, e.handler.period), number(e, e.handler.offset)) for e in self.following]
 
     def time_of(self, state: State, entry: Entry, index: int) -> float:
         """Time of the `index`-th occurrence; never an accumulated sum."""
@@ -232,6 +257,13 @@ class Agenda:
             first, second = self.time_of(state, entry, 0), self.time_of(state, entry, 1)
             index = max(0, math.ceil((time - first) / (second - first)) - 1) if time > first else 0
         while self.time_of(state, entry, index) < time:
+            index += 1
+        return index
+
+    def _later_index(self, state: State, entry: Entry) -> int:
+        """Index of the first occurrence behind the present time."""
+        index = self._first_index(state, entry, state.time)
+        while self.time_of(state, entry, index) <= state.time:
             index += 1
         return index
 

@@ -63,11 +63,14 @@ class Dispatch:
             A handler failed; all that its kind wrote at this instant is dropped.
         """
         statuses = []
+        # who is due is known before any of them runs: they may move timers and periods
+        waiting = {does: {cause: self.due(state, cause, does) for cause in causes} for does in BITS}
+        times = {does: self.agenda.timers(state, due) for does, due in waiting.items()}
         for does, count, bit in UPDATES:
-            due = {cause: self.due(state, cause, does) for cause in causes}
+            due, timers = waiting[does], times[does]
             if not any(due.values()):
                 continue
-            backup, timers = state.copy(), self.agenda.timers(state, due)
+            backup = state.copy()
             phase = []
             for cause in causes:
                 if due[cause]:
@@ -138,14 +141,19 @@ class Dispatch:
     def monitor(self, state: State, monitor: Callable[[State], EventStatus | None]) -> EventStatus:
         """Call the monitor; an exception in it becomes a `SimulationError`."""
         self.system.realize(state, Stage.REPORT)
+        time = state.time
         try:
             answer = monitor(state)
-        except SimulationError:
-            raise
+            if state.time != time:
+                state.set_time(time)
+                raise SimulationError(time, "a monitor cannot change time")
+            if answer is not None and not isinstance(answer, EventStatus):
+                raise SimulationError(state.time, f"answers None or an EventStatus, not {answer!r}")
         except Exception as error:
-            raise SimulationError(state.time, f"monitor: {type(error).__name__}: {error}") from error
-        if answer is not None and not isinstance(answer, EventStatus):
-            raise SimulationError(state.time, f"monitor: answers None or an EventStatus, not {answer!r}")
+            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+            failure = SimulationError(state.time, f"monitor: {text}")
+            failure.status = EventStatus(Severity.FAILED, text, "monitor", error)
+            raise failure from error
         return NOTHING if answer is None else EventStatus(answer.severity, answer.message, "monitor")
 
     def due(self, state: State, cause: EventCause, does: str) -> list[Entry]:
@@ -177,7 +185,7 @@ class Dispatch:
             status = self._handle(state, entries, does)
             if status.severity is Severity.FAILED:
                 raise handler_failure(state, status)
-        except SimulationError:
+        except BaseException:
             take_over(self.system, state, backup)
             self.refresh(state)
             raise

@@ -30,6 +30,7 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
         yield check
     finally:
         _handle(signal.default_int_handler)
+    check()  # it came in the last step of all
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.integration.projection import END, PREPARE
 from cosim.simulation.agenda import FINISHED
-from cosim.simulation.dispatch import handler_failure
 from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.statistics import Statistics
@@ -75,6 +74,7 @@ class Simulator:
         self.events: list[EventRecord] = []
         self.findings: list[Finding] = []
         self._target_rate = 0.0
+        self._is_busy = False
         self._stepping = Stepping(system, endless_events, self.events, self.findings)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
@@ -110,8 +110,10 @@ class Simulator:
         StateError
             It belongs to another system.
         """
+        self._not_from_inside()
         accuracy = None if self._state is None else self._state.accuracy
         self._state = None if state is None else self._of_this_system(state)
+        self._stepping.dispatch.located = None
         if state is not None and state.accuracy is None:
             state.accuracy = accuracy
 
@@ -122,6 +124,7 @@ class Simulator:
 
     def release_state(self) -> State:
         """Give the State away; the simulator cannot go on without one."""
+        self._not_from_inside()
         state, self._state = self.state, None
         return state
 
@@ -141,6 +144,7 @@ class Simulator:
 
         The next step initializes again; triggered events that are pending stay pending.
         """
+        self._not_from_inside()
         if isinstance(integrator, str):
             from cosim.registration.registry import registry
 
@@ -248,13 +252,14 @@ class Simulator:
 
     def initialize(self, *, suppress_initialization_events: bool = False) -> SimulatorStatus:
         """The 0th step: initialization events, then the publishes of this time, then the monitor."""
+        self._not_from_inside()
         state = self.state
         state.integrator_memory = state.integrator_memory[:0].copy()
         self.reset_statistics()
         self.events.clear()
         self.findings.clear()
         suppressed = suppress_initialization_events
-        status = self._run(self._stepping.initialize, state, self._integrator, suppressed)
+        status = self._run(state.time, self._stepping.initialize, state, self._integrator, suppressed)
         return self._end_if_asked(self._finish_call(status, state.time))
 
     def advance_to(self, boundary_time: float) -> SimulatorStatus:
@@ -274,12 +279,16 @@ class Simulator:
         if status is not None and not status.succeeded:
             return status
         target = self._target(boundary_time)
-        with interrupt_between_steps() as check:
-            while True:
-                answer = self._stride(target)
-                if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
-                    break
-                check()
+        try:
+            with interrupt_between_steps() as check:
+                while True:
+                    answer = self._stride(target, boundary_time)
+                    if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
+                        break
+                    check()
+        except KeyboardInterrupt:
+            self._status = SimulatorStatus(Reason.INTERRUPTED, boundary_time, self.state.time)
+            raise
         return self._end_run(self._finish_call(answer, boundary_time))
 
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
@@ -287,7 +296,7 @@ class Simulator:
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status
-        answer = self._step(self._target(boundary_time))
+        answer = self._step(self._target(boundary_time), boundary_time)
         return self._end_run(self._finish_call(answer, self.state.time))
 
     def _target(self, boundary_time: float) -> float:
@@ -302,8 +311,11 @@ class Simulator:
         if status.succeeded and self.state.time < self.final_time:
             return status
         if status.succeeded:
-            answer = self._step(self.state.time)  # what is pending at the final time runs first
-            status = self._finish_call(answer, status.boundary_time)
+            # what is pending at the final time runs first
+            wanted = status.boundary_time
+            status = self._finish_call(self._step(self.state.time, wanted), wanted)
+            while status.succeeded and self.has_pending_updates:
+                status = self._finish_call(self._step(self.state.time, wanted), wanted)
         self.finish()
         self._status = status
         return status
@@ -315,7 +327,8 @@ class Simulator:
     def advance_pending_events(self) -> SimulatorStatus:
         """Do the updates that are pending now, without advancing time: a step of length zero."""
         self._start_if_needed()
-        return self._end_if_asked(self._finish_call(self._step(self.state.time), self.state.time))
+        time = self.state.time
+        return self._end_if_asked(self._finish_call(self._step(time, time), time))
 
     def finish(self) -> SimulatorStatus:
         """Issue the cause Termination, once for each end of a run.
@@ -326,28 +339,40 @@ class Simulator:
         state = self.state
         if state.agenda[FINISHED]:
             return self._status
-        return self._finish_call(self._run(self._stepping.finish, state), state.time)
+        return self._finish_call(self._run(state.time, self._stepping.finish, state), state.time)
 
-    def _step(self, boundary: float) -> EventStatus:
+    def _step(self, target: float, wanted: float) -> EventStatus:
         if self._target_rate > 0.0:
             self._pace()
-        return self._run(self._stepping.step, self.state, self._integrator, boundary)
+        return self._run(wanted, self._stepping.step, self.state, self._integrator, target)
 
-    def _stride(self, boundary: float) -> EventStatus:
+    def _stride(self, target: float, wanted: float) -> EventStatus:
         if self._target_rate > 0.0:
-            return self._step(boundary)
-        return self._run(self._stepping.stride, self.state, self._integrator, boundary)
+            return self._step(target, wanted)
+        return self._run(wanted, self._stepping.stride, self.state, self._integrator, target)
 
-    def _run(self, part: Callable[..., EventStatus], *arguments: Any) -> EventStatus:
-        """Do a part of a simulation; when it fails, the status says so."""
+    def _run(self, wanted: float, part: Callable[..., EventStatus], *arguments: Any) -> EventStatus:
+        """Do a part of a simulation toward `wanted` (s); when it fails, the status says so."""
+        self._not_from_inside()
+        self._is_busy = True
         try:
             return part(*arguments)
         except SimulationError as error:
             why = error.status
             reason = Reason.INTEGRATION_FAILED if why is None else Reason.EVENT_HANDLER_FAILED
             source, message = ("", error.reason) if why is None else (why.source, why.message)
-            self._status = SimulatorStatus(reason, math.nan, self.state.time, source, message)
+            self._status = SimulatorStatus(reason, wanted, self.state.time, source, message)
             raise
+        finally:
+            self._is_busy = False
+
+    def _not_from_inside(self) -> None:
+        if self._is_busy:
+            raise SimulationError(
+                self.state.time,
+                "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor "
+                "replace its State or integrator; do so when the call has come back",
+            )
 
     @property
     def is_initialized(self) -> bool:
@@ -381,7 +406,5 @@ class Simulator:
         reason, source, message = Reason.REACHED_BOUNDARY_TIME, "", ""
         if status.severity is Severity.REACHED_TERMINATION:
             reason, source, message = Reason.REACHED_TERMINATION, status.source, status.message
-        elif status.severity is Severity.FAILED:
-            raise handler_failure(self.state, status)
         self._status = SimulatorStatus(reason, boundary, self.state.time, source, message)
         return self._status

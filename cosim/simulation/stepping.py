@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosim.cause import EventCause
 from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, slots_named
 from cosim.contracts.integrator import Integrator
-from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda
+from cosim.simulation.agenda import BOTH, FINISHED, INITIALIZED, TIME_ADVANCED, UPDATES_DONE, Agenda, Entry
 from cosim.simulation.assembler import assemble
 from cosim.simulation.continuous_phase import ContinuousPhase
 from cosim.simulation.dispatch import NOTHING, Dispatch, handler_failure
@@ -22,6 +23,9 @@ from cosim.simulation.witness_watch import WitnessWatch
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.system.state import State
 from cosim.system.system import BREAK_ORDER, System
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 UPDATE_CAUSES = (EventCause.TRIGGERED, EventCause.SCHEDULED, EventCause.TIME_ADVANCED)
 PUBLISH_CAUSES = (*UPDATE_CAUSES, EventCause.SIGNALED)
@@ -74,6 +78,7 @@ class Stepping:
         assemble(self.system, state)
         statuses = [] if suppressed else [self.dispatch.updates(state, (EventCause.INITIALIZATION,))]
         statuses.append(self.dispatch.take_signals(state))
+        self.agenda.schedule_periods(state, self.agenda.following)
         self.agenda.check_timers(state)
         assemble(self.system, state)
         # Twice: a derivative that depends on a delayed value is known once there is a past.
@@ -86,18 +91,19 @@ class Stepping:
         if self.watch is not None:
             self.watch.start(state)
         state.agenda[INITIALIZED] = 1
+        state.agenda[TIME_ADVANCED] = BOTH
         self.agenda.stamp(state)
         if worst(statuses).severity < Severity.REACHED_TERMINATION:
             first = () if suppressed else (EventCause.INITIALIZATION,)
             statuses.append(self._end_of_step(state, (*first, *FIRST_PUBLISH_CAUSES)))
-        state.agenda[TIME_ADVANCED] = BOTH
         return worst(statuses)
 
     def stride(self, state: State, integrator: Integrator, boundary: float) -> EventStatus:
         """As `step`, but many of them in one call of the integrator where nothing looks in between."""
         ranges = self.system.update_ranges.values()
         looks = self.watch is not None or self.monitor is not None or self.on_step is not None
-        looks = looks or bool(self.agenda.in_steps) or self.status_watch.looks or self._kinks.size > 0
+        looks = looks or bool(self.agenda.in_steps or self.agenda.signals) or self.status_watch.looks
+        looks = looks or self._kinks.size > 0
         if looks or self.system.ny == 0 or any(first != last for first, last in ranges):
             return self.step(state, integrator, boundary)
         return self.step(state, integrator, boundary, MOST)
@@ -105,13 +111,14 @@ class Stepping:
     def step(self, state: State, integrator: Integrator, boundary: float, most: int = 1) -> EventStatus:
         """Updates at the start, integration no further than `boundary` (s), publishes at the end."""
         agenda, dispatch = self.agenda, self.dispatch
+        agenda.follow_parameters(state)
         agenda.check_timers(state)
         self.refresh(state)
         status = NOTHING
-        if not state.agenda[UPDATES_DONE]:
+        if state.jumped or not state.agenda[UPDATES_DONE]:
             if state.jumped:
                 status = self._note_jump(state, integrator)
-            if agenda.in_steps:
+            if agenda.in_steps or agenda.signals:
                 status = worst([status, self._start_of_step(state, integrator)])
                 if status.severity >= Severity.REACHED_TERMINATION:
                     state.agenda[UPDATES_DONE] = 1
@@ -149,7 +156,7 @@ class Stepping:
         state.agenda[FINISHED] = 1
         statuses = [self.dispatch.updates(state, (EventCause.TERMINATION,))]
         self.refresh(state)
-        statuses.append(self.dispatch.publishes(state, (EventCause.TERMINATION,)))
+        statuses.append(_checked(state, self.dispatch.publishes(state, (EventCause.TERMINATION,))))
         return worst(statuses)
 
     def refresh(self, state: State) -> None:
@@ -159,6 +166,9 @@ class Stepping:
     def has_pending_updates(self, state: State) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
         causes, kinds = (EventCause.TRIGGERED, EventCause.SCHEDULED), ("unrestricted", "discrete")
+        if state.agenda.size == 0:
+            return False
+        self.agenda.follow_parameters(state)
         return any(self.dispatch.due(state, cause, does) for cause in causes for does in kinds)
 
     # parts of a step
@@ -180,26 +190,33 @@ class Stepping:
         """The updates that are due, and those that their signals cause."""
         before, derivative = list(state.versions), state.y_dot.copy()
         watch, known = self.watch, len(self.dispatch.events)
-        fired: set[int] = set()
+        waiting: list[Entry] = []
         arrays = state._arrays
         if watch is not None:
             watch.release(state)
             self.refresh(state)
             before = list(state.versions)
-            fired = watch.pending(state)
+            waiting = watch.pending(state)
             arrays = {name: state._arrays[name].copy() for name in "ypdk"}
-        statuses = [self.dispatch.updates(state, UPDATE_CAUSES), self.dispatch.take_signals(state)]
-        self.refresh(state)
-        if state.versions != before:
-            same = np.array_equal(derivative, state.y_dot, equal_nan=True)
-            self._auto_update(state, integrator, AFTER_EVENT, math.inf if same else 2.0)
-            integrator.restart(self.system, state)
-            if self.on_jump is not None:
-                self.on_jump(state)
-        if watch is not None and state.versions != before:
-            watch.drop(state, arrays)
-            watch.turned(state, arrays["y"], fired, self.dispatch.events[known:])
+        try:
+            statuses = [self.dispatch.updates(state, UPDATE_CAUSES), self.dispatch.take_signals(state)]
+        finally:  # where some have failed, what others have done before stays
+            self.refresh(state)
+            if state.versions != before:
+                self._follow_updates(state, integrator, derivative)
+                if watch is not None:
+                    fired = {entry.flag for entry in waiting if not state.agenda[entry.index]}
+                    watch.drop(state, arrays)
+                    watch.turned(state, arrays["y"], fired, self.dispatch.events[known:])
         return worst(statuses)
+
+    def _follow_updates(self, state: State, integrator: Integrator, derivative: NDArray[np.float64]) -> None:
+        """Updates have changed the State, realized again; `derivative`: the one before they did."""
+        same = np.array_equal(derivative, state.y_dot, equal_nan=True)
+        self._auto_update(state, integrator, AFTER_EVENT, math.inf if same else 2.0)
+        integrator.restart(self.system, state)
+        if self.on_jump is not None:
+            self.on_jump(state)
 
     def _close(self, state: State, status: EventStatus) -> EventStatus:
         self.status_watch.look(state)
@@ -215,9 +232,7 @@ class Stepping:
         status = self.dispatch.publishes(state, causes)
         if self.monitor is not None:
             status = worst([status, self.dispatch.monitor(state, self.monitor)])
-        if status.severity is Severity.FAILED:
-            raise handler_failure(state, status)
-        return status
+        return _checked(state, status)
 
     def _auto_update(
         self, state: State, integrator: Integrator, side: float, smoothness: float = math.inf
@@ -239,7 +254,11 @@ class Stepping:
             return NOTHING
         self.dispatch.located = located
         self.watch.fire(state, located, 0.0)
-        status = self.dispatch.publishes(state, (EventCause.TRIGGERED,))
-        if status.severity is Severity.FAILED:
-            raise handler_failure(state, status)
-        return status
+        return _checked(state, self.dispatch.publishes(state, (EventCause.TRIGGERED,)))
+
+
+def _checked(state: State, status: EventStatus) -> EventStatus:
+    """The status, unless a publish or the monitor has failed: `SimulationError`."""
+    if status.severity is Severity.FAILED:
+        raise handler_failure(state, status)
+    return status

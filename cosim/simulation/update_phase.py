@@ -69,20 +69,25 @@ def run_handlers(
         written: State | None = None
         began = wall.perf_counter()
         failure: SimulationError | None = None
+        changed: dict[str, tuple[Any, Any]] = {}
         try:
             run = _run_kernel if entry.block >= 0 else _run_python
             status, written = run(system, state, before, entry, does)
+            if status.severity not in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
+                written = None
+            if written is not None:
+                changed = _changed(system, before, written, entry, does)
         except Exception as error:
             text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+            text, written = text.removeprefix(f"{entry.path}: "), None
             status = EventStatus(Severity.FAILED, text, exception=error)
             if does != "publish":
-                failure = SimulationError(state.time, _located(entry, text))
+                failure = SimulationError(state.time, f"{entry.path}: {text}")
+                failure.status = replace(status, source=entry.path)
                 failure.__cause__ = error
         duration = wall.perf_counter() - began
-        changed: dict[str, tuple[Any, Any]] = {}
         y_before = y_after = y
-        if written is not None and status.severity in (Severity.SUCCEEDED, Severity.REACHED_TERMINATION):
-            changed = _changed(system, before, written, entry, does)
+        if written is not None:
             if not np.array_equal(before._arrays["y"], written._arrays["y"], equal_nan=True):
                 y_before, y_after = before._arrays["y"].copy(), written._arrays["y"].copy()
             working = written
@@ -200,7 +205,7 @@ def _run_python(
     takes_next = _takes_next(function)
     scratch = before.copy() if takes_next else None
     kept = {name: state._arrays[name].copy() for name in "ypdk"}
-    time = state.time
+    time, stage = state.time, state.stage
     try:
         answer = function(part, state, scratch) if takes_next else function(part, state)
     finally:
@@ -210,6 +215,7 @@ def _run_python(
             for name in touched:
                 state._arrays[name][:] = kept[name]
             state.set_time(time)
+            system.realize(state, stage)  # for the handlers beside it
             state.jumped = False
     if touched or moved:
         raise SimulationError(
@@ -250,10 +256,6 @@ def _changed(
                 (system.read(before, path), system.read(written, path)) if readable else (None, None)
             )
     return found
-
-
-def _located(entry: Entry, text: str) -> str:
-    return text if text.startswith(entry.path) else f"{entry.path}: {text}"
 
 
 def handler_table(entries: Sequence[Entry]) -> dict[tuple[EventCause, str], list[Entry]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosim.contracts.dense_output import DenseOutput
 from cosim.errors import SimulationError
-from cosim.simulation.agenda import DOUBT, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda
+from cosim.simulation.agenda import DOUBT, EXPECTED, FIRED, GUARD, LEVEL, RATE, REPEATS, VALUE, Agenda, Entry
 from cosim.simulation.event_log import EventRecord, Finding
 from cosim.simulation.hold import Hold, hold_of, is_switched_over, pack_holds, unpack_holds
 from cosim.simulation.isolation import Isolation
@@ -217,9 +217,9 @@ class WitnessWatch:
             if entry.flag in crossed:
                 state.agenda[entry.index] = 1
 
-    def pending(self, state: State) -> set[int]:
-        """The witnesses whose updates are pending."""
-        return {e.flag for e in self._triggered if state.agenda[e.index] and e.handler.does != "publish"}
+    def pending(self, state: State) -> list[Entry]:
+        """The updates that wait because a witness has triggered them."""
+        return [e for e in self._triggered if state.agenda[e.index] and e.handler.does != "publish"]
 
     def turned(
         self, state: State, before: NDArray[np.float64], witnesses: set[int], records: list[EventRecord]

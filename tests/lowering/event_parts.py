@@ -51,6 +51,11 @@ class Clockwork(cosim.Component):
     def listed(level, level_next):
         level_next[0] = level - 0.0625
 
+    @cosim.on(wake, does="unrestricted")
+    def rung(t, z, z_next, wake_next):
+        z_next[0] = z - 0.015625
+        wake_next[0] = t + 0.11  # the other handler of this time runs for all that
+
     @cosim.on(wake, does="discrete")
     def woken(t, wake, wake_next, gain):
         wake_next[0] = t + gain * 0.3

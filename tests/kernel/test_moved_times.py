@@ -1,0 +1,139 @@
+"""Timers and periods that are moved: by handlers of one instant, by users, between saving and going on."""
+
+import math
+
+import pytest
+
+import cosim
+from cosim import EventCause
+
+
+class Base(cosim.Component):
+    """x' = 1, and a period."""
+
+    x = cosim.auxiliary_state()
+    period = cosim.parameter(unit="s", default=1.0)
+    ticks = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(x_dot):
+        x_dot[0] = 1.0
+
+
+def simulator_of(part, time=0.0, **options):
+    """A simulator of one part, ``part``, from a time on."""
+    model = cosim.Model("m")
+    model.add(part, "part")
+    system = model.build()
+    state = system.default_state()
+    state.set_time(time)
+    return cosim.Simulator(system, state, accuracy=1e-6, **options)
+
+
+def times(simulator, handler="part.tick"):
+    return [event.time for event in simulator.events if event.handler == handler]
+
+
+class Both(Base):
+    """The first handler of a timer, and of a period, moves it; the second one is due nevertheless."""
+
+    wake = cosim.timer(start=1.0)
+
+    @cosim.on(wake, does="unrestricted")
+    def first(self, state, next_state):
+        next_state["part.wake"] = state.time + 1.0
+
+    @cosim.on(wake, does="discrete")
+    def second(self, state, next_state):
+        pass
+
+    @cosim.every("period", offset=0.5, does="unrestricted")
+    def third(self, state, next_state):
+        next_state["part.period"] = 2.0 * state["part.period"]
+
+    @cosim.every("period", offset=0.5, does="discrete")
+    def fourth(self, state, next_state):
+        pass
+
+
+def test_a_handler_that_moves_the_time_takes_nothing_from_the_others():
+    simulator = simulator_of(Both)
+    simulator.advance_to(3.5)
+    assert times(simulator, "part.first") == times(simulator, "part.second") == [1.0, 2.0, 3.0]
+    assert times(simulator, "part.third") == times(simulator, "part.fourth") == [0.5, 2.5]
+
+
+class Ticking(Base):
+    @cosim.every("period", does="discrete")
+    def tick(self, state, next_state):
+        pass
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize(
+    "start, period, expected",
+    [
+        (10.2, 0.25, [10.25, 10.5, 10.75]),
+        (10.2, 3.0, [12.0]),
+        (10.0, 0.25, [10.0, 10.25, 10.5, 10.75]),  # what was due already is done
+        (10.0, 3.0, [10.0, 12.0]),
+    ],
+)
+def test_a_period_that_is_written_between_calls(start, period, expected, saved):
+    simulator = simulator_of(Ticking, 9.5)
+    simulator.advance_to(start)
+    simulator.state["part.period"] = period
+    simulator.events.clear()
+    if saved:
+        data = simulator.state.to_bytes()
+        system = simulator.system
+        simulator = cosim.Simulator(system, system.state_from_bytes(data), accuracy=1e-6)
+    assert simulator.has_pending_updates == (start in expected)
+    simulator.advance_to(11.0 if period < 1.0 else 13.0)
+    assert times(simulator) == expected
+
+
+class Shrinking(Base):
+    @cosim.every("period", does="unrestricted")
+    def tick(self, state, next_state):
+        next_state["part.period"] = 2.0**-40
+
+
+def test_a_period_that_shrinks_a_million_million_times_takes_no_time():
+    simulator = simulator_of(Shrinking, 0.5)
+    simulator.advance_to(1.0)
+    simulator.advance_to(1.0 + 2.5 * 2.0**-40)
+    assert times(simulator) == [1.0, 1.0 + 2.0**-40, 1.0 + 2.0**-39]
+
+
+class Begun(Ticking):
+    @cosim.on(EventCause.INITIALIZATION, does="unrestricted")
+    def begin(self, state, next_state):
+        next_state["part.period"] = 0.25
+
+
+@pytest.mark.parametrize("start, expected", [(10.0, [10.0, 10.25, 10.5]), (10.2, [10.25, 10.5])])
+def test_a_period_that_is_set_at_initialization(start, expected):
+    simulator = simulator_of(Begun, start)
+    simulator.advance_to(10.6)
+    assert times(simulator) == expected
+
+
+class SetNow(Base):
+    """An update names the present time for a timer."""
+
+    alarm = cosim.timer(start=math.inf)
+
+    @cosim.every("period", does="discrete")
+    def tick(self, state, next_state):
+        next_state["part.alarm"] = state.time
+
+    @cosim.on(alarm, does="discrete")
+    def ring(self, state, next_state):
+        pass
+
+
+def test_a_timer_that_is_set_to_now_is_served_now_at_the_final_time_too():
+    simulator = simulator_of(SetNow, final_time=2.0)
+    simulator.advance_to(5.0)
+    assert times(simulator, "part.ring") == [0.0, 1.0, 2.0]
