@@ -78,6 +78,7 @@ from cosim.simulation.sliding_field import (
     SWITCHED,
     WITNESS_AT,
 )
+from cosim.simulation.witness import BOTH, FALLING, RISING
 from cosim.simulation.witness_watch import LEAVING, MOST_REPEATS
 from cosim.system.history_buffer import RING
 
@@ -205,7 +206,8 @@ def realize_held(a):
 def release(a):
     """Let go of witnesses that nothing presses any more; 0 or a code.
 
-    One that leaves on the side for which its variables are not switched fires once more.
+    One that leaves on the side for which its variables are not switched fires once more: now, or just
+    behind its zero where that is still ahead.
     """
     count = held_count(a)
     if count == 0:
@@ -230,7 +232,13 @@ def release(a):
         a.clock[memory + GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
         a.clock[memory + FIRED] = -math.inf
         a.clock[memory + REPEATS] = 0.0
-        if strength >= 1.0:
+        if strength < 1.0 or is_pushed:
+            continue
+        look(a, RATE_SPACING)
+        rate = a.scratch[a.program[RATES_NOW] + i]
+        if now * rate < 0.0 and direction_of(a, i) in (BOTH, RISING if rate > 0.0 else FALLING):
+            a.clock[memory + LEVEL] = 0.0
+        else:
             a.clock[memory + REPEATS] = LEAVING
             for entry in range(a.program[ENTRIES]):
                 row = row_of(a, entry)

@@ -100,7 +100,8 @@ class WitnessWatch:
     def release(self, state: State) -> None:
         """Let go of witnesses that nothing presses any more.
 
-        One that leaves on the side for which its variables are not switched fires once more.
+        One that leaves on the side for which its variables are not switched fires once more: now, or just
+        behind its zero where that is still ahead, so that handlers that look at the side see the right one.
         """
         sliding = self.sliding(state)
         if sliding is None:
@@ -116,8 +117,13 @@ class WitnessWatch:
             guard = hold.side if hold.kind == PUSHED and values[i] * hold.side <= 0.0 else 0.0
             memory[i, LEVEL : REPEATS + 1] = values[i], guard, -np.inf, 0.0
             if strength >= 1.0:
-                memory[i, REPEATS] = LEAVING
-                leaving.append(i)
+                rate = float(self.isolation.rates(state)[i])
+                one_way = RISING if rate > 0.0 else FALLING
+                if values[i] * rate < 0.0 and self.agenda.witnesses[i].direction in (BOTH, one_way):
+                    memory[i, LEVEL] = 0.0
+                else:
+                    memory[i, REPEATS] = LEAVING
+                    leaving.append(i)
             self._tell(state, "released", i, "is let go")
         if len(kept) < len(sliding.holds):
             self.agenda.set_holds(state, pack_holds(kept))

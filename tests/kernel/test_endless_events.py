@@ -126,6 +126,36 @@ def test_chattering_is_held_in_filippovs_sense_and_let_go_on_the_right_side():
     assert simulator.state["relay.sign"] == -1
 
 
+class Sided(Relay):
+    """A relay that looks at the side where it is; what drives it is an input."""
+
+    drive = cosim.input(start=0.3)
+
+    @cosim.kernel
+    def derivatives(drive, sign, x_dot, sign_integral_dot):
+        x_dot[0] = drive - sign
+        sign_integral_dot[0] = sign
+
+    @cosim.on(Relay.zero, does="discrete")
+    def flip(x, sign_next):
+        sign_next[0] = 1 if x >= 0.0 else -1
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "bdf"])
+@pytest.mark.parametrize("drive", [2.0, -2.0])
+def test_a_relay_that_looks_at_its_side_is_let_go_on_the_side_to_which_it_moves(drive, integrator):
+    simulator = cosim.Simulator(system_of(relay=Sided), integrator=f"integrators.{integrator}", accuracy=1e-6)
+    simulator.advance_to(1.5)
+    assert "held" in [finding.kind for finding in simulator.findings]
+    simulator.state["relay.drive"] = drive  # rounding may have left it on either side of the zero
+    simulator.advance_to(2.5)
+    side = math.copysign(1.0, drive)
+    assert (simulator.state["relay.sign"], simulator.state["relay.x"]) == (
+        side,
+        pytest.approx(side, abs=1e-6),
+    )
+
+
 class Shaken(cosim.Component):
     """A ball on a table that moves up and down; at 2 s it is kicked."""
 

@@ -25,8 +25,8 @@ class Relay(cosim.Component):
         return x
 
     @cosim.on(zero, does="discrete")
-    def flip(sign, sign_next):
-        sign_next[0] = -sign
+    def flip(x, sign_next):
+        sign_next[0] = 1 if x >= 0.0 else -1  # of the side where it is, whatever it was
 
 
 class Shaken(cosim.Component):
