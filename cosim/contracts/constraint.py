@@ -89,7 +89,7 @@ class Constraint(Component):
     switch: ClassVar[str] = "enabled"
     plain_methods: ClassVar[tuple[str, ...]] = ("position_error", "velocity_error")
 
-    enabled = parameter(default=1, convert=on_or_off, description="0 lets go")
+    enabled = parameter(default=1, minimum=0, maximum=1, convert=on_or_off, description="0 lets go")
     stabilization = parameter(
         unit="1/s", default=0.0, minimum=0.0, description="rate at which errors are drawn back; 0: not at all"
     )

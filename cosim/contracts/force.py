@@ -42,7 +42,9 @@ class Force(Component):
     switch: ClassVar[str] = "enabled"
     laws: ClassVar[Law] = Law.NONE
 
-    enabled = parameter(default=1, convert=on_or_off, description="0 turns the element off")
+    enabled = parameter(
+        default=1, minimum=0, maximum=1, convert=on_or_off, description="0 turns the element off"
+    )
 
     def force_contribution(self, state: State) -> ForceContribution:
         """What this element alone exerts, on every body and coordinate that it acts on.

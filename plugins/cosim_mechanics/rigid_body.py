@@ -82,7 +82,11 @@ class RigidBody(cosim.Component):
     )
 
     feels_gravity = cosim.parameter(
-        default=1, convert=cosim.on_or_off, description="0 takes the body out of gravity"
+        default=1,
+        minimum=0,
+        maximum=1,
+        convert=cosim.on_or_off,
+        description="0 takes the body out of gravity",
     )
     kinetic_energy = cosim.cache_slot(unit="J", description="kinetic energy of the body")
 

@@ -51,6 +51,15 @@ def test_all_states_are_shown_once_in_the_order_of_the_state(system: cosim.Syste
     assert with_all_states(system, completed) == completed
 
 
+def test_switches_are_between_0_and_1_for_hosts_too() -> None:
+    multibody = cosim.Model.from_file(Path(__file__).parents[2] / "examples/four_bar/four_bar.toml")
+    switches = [
+        v for v in select_variables(multibody.build()) if v.name.endswith((".enabled", ".feels_gravity"))
+    ]
+    assert {v.name.partition(".")[2] for v in switches} == {"enabled", "feels_gravity"}
+    assert {(v.minimum, v.maximum) for v in switches} == {(0, 1)}
+
+
 def test_fmi2_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
     interface = interface_of(system, with_all_states(system, select_variables(system)))
     kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
