@@ -76,6 +76,18 @@ static void log_message(Environment environment, fmi3Status status, fmi3String c
     messages += status != fmi3OK && text[0] != '\0' && category[0] != '\0';
 }
 
+/* What would pull the ground from under a step: all of it is refused. */
+static void not_inside(GIVEN one, double time)
+{
+    bool flags[3];
+    double last;
+    fmi3FMUState state = NULL;
+    if (fmi3Reset(one) != fmi3Error || fmi3Terminate(one) != fmi3Error || fmi3EnterEventMode(one) != fmi3Error ||
+        fmi3EnterStepMode(one) != fmi3Error || fmi3GetFMUState(one, &state) != fmi3Error ||
+        fmi3DoStep(one, time, 0.1, true, &flags[0], &flags[1], &flags[2], &last) != fmi3Error)
+        abort();
+}
+
 /* The host reads and writes in the middle of a step, and asks for its end, also where it may not. */
 static void update(Environment environment, double time, bool set_requested, bool get_allowed, bool finished,
                    bool can_return, bool *wants, double *end)
@@ -88,6 +100,9 @@ static void update(Environment environment, double time, bool set_requested, boo
     (void)can_return;
     updates++;
     if (get_allowed) (void)fmi3GetFloat64(one, &reference, 1, &value, 1);
+    value = number();
+    (void)fmi3SetFloat64(one, &reference, 1, &value, 1);
+    if (!draw(4)) not_inside(one, time);
     *wants = draw(6) == 0;
     *end = draw(2) ? time : time + 0.001 * (draw(20) - 5.0);
 }

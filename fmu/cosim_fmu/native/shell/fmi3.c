@@ -516,7 +516,7 @@ FMI3(fmi3Status, fmi3DoStep,
     }
     *last_time = instance->life.time;
     *terminate_simulation = progress.stopped != 0;
-    *early_return = (status == OK || progress.stopped) && instance->life.time < target;
+    *early_return = host->early_return_allowed && status != ERROR && instance->life.time < target;
     return progress.stopped ? fmi3OK : answer(status);
 }
 
