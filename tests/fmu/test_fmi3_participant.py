@@ -147,3 +147,43 @@ def test_rollback_in_memory_and_as_bytes(box: Path) -> None:
     finally:
         one.close()
         other.close()
+
+
+@pytest.mark.parametrize("macro", ["ANNOUNCES", "LATE"])
+def test_events_that_are_announced_or_seen_where_a_step_begins(
+    tmp_path: Path, compiled: Compiled, macro: str
+) -> None:
+    """Compiled or not: event mode at the time that it has told, and where a step returns at once."""
+    at = 0.25 if macro == "ANNOUNCES" else 0.2
+    path = make_box3(tmp_path, compiled, macro)
+    runs = []
+    for record in (["m.x"], ["m.x", "m.rings"]):
+        loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.ring_at": at})
+        runs.append(loop.simulate(0.5, record=record, inside="nothing"))
+    assert runs[0].statistics["loop"] == "compiled"
+    assert runs[0]["m.x"].tolist() == runs[1]["m.x"].tolist()
+    assert runs[1]["m.rings"].tolist() == [0, 0, 0, 1, 1, 1]
+    cause = "SCHEDULED" if macro == "ANNOUNCES" else "TRIGGERED"
+    for run in runs:
+        assert [(e.time, e.cause.name) for e in run.events] == [(at, cause)]
+
+
+def test_an_announced_event_is_rolled_back_and_serialized(tmp_path: Path, compiled: Compiled) -> None:
+    path = make_box3(tmp_path, compiled, "ANNOUNCES")
+    one, other = open_fmu(path, "one"), open_fmu(path, "other")
+    try:
+        for part, at in ((one, 0.25), (other, 9.0)):
+            part.initialize(0.0, 1.0, {"ring_at": at})
+            part.step(0.0, 0.1)
+        token = one.save()
+        other.restore(other.deserialize(one.serialize(token)))
+        for part in (one, other):
+            part.step(0.1, 0.2)
+            assert part.get(["rings"]) == [1]
+        one.restore(token)
+        assert one.get(["rings"]) == [0]
+        one.step(0.1, 0.2)
+        assert one.get(["rings"]) == [1]
+    finally:
+        one.close()
+        other.close()

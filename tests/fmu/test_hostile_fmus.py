@@ -1,5 +1,6 @@
 """FMUs that promise little and behave badly: a right result, or one clear message and the results so far."""
 
+import os
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
@@ -265,3 +266,48 @@ def test_adaptive_step_gives_up_when_every_step_is_discarded(tmp_path: Path, com
     with pytest.raises(CoSimulationError, match="was discarded.*ran dry"):
         loop.simulate(0.5)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_nothing_is_read_between_a_set_value_and_a_step(make_fmu: Any, algorithm: str) -> None:
+    """FMI 2.0.4, section 4.2.1: not after initialization; a strict FMU refuses it."""
+    path = make_fmu("gain", macros=("STRICT=1",))
+    names = ["a", "b", "c"]
+    links = [("a.y", "b.u"), ("b.y", "c.u")]
+    starts = {"a.u": 1.0} | {f"{name}.gain": 2.0 for name in names}
+    result = CoSimulation(dict.fromkeys(names, path), links, algorithm, 0.1, starts=starts).simulate(0.3)
+    assert result["c.y"].tolist() == [8.0] * 4
+
+
+class Wandering(cosim.Participant):
+    """Changes the folder of the process."""
+
+    def describe(self) -> cosim.ParticipantDescription:
+        return cosim.ParticipantDescription(kind="toy", variables={}, feedthrough=None, can_restore=False)
+
+    def initialize(self, start: float, stop: Any, values: Any, tolerance: float | None = None) -> None:
+        os.chdir("/")
+
+    def set(self, names: Any, values: Any) -> None: ...
+
+    def get(self, names: Any) -> list[Any]:
+        return []
+
+    def step(self, time: float, size: float) -> float:
+        os.chdir("/")
+        return time + size
+
+    def save(self) -> object:
+        return None
+
+    def restore(self, token: object) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_who_changes_the_folder_is_brought_back(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make("gain")
+    monkeypatch.chdir(path.parent)
+    loop = CoSimulation({"w": Wandering(), "m": path.name}, [], "jacobi", 0.1, starts={"m.u": 1.0})
+    assert loop.simulate(0.2)["m.y"].tolist() == [1.0] * 3
+    assert Path.cwd() == path.parent

@@ -53,6 +53,41 @@ def ball(request: pytest.FixtureRequest, tmp_path: Path, compiled: Callable[...,
     return path
 
 
+def odd_ball(folder: Path, compiled: Callable[..., Path], *macros: str, indicators: int = 1) -> Path:
+    from fmpy import platform, sharedLibraryExtension
+
+    path = folder / "odd_ball.fmu"
+    text = (DESCRIPTION % "true").replace('Indicators="1"', f'Indicators="{indicators}"')
+    library = compiled("ball_me", *macros, f"INDICATORS={indicators}")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", text)
+        archive.write(library, f"binaries/{platform}/ball_me{sharedLibraryExtension}")
+    return path
+
+
+@pytest.mark.parametrize("macros", [(), ("NEXT=b->time-1e-9",)], ids=["plain", "next_event_is_past"])
+def test_indicators_that_cross_at_once_are_one_event(
+    tmp_path: Path, compiled: Callable[..., Path], macros: tuple[str, ...]
+) -> None:
+    path = odd_ball(tmp_path, compiled, *macros, indicators=3)
+    result = CoSimulation({"m": path}, [], "jacobi", 0.05).simulate(1.5, inside="nothing")
+    assert result["m.h"] == pytest.approx([height(t) for t in result.time], abs=1e-7)
+    assert result["m.bounces"][-1] == 2
+
+
+def test_indicators_that_are_lost_stop_the_run(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    loop = CoSimulation({"m": odd_ball(tmp_path, compiled, "LOST_AT=0.22")}, [], "jacobi", 0.1)
+    with pytest.raises(cosim.SimulationError, match=r"m: .*event indicator 1 is nan.*t = 0\.2"):
+        loop.simulate(1.0)
+    assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
+
+
+def test_a_next_event_without_a_time(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    path = odd_ball(tmp_path, compiled, "NEXT=NAN")
+    with pytest.raises(cosim.SimulationError, match="odd_ball.fmu: .*the time of the next event is nan"):
+        CoSimulation({"m": path}, [], "jacobi", 0.1).simulate(1.0)
+
+
 def height(time: float, start: float = 1.0, restitution: float = E) -> float:
     """Of a ball dropped from `start`, m."""
     impact, speed = np.sqrt(2.0 * start / G), np.sqrt(2.0 * start * G)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from inspect import signature
 from pathlib import Path
 from time import perf_counter
@@ -208,7 +209,7 @@ class CoSimulation:
         failure: BaseException | None = None
         happened: list[cosim.EventRecord] = []
         try:
-            with ExitStack() as stack:
+            with _same_folder(), ExitStack() as stack:
                 check = stack.enter_context(cosim.interrupt_between_steps())
                 stack.enter_context(coupled.threads)
                 self._initialize(coupled, until, stack, inside)
@@ -249,8 +250,10 @@ class CoSimulation:
         for name, participant in self.participants.items():
             stack.callback(_close, participant)
             values = self._values[name]
-            coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
-        make_consistent(coupled, self.descriptions, self.parameter_links)
+            with _same_folder():
+                coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
+        given: dict[tuple[str, str], Any] = {}
+        make_consistent(coupled, self.descriptions, given, self.parameter_links)
         waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
         for name, participant in waiting.items():
             try:
@@ -258,7 +261,7 @@ class CoSimulation:
             except StopRequested as request:
                 coupled.stop(name, request)
         if waiting:
-            make_consistent(coupled, self.descriptions)
+            make_consistent(coupled, self.descriptions, given)
         for name in self.order:
             coupled.read_outputs(name)
         for name in self.order:
@@ -334,6 +337,17 @@ class CoSimulation:
             return i + 1
 
         return step
+
+
+@contextmanager
+def _same_folder() -> Iterator[None]:
+    """Come back to the present folder, whatever FMUs change: the names of files may start from it."""
+    folder = os.getcwd()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(folder)
 
 
 def _close(participant: cosim.Participant) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.master import compiled_steps
 from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.compiled_steps import ADVANCE, SET
+from cosim_fmu.master.compiled_steps import ADVANCE, FLAGS, SET
 from cosim_fmu.master.coupled_participants import CoupledParticipants
 from cosim_fmu.master.levels import levels
 from cosim_fmu.master.native_calls import NativeCalls
@@ -74,7 +74,8 @@ class CompiledLoop:
         if not algorithm.fixed_sequence:
             raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
         self._operations = operations_of(algorithm, coupled.order)
-        self._flags = np.zeros((len(self._names), 4))
+        self._flags = np.zeros((len(self._names), FLAGS))
+        self._flags[:, -1] = np.inf
         _check_worth(coupled, points)
         self._calls = {
             name: _native_calls(coupled, name, self._flags[i]) for i, name in enumerate(self._names)
@@ -234,8 +235,9 @@ class CompiledLoop:
         time, following = self.points.time(index), self.points.time(index + 1)
         kind, part = self._operations[place]
         participant: Any = coupled.participants[part]
-        if code == compiled_steps.STEP_FAILED:
-            attempt = partial(participant.after_native_step, status)
+        if code in (compiled_steps.STEP_FAILED, compiled_steps.STEP_LEFT):
+            left = code == compiled_steps.STEP_LEFT
+            attempt = participant.step if left else partial(participant.after_native_step, status)
             coupled.finish_step(part, time, coupled.length(part, time, following - time), attempt)
         else:
             if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):

@@ -6,8 +6,9 @@
 ``places``   for each input the output that feeds it
 ``scales``   for each input factor and offset of the conversion
 ``columns``  what is recorded: an output, or an input as -1 - index
-``flags``    four for each participant: what FMI 3.0 asks for after a step (event mode, end, early
-             return: a byte each, so any number but 0), and the time that was reached
+``flags``    `FLAGS` for each participant: what FMI 3.0 asks for after a step (event mode, end, early
+             return: a byte each, so any number but 0), the time that was reached, and the time beyond
+             which a step is left to Python
 ``rows``     the recorded values, one row for each step of this call
 ``report``   where the run stopped: step, index in the program, status or input, participant
 ============ ==============================================================================
@@ -19,7 +20,7 @@ from cosim import call_with_array, call_with_interval
 
 SET, ADVANCE, READ = 0, 1, 2
 # Stop codes
-DONE, SET_FAILED, STEP_FAILED, READ_FAILED, NOT_FINITE = 0, 1, 2, 3, 4
+DONE, SET_FAILED, STEP_FAILED, READ_FAILED, NOT_FINITE, STEP_LEFT = 0, 1, 2, 3, 4, 5
 PART = (
     "instance",
     "set",
@@ -35,6 +36,7 @@ PART = (
     "every",
 )
 WIDTH = 12
+FLAGS = 5
 SIGNATURE = "IIIFIFFFFIfffiii>i"
 
 
@@ -105,7 +107,13 @@ def run_steps(
                 if parts[part + 10] != 0 and abs(length - every * step) <= 1e-9 * length:
                     length = every * step
                 stop = STEP_FAILED
-                flag = 4 * program[2 * j + 1]
+                flag = FLAGS * program[2 * j + 1]
+                if time + length > flags[flag + 4]:
+                    report[0] = i
+                    report[1] = j
+                    report[2] = 0
+                    report[3] = program[2 * j + 1]
+                    return STEP_LEFT
                 at = flags_at + 8 * flag
                 status = call_with_interval(
                     parts[part + 2], parts[part], time, length, 1, at, at + 8, at + 16, at + 24

@@ -15,7 +15,8 @@ class Fmi2Model:
     """What a system needs of an instance in continuous-time mode (`ModelExchangeInstance`).
 
     Its methods let fmpy's errors through, but for a *discard* of the derivatives or event indicators: they
-    are not defined there, which is what NaN says.
+    are not defined there, which is what NaN says. Where an event indicator is NaN that was a number before,
+    an event could be missed, so the derivatives are NaN there, too: steps end before.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class Fmi2Model:
         Called with the time before and after event mode.
     asked_to_stop : bool
         Whether it has asked for the end of the simulation; it stays in event mode then.
+    undefined : str
+        Which event indicators are NaN at the last point, "" when none is that was a number before.
     """
 
     _rates_function: ClassVar[str] = "getDerivatives"
@@ -43,6 +46,8 @@ class Fmi2Model:
         self.model, self.count, self.indicators = model, states, indicators
         self._x, self._rates = (ctypes.c_double * states)(), (ctypes.c_double * states)()
         self._crossings = (ctypes.c_double * indicators)()
+        self._numbers: set[int] = set()
+        self.undefined = ""
         self._write_inputs = write_inputs
         self.asked_to_stop = False
         self.note: Callable[[float], None] = lambda time: None
@@ -62,8 +67,14 @@ class Fmi2Model:
         self.put(time, states, inputs)
         if self.count:
             self._read(self._rates_function, self._rates)
+        self.undefined = ""
         if self.indicators:
             self._read("getEventIndicators", self._crossings)
+            lost = [i for i, x in enumerate(self._crossings) if x != x]
+            self._numbers.update(set(range(self.indicators)).difference(lost))
+            self.undefined = ", ".join(f"event indicator {i + 1}" for i in lost if i in self._numbers)
+        if self.undefined:
+            return [math.nan] * self.count, list(self._crossings)
         return list(self._rates), list(self._crossings)
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
@@ -82,18 +93,21 @@ class Fmi2Model:
         -------
         (sequence of float, float, bool)
             The continuous states after it, the time of the next time event (s; infinite when there is
-            none), and whether the nominal values of the states have changed.
+            none; now for one that should have been before), and whether the nominal values of the states
+            have changed.
 
         Raises
         ------
         RuntimeError
-            There is no end of it.
+            There is no end of it, or the next time event is no time.
         """
         nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
             again, stop, nominals, _, defined, next_time = self.update(time)
             nominals_changed = nominals_changed or bool(nominals)
-            following = next_time if defined else math.inf
+            if defined and math.isnan(next_time):
+                raise RuntimeError("the time of the next event is nan")
+            following = max(next_time, time) if defined else math.inf
             if stop:
                 self.asked_to_stop = True
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from ctypes import byref
@@ -33,9 +34,10 @@ class Fmi3Participant(FmuParticipant):
     """A Co-Simulation FMU (FMI 3.0), bound with fmpy.
 
     As `FmuParticipant`. An FMU with an event mode is stepped with it: when it asks for it at the end of a
-    step, its discrete states are updated there, until nothing changes; discrete inputs that change are
-    written there. It may return early. Elements of arrays are variables of their own, ``matrix[1,2]``,
-    counted from 1.
+    step, and at the time of the next event that it has announced (a step is cut there, if it can vary), its
+    discrete states are updated, until nothing changes; discrete inputs that change are written there. It
+    may return early, also where the step began. Elements of arrays are variables of their own,
+    ``matrix[1,2]``, counted from 1.
 
     Clocks with an interval tick when they are due: a step is cut there. A triggered output that is read
     says whether it has ticked since the last step began; a triggered input that is set to true ticks,
@@ -93,6 +95,8 @@ class Fmi3Participant(FmuParticipant):
         interface = self._begin(values)
         self._time, self._written, self._slopes = start, dict[str, Any](), dict[str, float]()
         self._fault: Exception | None = None
+        self._next_event, self._flags = math.inf, np.zeros(5)
+        self._held: dict[str, float] = {}
         self._passages = []
         self._specials: dict[tuple[str, ...], frozenset[str]] = {}
         try:
@@ -127,9 +131,12 @@ class Fmi3Participant(FmuParticipant):
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables; discrete ones that have changed in event mode, where the FMU has one."""
         self._slopes.clear()
+        self._held.clear()
         special = self._special(tuple(names))
         if not special:
             super().set(names, values)
+            if self._read_interface().intermediate:
+                self._held.update(zip(names, values, strict=True))
             return
         given = dict(zip(names, values, strict=True))
         plain = [name for name in names if name not in special]
@@ -163,7 +170,8 @@ class Fmi3Participant(FmuParticipant):
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of real inputs over the next step, per s."""
         self._need_ability("follows_slopes", "follow slopes of its inputs", self._slope_ability)
-        self._bases = dict(zip(names, map(float, self.get(names)), strict=True))
+        # nothing may be read between what is set and the step
+        self._bases = {n: self._held[n] if n in self._held else float(self.get([n])[0]) for n in names}
         self._slopes = dict(zip(names, map(float, slopes), strict=True))
         self._slopes_since = math.nan  # the next step begins there
 
@@ -182,18 +190,30 @@ class Fmi3Participant(FmuParticipant):
         if self._slopes and math.isnan(self._slopes_since):
             self._slopes_since = time
             self._hold_the_mean(size)
-        end = time + size
-        while (tick := self._clocks.next_time) < end - 1e-9 * size:
-            if not self._read_interface().variable_step:
+        end, varies = time + size, self._read_interface().variable_step
+        while (tick := min(self._clocks.next_time, self._next_event)) < end - 1e-9 * size:
+            if not varies:
+                tick = self._clocks.next_time
+                if tick >= end - 1e-9 * size:
+                    break  # an event may be handled late, a tick may not
                 raise self._error(
                     f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
                     f"{size:g} s, but it cannot vary its communication step: take one that divides it"
                 )
-            reached = self._do_step(time, tick - time)
-            if reached < tick:  # it returned early before the clock ticks
+            reached = self._do_steps(time, tick - time)
+            if reached < tick:  # it returned early before that
                 return reached
             time = tick
-        return self._do_step(time, end - time)
+        return self._do_steps(time, end - time)
+
+    def _do_steps(self, time: float, size: float) -> float:
+        """Calls of fmi3DoStep until one gets on; at events at the time where it begins, it does not."""
+        for _ in range(MOST_EVENT_ITERATIONS):
+            reached = self._do_step(time, size)
+            if reached > time or not self._events:
+                return reached
+        self._mode = "failed"
+        raise self._error(f"it returned early at t = {time:.9g} s, again and again", "fmi3DoStep")
 
     def _do_step(self, time: float, size: float) -> float:
         """One call of fmi3DoStep."""
@@ -202,7 +222,7 @@ class Fmi3Participant(FmuParticipant):
         self._time = time
         event, terminate, early = (fmi3Boolean() for _ in range(3))
         reached, slave = fmi3Float64(time), self._slave
-        older = any(token.more is not None and token.more[0] < time for token in self._states)
+        older = any(token.more[0] < time for token in self._states)
         never_back = fmi3Boolean(not older)
         answers = [byref(answer) for answer in (event, terminate, early, reached)]
         self._log.begin()
@@ -241,7 +261,12 @@ class Fmi3Participant(FmuParticipant):
         if self._special(tuple(inputs)) or any(clock.ticks_by_time for clock in interface.clocks.values()):
             return None
         self._flags = flags
+        self.resume_native()
         return self._addresses(("fmi3SetFloat64", "fmi3DoStep", "fmi3GetFloat64"), inputs, reads)
+
+    def resume_native(self) -> None:
+        """Compiled steps go no further than to the next event."""
+        self._flags[4] = self._next_event
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
@@ -251,7 +276,8 @@ class Fmi3Participant(FmuParticipant):
             return self._discarded(time, size, reached, "fmi3DoStep")
         if status > 1 and not (status == DISCARD and terminate):
             raise self._native_failure("fmi3DoStep", status)
-        return self._after(event, terminate, early, reached, time, size)
+        reached = self._after(event, terminate, early, reached, time, size)
+        return reached if reached > time or not self._events else self._do_steps(time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised."""
@@ -260,17 +286,27 @@ class Fmi3Participant(FmuParticipant):
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
         token = super().save()
-        token.more = self._time, self._clocks.save(), len(self._passages)
+        token.more = self._time, self._clocks.save(), len(self._passages), self._next_event
         return token
 
     def restore(self, token: FmuState) -> None:
         """Go back to a state that this instance saved, or that was made of bytes."""
         super().restore(token)
         self._written.clear()
-        if token.more is not None:
-            self._time, clocks, events = token.more
-            self._clocks.restore(clocks)
-            del self._passages[events:]
+        self._time, clocks, events, self._next_event = token.more
+        self._clocks.restore(clocks)
+        del self._passages[events:]
+
+    def serialize(self, token: FmuState) -> bytes:
+        """A saved state as bytes: the time of the next event, then as `FmuParticipant`."""
+        return struct.pack("<d", token.more[3]) + super().serialize(token)
+
+    def deserialize(self, data: bytes) -> FmuState:
+        """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
+        token = super().deserialize(data[8:])
+        following = struct.unpack("<d", data[:8])[0]
+        token.more = -math.inf, self._clocks.save(), len(self._passages), following
+        return token
 
     def _after(
         self, event: bool, terminate: bool, early: bool, reached: float, time: float, size: float
@@ -281,6 +317,8 @@ class Fmi3Participant(FmuParticipant):
             raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
         self._time = float(reached) if early else end
         due = self._clocks.due(self._time)
+        if not due and self._next_event <= self._time + 4.0 * math.ulp(self._time):
+            due = ["time_event"]
         if self._events and (event or due):
             cause = cosim.EventCause.SCHEDULED if due else cosim.EventCause.TRIGGERED
             self._pass_event(cause, ", ".join(due) or "event_mode")
@@ -320,7 +358,11 @@ class Fmi3Participant(FmuParticipant):
         for _ in range(MOST_EVENT_ITERATIONS):
             self._tick(self._clocks.due(self._time))
             self._call("fmi3GetClock", self._clocks.listen)
-            again, terminate, *_ = self._call("fmi3UpdateDiscreteStates", self._slave.updateDiscreteStates)
+            again, terminate, _, _, announced, following = self._call(
+                "fmi3UpdateDiscreteStates", self._slave.updateDiscreteStates
+            )
+            # what is past has been dealt with just now
+            self._next_event = following if announced and following > self._time else math.inf
             if terminate:
                 raise StopRequested(self._time, self._log.text(1) or "the FMU asked to stop")
             self._call("fmi3GetIntervalDecimal", lambda: self._clocks.ask(self._time))

@@ -211,8 +211,8 @@ class FmuParticipant(cosim.Participant):
         Parameters
         ----------
         inputs, reads : sequence of str
-        flags : ndarray, shape (4,)
-            Where FMI 3.0 tells after a step what it asks for.
+        flags : ndarray, shape (5,)
+            Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
         """
         return self._addresses(("fmi2SetReal", "fmi2DoStep", "fmi2GetReal"), inputs, reads)
 
@@ -451,7 +451,8 @@ class FmuParticipant(cosim.Participant):
         status = getattr(error, "status", None)
         if status is None:
             self._mode = "failed"
-            return self._error(f"{type(error).__name__}: {error}", function)
+            own = type(error) is RuntimeError  # a sentence of ours
+            return self._error(str(error) if own else f"{type(error).__name__}: {error}", function)
         self._mode = "fatal" if status == FATAL else "failed"
         what = (
             "returned pending, but asynchronous steps are not supported"

@@ -29,6 +29,7 @@ Vector = NDArray[np.float64]
 def make_consistent(
     coupled: CoupledParticipants,
     descriptions: Mapping[str, cosim.ParticipantDescription],
+    given: dict[Port, Any],
     parameters: Sequence[Link] | None = None,
 ) -> None:
     """Pass values along the connections until every input has its value and every output fits its inputs.
@@ -44,6 +45,9 @@ def make_consistent(
     ----------
     coupled : CoupledParticipants
     descriptions : mapping of str to ParticipantDescription
+    given : dict of (str, str) to object
+        What the inputs have been given; updated. They do not get it again: after its initialization mode an
+        FMU may refuse to be read between a set value and the next step.
     parameters : sequence of Link, optional
         Connections of parameters. When they are given, the participants are in initialization mode, in
         which the dependencies may be others than those of a run.
@@ -62,10 +66,10 @@ def make_consistent(
         path = closed_path(graph, component)
         outputs = [port for port in component if port in outgoing]
         if path:
-            _Loop(coupled, outputs, outgoing, path).solve()
+            _Loop(coupled, outputs, outgoing, path, given).solve()
         else:
             for port in outputs:
-                _pass_on(coupled, outgoing[port], _read(coupled, port))
+                _pass_on(coupled, outgoing[port], _read(coupled, port), given)
 
 
 class _Loop:
@@ -77,8 +81,10 @@ class _Loop:
         outputs: Sequence[Port],
         outgoing: Mapping[Port, Sequence[Link]],
         path: Sequence[Port],
+        given: dict[Port, Any],
     ) -> None:
         self.coupled, self.outputs, self.outgoing, self.path = coupled, outputs, outgoing, path
+        self.given = given
         self.residuals: dict[Port, float] = {}
         self.reason = ""
         self.sweeps = self.newton_steps = 0
@@ -107,7 +113,7 @@ class _Loop:
         for port, value in zip(self.outputs, values, strict=True):
             if not _is_usable(value):
                 return False
-            _pass_on(self.coupled, self.outgoing[port], value)
+            _pass_on(self.coupled, self.outgoing[port], value, self.given)
         for self.sweeps in range(1, MOST_SWEEPS + 1):
             before = list(values)
             for i, port in enumerate(self.outputs):
@@ -115,7 +121,7 @@ class _Loop:
                 if not _is_usable(values[i]):
                     self._converged(before, values)
                     return False
-                _pass_on(self.coupled, self.outgoing[port], values[i])
+                _pass_on(self.coupled, self.outgoing[port], values[i], self.given)
             if self._converged(before, values):
                 return True
         return False
@@ -172,7 +178,7 @@ class _Loop:
 
     def _pass(self, x: Vector) -> Vector:
         for port, value in zip(self.outputs, x, strict=True):
-            _pass_on(self.coupled, self.outgoing[port], float(value))
+            _pass_on(self.coupled, self.outgoing[port], float(value), self.given)
         return np.array([_read(self.coupled, port) for port in self.outputs], dtype=np.float64)
 
 
@@ -182,12 +188,15 @@ def _read(coupled: CoupledParticipants, port: Port) -> Any:
     return float(value) if isinstance(value, np.floating) else value
 
 
-def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any) -> None:
+def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, given: dict[Port, Any]) -> None:
     for link in links:
-        given = [link.convert(value)]
-        if isinstance(given[0], float) and not math.isfinite(given[0]):
+        converted = link.convert(value)
+        if isinstance(converted, float) and not math.isfinite(converted):
             raise CoSimulationError(coupled.time, f"{link.output} is {value} at the start", link.source)
-        coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], given)
+        ticks = coupled.descriptions[link.target].variables[link.input].type == "clock"
+        if ticks or link.end not in given or given[link.end] != converted:
+            coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], [converted])
+            given[link.end] = converted
 
 
 def _is_usable(value: Any) -> bool:

@@ -114,7 +114,7 @@ class ModelExchangeParticipant(FmuParticipant):
             return
         self._end_initialization()
         inputs = self._continuous_inputs()
-        held = self._access(tuple(inputs)).read() if inputs else []
+        held = FmuParticipant.get(self, inputs) if inputs else []
         self._values = dict(zip(inputs, map(float, held), strict=True))
         self._instance = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
@@ -265,7 +265,9 @@ class ModelExchangeParticipant(FmuParticipant):
             if isinstance(cause, Exception):
                 raise self._failure(cause) from error
             self._mode = "failed"
-            raise self._error(str(error)) from error
+            lost, time = self._instance.undefined, f"{error.time:.9g} s"
+            text = f"{lost} is nan after t = {time}, and was a number before: events could be missed"
+            raise self._error(text if lost else str(error)) from error
 
     def _heed(self, time: float) -> None:
         if self._instance.asked_to_stop:

@@ -113,6 +113,9 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
             indicators[i] = crossings[i]
 
     def handle(self, state, next_state):
+        if next_state["fmu.events"] != state["fmu.events"]:
+            # Another event of this instant has taken it through event mode; `state` is older than that.
+            return cosim.EventStatus.did_nothing()
         instance = self.instance
         found, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
         if changed:

@@ -92,7 +92,7 @@ class SystemParticipant(cosim.Participant):
         Parameters
         ----------
         inputs, reads : sequence of str
-        flags : ndarray, shape (4,)
+        flags : ndarray, shape (5,)
             Not used: what is not as usual is done by the simulator.
 
         Raises

@@ -3,6 +3,7 @@
 One event indicator (the height); at the impact v becomes -e v in event mode. A time event at `kick_at` adds 1
 to v; the integer input `gear` sets e to gear / 10, and `bounces` counts. After `stop_after` bounces it wants the
 simulation to end. Types and functions after the FMI 2.0.4 standard. */
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,6 +18,12 @@ typedef struct { int again, stop, nominals, values, defined; double next; } Even
 typedef struct { double h, v, time, push, kick_at; int gear, bounces, stop_after, kicked, mode; } Ball;
 enum { OK = 0, ERROR = 3 };
 enum { CONTINUOUS, EVENT };
+#ifndef INDICATORS /* the height and, by turns, its negative */
+#define INDICATORS 1
+#endif
+#ifndef LOST_AT /* from then on the indicators are NaN */
+#define LOST_AT 1e300
+#endif
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
@@ -99,6 +106,10 @@ EXPORT int fmi2NewDiscreteStates(Component c, EventInfo *info) {
     info->stop = b->bounces >= b->stop_after;
     info->defined = !b->kicked && b->kick_at < 1e299;
     info->next = b->kick_at;
+#ifdef NEXT
+    info->defined = true;
+    info->next = NEXT;
+#endif
     return OK;
 }
 EXPORT int fmi2CompletedIntegratorStep(Component c, int no_set, int *event, int *stop) {
@@ -128,8 +139,8 @@ EXPORT int fmi2GetDerivatives(Component c, double *x, size_t n) {
     return OK;
 }
 EXPORT int fmi2GetEventIndicators(Component c, double *x, size_t n) {
-    if (n != 1) return ERROR;
-    x[0] = ((Ball *)c)->h;
+    if (n != INDICATORS) return ERROR;
+    for (size_t j = 0; j < n; j++) x[j] = ((Ball *)c)->time >= LOST_AT ? NAN : ((Ball *)c)->h * (j % 2 ? -1.0 : 1.0);
     return OK;
 }
 EXPORT int fmi2GetNominalsOfContinuousStates(Component c, double *x, size_t n) {

@@ -119,6 +119,10 @@ EXPORT Status fmi3UpdateDiscreteStates(Instance i, bool *again, bool *terminate,
         d->rings++;
         d->rung = *again = true;
     }
+#ifdef ANNOUNCES /* … the event, and waits for event mode */
+    *defined = !d->rung;
+    *next = d->ring_at;
+#endif
     return OK;
 }
 EXPORT Status fmi3Terminate(Instance i) { return OK; }
@@ -136,6 +140,13 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
         *last = time - 1.0;
         return FAIL_STATUS;
     }
+#ifdef LATE /* an event is seen by the step that begins there */
+    if (time >= d->ring_at && !d->rung && s->events) {
+        *event = *early = true;
+        *last = time;
+        return OK;
+    }
+#elif !defined(ANNOUNCES)
     if (end >= d->ring_at && !d->rung && s->events) {
         *event = true;
         if (s->early && d->ring_at < end) {
@@ -143,6 +154,7 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
             *early = true;
         }
     }
+#endif
     d->x += (end - time) * (d->u - d->x);
     d->time = *last = end;
     *terminate = end >= d->stop_at;

@@ -29,6 +29,9 @@ typedef struct {
 
 #define EXPORT __attribute__((visibility("default")))
 #define TEXT 512
+#ifndef STRICT /* after initialization nothing may be read between a set value and the next step */
+#define STRICT 0
+#endif
 
 typedef struct {
     double r[REALS + 1];
@@ -46,6 +49,7 @@ typedef struct {
     fmi2CallbackFunctions callbacks;
     char name[TEXT];
     char resources[TEXT]; /* as the environment gave it */
+    int running, changed;
 } Slave;
 
 static void model_start(Data *data);
@@ -104,10 +108,16 @@ EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance
     return fmi2OK;
 }
 EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c) { model_outputs(&((Slave *)c)->data); return fmi2OK; }
-EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c) { model_outputs(&((Slave *)c)->data); return fmi2OK; }
+EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
+    ((Slave *)c)->running = 1;
+    ((Slave *)c)->changed = 0;
+    model_outputs(&((Slave *)c)->data);
+    return fmi2OK;
+}
 
 EXPORT fmi2Status fmi2DoStep(fmi2Component c, double time, double size, fmi2Boolean no_set_state_before) {
     (void)no_set_state_before;
+    ((Slave *)c)->changed = 0;
     return model_step(c, time, size);
 }
 
@@ -115,6 +125,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component c, double time, double size, fmi2Bool
     EXPORT fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference *vr, size_t n, type *value) { \
         Data *data = &((Slave *)c)->data;                                                                   \
         size_t j;                                                                                           \
+        if (STRICT && ((Slave *)c)->running && ((Slave *)c)->changed) return fmi2Error;                     \
         model_outputs(data);                                                                                \
         for (j = 0; j < n; j++) {                                                                           \
             if (vr[j] >= count) return fmi2Error;                                                           \
@@ -132,6 +143,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component c, double time, double size, fmi2Bool
             data->field[vr[j]] = value[j];                                                                  \
             if (#type[4] == 'R') data->slope[vr[j]] = 0.0;                                                  \
         }                                                                                                   \
+        ((Slave *)c)->changed = 1;                                                                          \
         return fmi2OK;                                                                                      \
     }
 ACCESS(Real, fmi2Real, r, REALS)
