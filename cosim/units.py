@@ -195,7 +195,8 @@ def parse_quantity(value: str | float, unit: str) -> float:
         return float(value)
     match = _NUMBER.match(value)
     if match is None:
-        raise UnitError(f"'{value}' is no quantity: write a number and a unit, such as '12 {unit}'.")
+        wanted = "a number" if unit == "1" else f"a number and a unit, such as '12 {unit}'"
+        raise UnitError(f"'{value}' is no quantity: write {wanted}.")
     number, rest = float(match[1]), value[match.end() :].strip()
     if not rest:
         return number

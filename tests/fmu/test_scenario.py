@@ -101,7 +101,7 @@ untill = 2.0
         f"4: participants.right: {tmp_path / 'mas.fmu'}: no such file",
         "6: participants.third: has neither fmu nor model nor type",
         "7: participants.third.modell: no key 'modell'. Nearest: model.",
-        "9: connections[0]: is ('left.force', None), needs two names",
+        '9: connections[0]: has no "to": it needs from = "plant.felt" and to = "controller.speed"',
         "11: connections[0].too: no key 'too'.",
         "13: connections[1].from: no output of left 'forse'. Nearest: force.",
         "16: master: until is missing",
@@ -261,6 +261,25 @@ def test_folder_for_the_results_has_to_exist(
     path = scenario(tmp_path, GOOD)
     assert main(["cosimulate", str(path), "-o", str(tmp_path / "none" / "out.csv")]) == 2
     assert "there is no such folder for the results" in capsys.readouterr().err
+    assert main(["cosimulate", str(path), "-o", str(tmp_path)]) == 2
+    out, err = capsys.readouterr()
+    assert "is a folder, needs the name of a file" in err and not out  # it has not run
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a disk that is always full")
+def test_results_that_cannot_be_written_are_kept_elsewhere(
+    make_fmu: MakeFmu,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_fmu("mass")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["cosimulate", str(scenario(tmp_path, GOOD)), "-o", "/dev/full"]) != 0
+    err = capsys.readouterr().err
+    assert "/dev/full: cannot be written: No space left" in err and "The results are in " in err
+    assert len(next(tmp_path.glob("cosim-results-*/full.csv")).read_text().splitlines()) == 502
+    assert Path("/dev/full").is_char_device()  # it was not replaced by a file
 
 
 def test_registered_kinds_take_part(make_fmu: MakeFmu, tmp_path: Path) -> None:

@@ -46,6 +46,11 @@ class Connection:
             given = {"from": given.start, "to": given.end, "factor": given.factor, "offset": given.offset}
         if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
             given = {"from": given[0], "to": given[1]}
+        missing = [key for key in ("from", "to") if isinstance(given, Mapping) and key not in given]
+        if missing:
+            raise ValueError(
+                f'has no "{missing[0]}": it needs from = "plant.felt" and to = "controller.speed"'
+            )
         shown = (given.get("from"), given.get("to")) if isinstance(given, Mapping) else given
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in shown):
             raise ValueError(f'is {shown!r}, needs two names: ("plant.felt", "controller.speed")')

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import logging
 import math
+import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import ClassVar
 
@@ -58,6 +60,10 @@ class CosimulateCommand(cosim.Command):
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
         if not target.parent.is_dir():
             raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+        if target.is_dir():
+            raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
+        if not os.access(target if target.exists() else target.parent, os.W_OK):
+            raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
         sink = cosim.registry().get("result_sink", SINK)()
         if not arguments.quiet:
             print(header(loop))
@@ -66,13 +72,23 @@ class CosimulateCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
                 with cosim.uninterrupted():
-                    sink.write(loop.result, target)
+                    _write(sink, loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
-        sink.write(result, target)
+        _write(sink, result, target)
         if not arguments.quiet:
             print(summary(result, target))
         return 0
+
+
+def _write(sink: cosim.ResultSink, result: cosim.Result, target: Path) -> None:
+    """Write the results; where that fails (a full disk) elsewhere, before it is an error."""
+    try:
+        sink.write(result, target)
+    except (cosim.CosimError, OSError) as error:
+        spare = Path(tempfile.mkdtemp(prefix="cosim-results-")) / f"{target.stem}.csv"
+        sink.write(result, spare)
+        raise cosim.CosimError(f"{error}. The results are in {spare}") from error
 
 
 def header(loop: CoSimulation) -> str:

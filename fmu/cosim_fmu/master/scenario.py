@@ -255,7 +255,8 @@ class Scenario:
         table = data.get(name, {})
         if isinstance(table, Mapping):
             return table
-        self._say((name,), f"is {table!r}, needs a table: [{name}]")
+        more = ".NAME" if name == "participants" else ""
+        self._say((name,), f"is {table!r}, needs a table: [{name}{more}]")
         return {}
 
     def _check_keys(self, where: cosim.KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
