@@ -353,6 +353,19 @@ def test_models_take_part_without_an_fmu(
     assert np.all(result["copy.block_joint.q[0]"] == 0.0)
 
 
+def test_options_that_nobody_takes_have_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "plant.toml").write_text(PLANT, encoding="utf-8")
+    text = MODELS.replace(
+        "[participants.copy]", '[participants.copy]\noptions = { kind = "me", fixed_stp = 1 }'
+    )
+    with pytest.raises(cosim.ModelError) as caught:
+        Scenario.read(scenario(tmp_path, text)).couple()
+    told = str(caught.value).splitlines()
+    assert len(told) == 2
+    assert "7: participants.copy.options.kind: no option 'kind'. There are: " in told[0]
+    assert "options.fixed_stp: no option 'fixed_stp'. Nearest: fixed_step." in told[1]
+
+
 def test_faults_of_a_model_have_both_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Also those that are found when it is built."""
     faulty = PLANT.replace("mass", "mas").replace('"2 kg"', "2")

@@ -13,6 +13,7 @@ import cosim
 from cosim_fmu.master.fmi2_model import Fmi2Model
 from cosim_fmu.master.fmu_participant import FmuParticipant
 from cosim_fmu.master.fmu_state import FmuState
+from cosim_fmu.master.integrator_options import check_options
 from cosim_fmu.master.model_exchange_system import (
     first_state,
     model_exchange_system,
@@ -23,7 +24,6 @@ from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 
 INTEGRATOR = "integrators.runge_kutta_merson"
-SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
 ACCURACY = 1e-6
 
 
@@ -72,9 +72,7 @@ class ModelExchangeParticipant(FmuParticipant):
         **options: Any,
     ) -> None:
         super().__init__(path, name)
-        own = {name: value for name, value in options.items() if name not in SIMULATOR}
-        own |= {} if accuracy is None else {"accuracy": accuracy}
-        cosim.registry().get("integrator", integrator)(**own)  # what it does not take is said now
+        check_options(integrator, options | ({} if accuracy is None else {"accuracy": accuracy}))
         self._integrator, self._accuracy, self._options = integrator, accuracy, options
         self._tolerance: float | None = None
         self._simulator: cosim.Simulator | None = None

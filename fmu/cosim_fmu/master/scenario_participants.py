@@ -68,7 +68,9 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         return make(*arguments, **options)
     except cosim.ModelError as error:
         for fault in error.problems:
-            say((*here, kind), str(fault))
+            option = fault.where.partition("options.")[2]
+            place, text = (("options", option), fault.text) if option in options else ((kind,), str(fault))
+            say((*here, *place), text)
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
     return None

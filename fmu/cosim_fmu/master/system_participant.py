@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_fmu.master.integrator_options import check_options
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_interface import describe_system
@@ -55,6 +56,8 @@ class SystemParticipant(cosim.Participant):
         self.system = system.build() if isinstance(system, cosim.Model) else system
         self._integrator = integrator or settings.get("integrator") or INTEGRATOR
         self._accuracy = accuracy if accuracy is not None else settings.get("accuracy")
+        if options or integrator is not None:
+            check_options(self._integrator, options)
         self._options = options
         self._description: cosim.ParticipantDescription | None = None
         self._simulator: cosim.Simulator | None = None
