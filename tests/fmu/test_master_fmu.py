@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import fmpy
 import numpy as np
 import pytest
 
@@ -264,6 +265,17 @@ def test_an_fmu_that_cannot_vary_its_step_gets_one_number(make_fmu: MakeFmu) -> 
     assert set(sizes) == {0.1}
 
 
+def test_a_lone_library_may_have_another_name(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    path = make_fmu("gain", change=lambda name, attributes: attributes)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    renamed = {name.replace(f"gain{SUFFIX}", f"other-name{SUFFIX}"): data for name, data in members.items()}
+    participant = FmuParticipant(write(tmp_path / "renamed.fmu", renamed))
+    participant.initialize(0.0, 1.0, {"u": 2.0})
+    assert participant.get(["y"]) == [2.0]
+    participant.close()
+
+
 def write(path: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
@@ -271,6 +283,7 @@ def write(path: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
+FOLDER, SUFFIX = f"binaries/{fmpy.platform}", fmpy.sharedLibraryExtension
 XML = b'<fmiModelDescription fmiVersion="2.0"><CoSimulation modelIdentifier="a"/></fmiModelDescription>'
 
 
@@ -287,6 +300,8 @@ XML = b'<fmiModelDescription fmiVersion="2.0"><CoSimulation modelIdentifier="a"/
         ({"modelDescription.xml": XML, "binaries/win64/a.dll": b"", "binaries/darwin64/a.dylib": b""},
          r"no binary for this platform .*Platforms it has: darwin64, win64\."),
         ({"modelDescription.xml": XML}, r"Platforms it has: none\."),
+        ({"modelDescription.xml": XML, **{f"{FOLDER}/{name}{SUFFIX}": b"" for name in "bc"}},
+         r"holds b\.\w+, c\.\w+, but no a\.\w+, as its modelIdentifier 'a' asks for"),
         ({"modelDescription.xml": XML.replace(b'"a"', b'"../../a"')}, "is not a C identifier: refused"),
         ({"modelDescription.xml": XML, "../evil": b""}, "would leave the folder"),
         ({"modelDescription.xml": XML, "/evil": b""}, "would leave the folder"),

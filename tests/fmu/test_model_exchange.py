@@ -172,7 +172,7 @@ def test_both_kinds_together(ball: Path, make_fmu: Callable[..., Path]) -> None:
 def test_integrator_that_is_not_there(ball: Path) -> None:
     with pytest.raises(cosim.LookUpError, match="runge_kutta_merson"):
         ModelExchangeParticipant(ball, integrator="integrators.runge_kutta_mersen")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'acuracy'"):
+    with pytest.raises(cosim.ModelError, match="no option 'acuracy'. Nearest: accuracy"):
         ModelExchangeParticipant(ball, acuracy=1e-6)
     ModelExchangeParticipant(ball, endless_events="stop", accuracy=1e-6)
 

@@ -87,3 +87,24 @@ def test_explanation_says_who_is_late_and_why(make_fmu: MakeFmu) -> None:
     assert "right holds it for 10 steps, 0.01 s" in said
     said = CoSimulation(parts, links, "waveform_iteration", 1e-3).explain()
     assert "linearly" in said
+    assert "right.f: right holds the mean of the line from its value at t_i to that at t_{i+1}, again" in said
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
+def test_explanation_of_extrapolated_inputs_is_what_they_get(algorithm: str) -> None:
+    """Each output is its participant's time: what the others see says where it comes from."""
+
+    class Seeing(Block):
+        def step(self, time: float, size: float) -> float:
+            self.seen = self.values["u"]
+            return super().step(time, size)
+
+    parts = {n: Seeing({"y": lambda t, u: t}, ["u"], feedthrough={"y": frozenset()}) for n in ("a", "b")}
+    loop = CoSimulation(parts, [("a.y", "b.u"), ("b.y", "a.u")], algorithm, 0.1, options={"extrapolation": 1})
+    said = loop.explain()
+    assert "held" not in said and "second order" in said
+    assert "b.y → a.u: a holds the mean of the line through the values at the last 2" in said
+    fresh = "b holds the mean of the line from its value at t_i to that at t_{i+1}"
+    assert (fresh in said) == (algorithm == "gauss_seidel")
+    loop.simulate(0.5)
+    assert [part.seen for part in parts.values()] == pytest.approx([0.45, 0.45])

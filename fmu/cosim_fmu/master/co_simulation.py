@@ -241,8 +241,9 @@ class CoSimulation:
     def explain(self) -> str:
         """The calls of a communication step, and for each connection how late it is and why."""
         assert self.algorithm is not None
+        told = self.algorithm, self.order, self.links, self.every, self.step, self.descriptions
         once = [f"  {link}: once, in initialization" for link in self.parameter_links]
-        return "\n".join([explain(self.algorithm, self.order, self.links, self.every, self.step), *once])
+        return "\n".join([explain(*told), *once])
 
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack, inside: str) -> None:
         coupled.time = self.start

@@ -17,6 +17,7 @@ def explain(
     links: Sequence[Link],
     every: Mapping[str, int],
     step: float,
+    descriptions: Mapping[str, cosim.ParticipantDescription],
 ) -> str:
     """The calls of one communication step, and for each connection how late it is and why.
 
@@ -30,12 +31,16 @@ def explain(
         Participants that step once in so many communication steps.
     step : float
         Communication step, s.
+    descriptions : mapping of str to ParticipantDescription
+        Who follows slopes.
     """
     kind = type(algorithm).__name__
     if not algorithm.fixed_sequence:
-        about = (getdoc(type(algorithm)) or "").split("\n\n")[1:2]
+        own = getattr(algorithm, "about", "")
+        about = [own] if own else (getdoc(type(algorithm)) or "").split("\n\n")[1:2]
         lines = [f"{kind}: the calls of a step depend on the values.", *about]
-        return "\n".join([*lines, "", *(f"  {link}" for link in links)])
+        courses = (f"  {link}{_course(algorithm, order, link, descriptions)}" for link in links)
+        return "\n".join([*lines, "", *courses])
     operations = operations_of(algorithm, order)
     lines = [f"{kind}, from t = i * {step:g} s to t + {step:g} s:"]
     for kind_of_call, name in operations:
@@ -46,6 +51,22 @@ def explain(
     for link in links:
         lines.append(f"  {link}: {_lateness(link, operations, every, step)}")
     return "\n".join(lines)
+
+
+def _course(
+    algorithm: cosim.MasterAlgorithm,
+    order: Sequence[str],
+    link: Link,
+    descriptions: Mapping[str, cosim.ParticipantDescription],
+) -> str:
+    """What an input does over a step, where the algorithm tells it (`course_of_inputs`)."""
+    tell = getattr(algorithm, "course_of_inputs", None)
+    if tell is None:
+        return ""
+    if descriptions[link.source].variables[link.output].type != "real":
+        return f": {link.target} holds the last value"
+    does = "follows" if descriptions[link.target].follows_slopes else "holds the mean of"
+    return f": {link.target} {does} {tell(order.index(link.source) < order.index(link.target))}"
 
 
 def _lateness(

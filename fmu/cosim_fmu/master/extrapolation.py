@@ -38,6 +38,11 @@ class Extrapolation:
         self.order = order
         self.forget()
 
+    def words(self) -> str:
+        """What it continues, in words."""
+        name = {1: "line", 2: "parabola"}.get(self.order, "value")
+        return f"the {name} through the values at the last {self.order + 1} communication points, continued"
+
     def forget(self) -> None:
         """Before a run."""
         self._points: list[tuple[float, Vector]] = []

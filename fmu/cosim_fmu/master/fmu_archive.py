@@ -121,7 +121,7 @@ class FmuArchive:
         return wanted if wanted in offered else offered[0]
 
     def check_binary(self, interface: str, platform: str, suffix: str) -> None:
-        """Refuse an FMU without a library for this machine.
+        """Refuse an FMU without a library for this machine; a lone one may have another name.
 
         Parameters
         ----------
@@ -137,6 +137,18 @@ class FmuArchive:
         library = f"binaries/{platform}/{identifier}{suffix}"
         names = {member.filename for member in self._members}
         if library not in names:
+            here = PurePosixPath(library).parent
+            others = [
+                PurePosixPath(name).name for name in sorted(names) if PurePosixPath(name).parent == here
+            ]
+            others = [name for name in others if name.endswith(suffix)]
+            if len(others) == 1:
+                return
+            if others:
+                raise self._error(
+                    f"{here} holds {', '.join(others)}, but no {identifier}{suffix}, as its modelIdentifier "
+                    f"{identifier!r} asks for: rename one of them in the archive"
+                )
             has = ", ".join(self.platforms) or "none"
             sources = any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names)
             hint = f" It brings C sources: 'fmpy compile {self.path.name}' adds the binary." * sources

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def load_library(
 
     # fmpy tells the version of FMI from the name of the class
     tolerant = type(f"{base}Tolerant", (kind,), {"_loadFunctions": load_functions})
+    _name_library(folder, identifier)
     for file in (folder / "binaries").glob(f"*/{identifier}.*"):
         if is_cut_off(file):
             raise cosim.FmuError(fmu, f"the library cannot be loaded: {file.name} is cut off")
@@ -113,3 +115,11 @@ def load_library(
             fmu, f"the library does not export {', '.join(missing)}: no FMI {version} {what} FMU"
         )
     return slave
+
+
+def _name_library(folder: Path, identifier: str) -> None:
+    """Let a lone library that has another name than the standard asks for have this one, too."""
+    for place in (folder / "binaries").glob("*"):
+        libraries = [file for file in place.glob("*") if file.suffix in (".so", ".dll", ".dylib")]
+        if len(libraries) == 1 and libraries[0].stem != identifier:
+            shutil.copyfile(libraries[0], place / f"{identifier}{libraries[0].suffix}")

@@ -36,6 +36,16 @@ class GaussSeidel(cosim.MasterAlgorithm):
     def __init__(self, extrapolation: int = 0) -> None:
         self._past = Extrapolation(extrapolation)
         self.fixed_sequence = extrapolation == 0
+        if extrapolation:
+            self.about = (
+                "One after the other: inputs run over the step to where their source is at t_{i+1}, if it\n"
+                "has stepped already, and are extrapolated from the communication points before, if not.\n"
+                "The error of the coupling is of second order; jumps are extrapolated, too."
+            )
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        """In words; `stepped` says whether the source steps before."""
+        return "the line from its value at t_i to that at t_{i+1}" if stepped else self._past.words()
 
     def initialize(self, exchange: cosim.Exchange, time: float) -> None:
         """Forget the values of an earlier run."""

@@ -66,6 +66,10 @@ class WaveformIteration(cosim.MasterAlgorithm):
         """``iterations`` of all steps, ``largest_iterations`` of one step."""
         return {"iterations": self._count, "largest_iterations": self._largest}
 
+    def course_of_inputs(self, stepped: bool) -> str:
+        """In words; `stepped` says whether the source steps before."""
+        return "the line from its value at t_i to that at t_{i+1}, again until both fit"
+
     def initialize(self, exchange: cosim.Exchange, time: float) -> None:
         """Forget an earlier run."""
         self._past.forget()

@@ -79,6 +79,10 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         able = read.coSimulation if interface == "CoSimulation" else read.modelExchange
         library = folder / "binaries" / platform / f"{able.modelIdentifier}{sharedLibraryExtension}"
         try:
+            if not library.exists():
+                text = f"not run: holds no {library.name}, as its modelIdentifier asks for"
+                yield Finding("error", f"binaries/{platform}", text)
+                continue
             for finding in FmuProbe(folder, read, library, timeout, interface).findings():
                 where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
                 yield replace(finding, where=where)
