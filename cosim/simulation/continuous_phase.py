@@ -219,10 +219,13 @@ class ContinuousPhase:
     def _failure(self, state: State, integrator: Integrator, code: StepCode) -> SimulationError:
         """What went wrong, with the component or the state variable that it began with."""
         where = ""
-        if code in EXAMINED and integrator.failed_at is not None:
+        # without a finite derivative where the step begins there was none that could fail
+        begun = np.isfinite(state._arrays["c"][: self.system.ny]).all()
+        at = integrator.failed_at if begun else (state.time, state.y)
+        if code in EXAMINED and at is not None:
             failed = state.copy()
-            time, failed._arrays["y"][:] = integrator.failed_at
-            failed._time = time
+            failed._time, failed._arrays["y"][:] = at
+            time = failed.time
             try:
                 self.system.realize(failed, Stage.ACCELERATION)
             except SimulationError as error:

@@ -45,6 +45,29 @@ def test_a_derivative_that_is_nan_under_fixed_steps():
     assert np.isfinite(simulator.state.y).all()
 
 
+class Bounded(cosim.Component):
+    """A state whose derivative is there for small values alone; a handler makes it large."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = x if x < 1e10 else math.nan
+
+    @cosim.at([0.5], does="unrestricted")
+    def jump(x_next):
+        x_next[0] = 1e12
+
+
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "bdf"])
+def test_a_derivative_that_is_nan_where_a_step_begins_is_named_too(method):
+    simulator = cosim.Simulator(system_of(part=Bounded), integrator=f"integrators.{method}", accuracy=1e-6)
+    with pytest.raises(cosim.SimulationError, match=r"part\.x: its derivative is nan at t = 0\.5 s"):
+        simulator.advance_to(1.0)
+    simulator.state["part.x"] = 1.0
+    assert simulator.advance_to(1.0).succeeded
+
+
 class Raising(Oscillator):
     """A handler that raises while it is told to."""
 
