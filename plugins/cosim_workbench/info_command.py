@@ -64,13 +64,14 @@ def describe_model(path: Path) -> str:
 def describe_fmu(path: Path) -> str:
     """Kind, abilities and variables of an FMU."""
     participant = cosim.registry().get("participant", FMU)(path)
+    look = getattr(participant, "look", None)  # also at what cannot run here
     try:
-        description = participant.describe()
+        description, remarks = (participant.describe(), []) if look is None else look()
     finally:
         participant.close()
     able = [text for text, can in (("state saved and restored", description.can_restore),) if can]
     able += ["state serialized"] * description.can_serialize
-    lines = [f"{path.name}   {', '.join([description.kind, *able])}"]
+    lines = [f"{path.name}   {', '.join([description.kind, *able])}", *(f"  {text}" for text in remarks)]
     for causality in ("input", "output", "parameter", "local"):
         chosen = [v for v in description.variables.values() if v.causality == causality]
         cells = [

@@ -1,6 +1,7 @@
 """A co-simulation as a file, and the command that runs it."""
 
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -351,6 +352,19 @@ def test_models_take_part_without_an_fmu(
     swing = 0.1 * np.cos(10.0 * result.time)
     assert np.allclose(result["plant.block_joint.q[0]"], swing, rtol=0.0, atol=1e-6)
     assert np.all(result["copy.block_joint.q[0]"] == 0.0)
+
+
+def test_info_of_an_fmu_that_cannot_run_here(
+    make_fmu: MakeFmu, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with zipfile.ZipFile(make_fmu("mass")) as source, zipfile.ZipFile(tmp_path / "far.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", source.read("modelDescription.xml"))
+        archive.writestr("binaries/sparc64/mass.so", b"")
+    assert main(["info", str(tmp_path / "far.fmu")]) == 0
+    head, remark, *rest = capsys.readouterr().out.splitlines()
+    assert head.startswith("far.fmu   FMI 2.0 Co-Simulation")
+    assert remark.startswith("  cannot run here: has no binary for this platform") and "sparc64" in remark
+    assert any(line.split()[:2] == ["x", "real"] for line in rest)
 
 
 def test_options_that_nobody_takes_have_their_lines(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from cosim_fmu.master.fmu_state import FmuState
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
-from cosim_fmu.master.unpacked_fmu import UnpackedFmu, read_fmu, unpack_fmu
+from cosim_fmu.master.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
 from cosim_fmu.master.variable_access import VariableAccess
 
 DISCARD, ERROR, FATAL, PENDING = 2, 3, 4, 5
@@ -97,6 +97,13 @@ class FmuParticipant(cosim.Participant):
     def describe(self) -> cosim.ParticipantDescription:
         """Look at the file; nothing of it is unpacked or loaded."""
         return self._read_interface().description
+
+    def look(self) -> tuple[cosim.ParticipantDescription, list[str]]:
+        """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
+        interface, refusal = look_at_fmu(self.path, self._interface_wanted)
+        both = not interface.model_exchange and "ModelExchange" in interface.offers
+        remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
+        return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None

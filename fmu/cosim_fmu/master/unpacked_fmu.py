@@ -7,6 +7,7 @@ import shutil
 import weakref
 from pathlib import Path
 
+import cosim
 from cosim_fmu.master.fmu_archive import FmuArchive
 from cosim_fmu.master.fmu_interface import FmuInterface, read_interface
 
@@ -48,6 +49,15 @@ def read_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuArchive, FmuI
         Which interface where there are both: "CoSimulation" or "ModelExchange".
     """
     return _read(identity(path), wanted)
+
+
+def look_at_fmu(path: Path, wanted: str = "CoSimulation") -> tuple[FmuInterface, str]:
+    """What an FMU declares, also one that cannot run here, and why it cannot ("" when it can)."""
+    try:
+        return read_fmu(path, wanted)[1], ""
+    except cosim.FmuError as error:
+        archive = FmuArchive(path)  # what hinders this, too, is said
+        return read_interface(archive, archive.choose(wanted)), str(error).removeprefix(f"{error.fmu}: ")
 
 
 def unpack_fmu(path: Path) -> UnpackedFmu:
