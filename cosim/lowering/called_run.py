@@ -143,7 +143,8 @@ class CalledRun:
         state.integrator_memory[:] = arrays["memory"][: state.integrator_memory.size]
         count = len(agenda.entries)
         state.agenda[: layout.FIRST_ENTRY + count] = arrays["agenda"][: layout.FIRST_ENTRY + count]
-        numbers = clock[layout.CLOCK_HEADER :][: layout.ENTRY_NUMBERS * count].reshape(count, -1)
+        numbers = clock[layout.CLOCK_HEADER :][: layout.ENTRY_NUMBERS * count]
+        numbers = numbers.reshape(count, layout.ENTRY_NUMBERS)
         for entry in agenda.scheduled:
             if entry.handler.timer:
                 agenda._set_served(state, entry, float(numbers[agenda.entries.index(entry), layout.SERVED]))
