@@ -82,9 +82,23 @@ def test_indicators_that_are_lost_stop_the_run(tmp_path: Path, compiled: Callabl
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
 
 
-def test_a_next_event_without_a_time(tmp_path: Path, compiled: Callable[..., Path]) -> None:
-    path = odd_ball(tmp_path, compiled, "NEXT=NAN")
-    with pytest.raises(cosim.SimulationError, match="odd_ball.fmu: .*the time of the next event is nan"):
+@pytest.mark.parametrize(("status", "said"), [(3, "error"), (4, "fatal")])
+def test_event_mode_that_fails(tmp_path: Path, compiled: Callable[..., Path], status: int, said: str) -> None:
+    loop = CoSimulation({"m": odd_ball(tmp_path, compiled, f"BOUNCE_STATUS={status}")}, [], "jacobi", 0.1)
+    with pytest.raises(cosim.SimulationError, match=f"fmi2NewDiscreteStates: failed with status {said}"):
+        loop.simulate(1.0)
+    assert loop.result is not None and loop.result.time[-1] == pytest.approx(np.sqrt(2.0 / G))
+
+
+@pytest.mark.parametrize(
+    ("following", "said"),
+    [("NAN", "the time of the next event is nan"), ("b->time+1e-14", "101 time events within 1e-12 s")],
+)
+def test_next_events_that_make_no_sense(
+    tmp_path: Path, compiled: Callable[..., Path], following: str, said: str
+) -> None:
+    path = odd_ball(tmp_path, compiled, f"NEXT={following}")
+    with pytest.raises(cosim.SimulationError, match=f"odd_ball.fmu: .*{said}"):
         CoSimulation({"m": path}, [], "jacobi", 0.1).simulate(1.0)
 
 

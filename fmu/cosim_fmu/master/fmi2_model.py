@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 MOST_EVENT_ITERATIONS = 100
+LEAST_INTERVAL = 1e-12
+"""Between time events, s, for times up to 1 s; for later ones relative to them."""
 DISCARD = 2
 
 
@@ -47,6 +49,7 @@ class Fmi2Model:
         self._x, self._rates = (ctypes.c_double * states)(), (ctypes.c_double * states)()
         self._crossings = (ctypes.c_double * indicators)()
         self._numbers: set[int] = set()
+        self._crowded = 0
         self.undefined = ""
         self._write_inputs = write_inputs
         self.asked_to_stop = False
@@ -108,6 +111,7 @@ class Fmi2Model:
             if defined and math.isnan(next_time):
                 raise RuntimeError("the time of the next event is nan")
             following = max(next_time, time) if defined else math.inf
+            crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
             if stop:
                 self.asked_to_stop = True
                 break
@@ -116,6 +120,11 @@ class Fmi2Model:
                 break
         else:
             raise RuntimeError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
+        self._crowded = self._crowded + 1 if crowded else 0
+        if self._crowded > MOST_EVENT_ITERATIONS:
+            raise RuntimeError(
+                f"{self._crowded} time events within {LEAST_INTERVAL:g} s of each other, in a row"
+            )
         if self.count:
             self.model.getContinuousStates(self._x, self.count)
         return list(self._x), min(following, self.next_tick), nominals_changed

@@ -258,7 +258,8 @@ class ModelExchangeParticipant(FmuParticipant):
             return action()
         except cosim.SimulationError as error:
             cause: BaseException | None = error
-            while cause is not None and getattr(cause, "status", None) is None:
+            # errors of the simulator have a status, too: that of an event
+            while cause is not None and not isinstance(getattr(cause, "status", None), int):
                 cause = cause.__cause__
             if isinstance(cause, Exception):
                 raise self._failure(cause) from error

@@ -95,6 +95,9 @@ EXPORT int fmi2NewDiscreteStates(Component c, EventInfo *info) {
     if (b->mode != EVENT) return ERROR;
     memset(info, 0, sizeof(*info));
     if (b->h <= 0.0 && b->v < 0.0) {
+#ifdef BOUNCE_STATUS
+        return BOUNCE_STATUS;
+#endif
         b->v = -0.1 * b->gear * b->v;
         b->bounces++;
         info->values = info->again = true;
