@@ -265,8 +265,9 @@ class Fmi3Participant(FmuParticipant):
         return self._addresses(("fmi3SetFloat64", "fmi3DoStep", "fmi3GetFloat64"), inputs, reads)
 
     def resume_native(self) -> None:
-        """Compiled steps go no further than to the next event."""
-        self._flags[4] = self._next_event
+        """Compiled steps stay clear of the next event: `step` takes the one that reaches it."""
+        following = self._next_event
+        self._flags[4] = following - 8.0 * math.ulp(following) if following < math.inf else following
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
