@@ -1,6 +1,10 @@
 """Participants that step side by side: the same bytes, whatever the number of threads."""
 
+import dataclasses
 import hashlib
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -65,8 +69,6 @@ def test_the_same_error_with_any_number_of_threads(
 
 
 def test_python_objects_stay_in_the_thread_of_the_caller(make_fmu: MakeFmu) -> None:
-    import threading
-
     seen = set()
 
     class Watching(Block):
@@ -92,6 +94,34 @@ def test_an_error_waits_for_those_that_still_step() -> None:
     with StepThreads(2) as threads, pytest.raises(ZeroDivisionError):
         threads.call([slow], [broken])
     assert finished == [1]
+
+
+def test_nobody_is_closed_while_at_work() -> None:
+    """Ctrl-C twice while the caller waits for a thread."""
+    begun, finished, closed = threading.Event(), [], []
+
+    class Slow(Block):
+        def describe(self) -> cosim.ParticipantDescription:
+            return dataclasses.replace(super().describe(), steps_in_threads=True)
+
+        def step(self, time_: float, size: float) -> float:
+            if threading.current_thread() is threading.main_thread():
+                begun.wait(10.0)
+                return super().step(time_, size)
+            begun.set()
+            for _ in range(2):
+                time.sleep(0.05)
+                os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            finished.append(1)
+            return super().step(time_, size)
+
+        def close(self) -> None:
+            closed.append(bool(finished))
+
+    with pytest.raises(KeyboardInterrupt):
+        CoSimulation({"a": Slow({}), "b": Slow({})}, [], "jacobi", 0.1, threads=2).simulate(1.0)
+    assert closed == [True, True]
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])

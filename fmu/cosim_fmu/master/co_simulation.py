@@ -201,7 +201,7 @@ class CoSimulation:
         statistics = CoSimulationStatistics()
         coupled = CoupledParticipants(
             *(self.participants, self.links, self.order, reads, statistics, self.descriptions),
-            *(points, self.every, StepThreads(self.threads)),
+            *(points, self.every, StepThreads(min(self.threads, len(self.participants)))),
         )
         recorder.bind(reads, coupled.input_names)
         pace = Pace(real_time_rate, self.start)
@@ -211,9 +211,9 @@ class CoSimulation:
         try:
             with _same_folder(), ExitStack() as stack:
                 check = stack.enter_context(cosim.interrupt_between_steps())
-                stack.enter_context(coupled.threads)
                 self._initialize(coupled, until, stack, inside)
                 stack.callback(lambda: happened.extend(events_inside(self.participants)))
+                stack.enter_context(coupled.threads)  # last: who is at work in one is not closed
                 coupled.forget_inside()
                 recorder.record(self.start, coupled.board, coupled.held)
                 initialized = perf_counter()
