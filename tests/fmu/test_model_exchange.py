@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from swinging_balls import order
 
 import cosim
 from cosim_fmu.master import CoSimulation
+from cosim_fmu.master.fmi2_model import Fmi2Model
 from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.open_fmu import open_fmu
 
@@ -80,6 +82,25 @@ def test_indicators_that_are_lost_stop_the_run(tmp_path: Path, compiled: Callabl
     with pytest.raises(cosim.SimulationError, match=r"m: .*event indicator 1 is nan.*t = 0\.2"):
         loop.simulate(1.0)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
+
+
+def test_indicators_that_a_rejected_step_has_seen_are_not_lost(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    """NaN until 0.4 s: steps of the algorithm and of the integrator begin again before that."""
+    path = odd_ball(tmp_path, compiled, "UNKNOWN_UNTIL=0.4")
+    result = CoSimulation({"m": path}, [], "adaptive_step", 0.3).simulate(0.9, inside="nothing")
+    assert result["m.h"] == pytest.approx([height(t) for t in result.time], abs=1e-7)
+
+    now = [0.0]
+
+    def indicator(into: Any, count: int) -> None:
+        into[0] = 1.0 if 0.4 <= now[0] < 0.6 else np.nan
+
+    instance = SimpleNamespace(setTime=lambda time: now.__setitem__(0, time), getEventIndicators=indicator)
+    model = Fmi2Model(instance, 0, 1, lambda values: None)
+    seen = [bool(model.evaluate(time, [], []) and model.undefined) for time in (0.3, 0.5, 0.39, 0.41, 0.7)]
+    assert seen == [False, False, False, False, True]
 
 
 @pytest.mark.parametrize(("status", "said"), [(3, "error"), (4, "fatal")])

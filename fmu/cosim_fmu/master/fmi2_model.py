@@ -48,12 +48,16 @@ class Fmi2Model:
         self.model, self.count, self.indicators = model, states, indicators
         self._x, self._rates = (ctypes.c_double * states)(), (ctypes.c_double * states)()
         self._crossings = (ctypes.c_double * indicators)()
-        self._numbers: set[int] = set()
-        self._crowded = 0
-        self.undefined = ""
+        self.forget()
         self._write_inputs = write_inputs
         self.asked_to_stop = False
         self.note: Callable[[float], None] = lambda time: None
+
+    def forget(self) -> None:
+        """What has been seen, which may be later than a restored state."""
+        self._numbers: dict[int, float] = {}  # first times at which event indicators were numbers
+        self._crowded = 0
+        self.undefined = ""
 
     def put(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point of the instance."""
@@ -73,9 +77,14 @@ class Fmi2Model:
         self.undefined = ""
         if self.indicators:
             self._read("getEventIndicators", self._crossings)
-            lost = [i for i, x in enumerate(self._crossings) if x != x]
-            self._numbers.update(set(range(self.indicators)).difference(lost))
-            self.undefined = ", ".join(f"event indicator {i + 1}" for i in lost if i in self._numbers)
+            lost = []
+            for i, x in enumerate(self._crossings):
+                since = self._numbers.get(i, math.inf)  # later than now where a step was tried and given up
+                if x != x and since < time:
+                    lost.append(f"event indicator {i + 1}")
+                elif x == x and time < since:
+                    self._numbers[i] = time
+            self.undefined = ", ".join(lost)
         if self.undefined:
             return [math.nan] * self.count, list(self._crossings)
         return list(self._rates), list(self._crossings)

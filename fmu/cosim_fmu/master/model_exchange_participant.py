@@ -207,6 +207,7 @@ class ModelExchangeParticipant(FmuParticipant):
             self._simulator = self._instance = None
             return
         self._instance.asked_to_stop = False
+        self._instance.forget()
         state = self.simulator.system.state_from_bytes(token.state)
         events = self.simulator.events[: token.events]
         self._simulator = self._new_simulator(self.simulator.system, state)

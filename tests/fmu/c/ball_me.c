@@ -24,6 +24,9 @@ enum { CONTINUOUS, EVENT };
 #ifndef LOST_AT /* from then on the indicators are NaN */
 #define LOST_AT 1e300
 #endif
+#ifndef UNKNOWN_UNTIL /* before they are NaN, too */
+#define UNKNOWN_UNTIL -1e300
+#endif
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
@@ -143,7 +146,9 @@ EXPORT int fmi2GetDerivatives(Component c, double *x, size_t n) {
 }
 EXPORT int fmi2GetEventIndicators(Component c, double *x, size_t n) {
     if (n != INDICATORS) return ERROR;
-    for (size_t j = 0; j < n; j++) x[j] = ((Ball *)c)->time >= LOST_AT ? NAN : ((Ball *)c)->h * (j % 2 ? -1.0 : 1.0);
+    double time = ((Ball *)c)->time;
+    int known = time >= UNKNOWN_UNTIL && time < LOST_AT;
+    for (size_t j = 0; j < n; j++) x[j] = !known ? NAN : ((Ball *)c)->h * (j % 2 ? -1.0 : 1.0);
     return OK;
 }
 EXPORT int fmi2GetNominalsOfContinuousStates(Component c, double *x, size_t n) {
