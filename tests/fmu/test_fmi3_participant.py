@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from box3_fmu import make_box3
+from test_master_coupling import Block
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
@@ -168,6 +169,26 @@ def test_events_that_are_announced_or_seen_where_a_step_begins(
     cause = "SCHEDULED" if macro == "ANNOUNCES" else "TRIGGERED"
     for run in runs:
         assert [(e.time, e.cause.name) for e in run.events] == [(pytest.approx(at), cause)]
+
+
+def test_an_event_where_a_step_begins_announces_one_inside(tmp_path: Path, compiled: Compiled) -> None:
+    path = make_box3(tmp_path, compiled, "LATE", "ECHO=0.05")
+    for record in (["m.x"], ["m.x", "m.rings"]):
+        loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.ring_at": 0.2})
+        run = loop.simulate(0.5, record=record, inside="nothing")
+        passages = [e.time for e in run.events if e.message == ""]
+        assert passages == pytest.approx([0.2, 0.25])
+
+
+def test_continuous_and_discrete_inputs_that_change_together(tmp_path: Path, compiled: Compiled) -> None:
+    """In step mode a strict FMU is not read between a set value and a step."""
+    outputs = {"y": lambda t: t, "mode": lambda t: int(t > 0.25)}
+    source = Block(outputs, types={"mode": "integer"}, feedthrough={name: frozenset() for name in outputs})
+    path = make_box3(tmp_path, compiled, "STRICT=1")
+    links = [("s.y", "m.u"), ("s.mode", "m.mode_in")]
+    result = CoSimulation({"s": source, "m": path}, links, "jacobi", 0.1).simulate(0.5)
+    assert result["m.mode_out"][-1] == 1 and result["m.u"][-1] == pytest.approx(0.4)
+    assert [(e.time, e.handler) for e in result.events] == [(pytest.approx(0.3), "m.mode_in")]
 
 
 def test_an_announced_event_is_rolled_back_and_serialized(tmp_path: Path, compiled: Compiled) -> None:

@@ -139,16 +139,17 @@ class Fmi3Participant(FmuParticipant):
                 self._held.update(zip(names, values, strict=True))
             return
         given = dict(zip(names, values, strict=True))
-        plain = [name for name in names if name not in special]
-        if plain:
-            super().set(plain, [given[name] for name in plain])
+        plain = {name: given[name] for name in names if name not in special}
         discrete = {name: given[name] for name in names if name in special}
-        if self._mode != "stepping":
-            self._write_discrete(discrete)
+        stepping = self._mode == "stepping"
+        changed = self._changed(discrete) if stepping else discrete
+        if stepping and changed:  # all in event mode: in step mode nothing may be read after it was set
+            self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
             return
-        changed = self._changed(discrete)
+        if plain:
+            super().set(list(plain), list(plain.values()))
         if changed:
-            self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), changed)
+            self._write_discrete(changed)
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
@@ -208,7 +209,11 @@ class Fmi3Participant(FmuParticipant):
 
     def _do_steps(self, time: float, size: float) -> float:
         """Calls of fmi3DoStep until one gets on; at events at the time where it begins, it does not."""
+        varies = self._read_interface().variable_step
         for _ in range(MOST_EVENT_ITERATIONS):
+            following = min(self._clocks.next_time, self._next_event) - time
+            if varies and following < size * (1.0 - 1e-9):  # told in event mode just now
+                size = following
             reached = self._do_step(time, size)
             if reached > time or not self._events:
                 return reached

@@ -12,6 +12,9 @@ a step fails; at `stop_at` it wants the simulation to end. Types and functions a
 #ifndef FAIL_SIZE /* shorter steps do not fail */
 #define FAIL_SIZE 0.0
 #endif
+#ifndef STRICT /* nothing is read between a set value and a step */
+#define STRICT 0
+#endif
 #ifndef FAIL_STATUS
 #define FAIL_STATUS Error
 #endif
@@ -29,7 +32,7 @@ typedef struct {
     float small;
     int8_t byte;
     uint64_t big;
-    bool flag, rung;
+    bool flag, rung, given;
     int64_t mode;
     int32_t rings;
     char text[64];
@@ -123,6 +126,14 @@ EXPORT Status fmi3UpdateDiscreteStates(Instance i, bool *again, bool *terminate,
     *defined = !d->rung;
     *next = d->ring_at;
 #endif
+#ifdef ECHO /* s after it another one, announced */
+    if (d->rung && d->rings == 1 && d->time >= d->ring_at + ECHO) {
+        d->rings++;
+        *again = true;
+    }
+    *defined = d->rung && d->rings == 1;
+    *next = d->ring_at + ECHO;
+#endif
     return OK;
 }
 EXPORT Status fmi3Terminate(Instance i) { return OK; }
@@ -133,7 +144,7 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
     Slave *s = i;
     Data *d = &s->data;
     double end = time + size;
-    *event = *terminate = *early = false;
+    *event = *terminate = *early = d->given = false;
     if (s->where != 3) return complain(s, "not in step mode");
     if (end > d->fail_at && size > FAIL_SIZE) {
         complain(s, "pump ran dry");
@@ -166,6 +177,8 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
         size_t j, at = 0, size;                                                                                   \
         for (j = 0; j < n; j++, at += size) {                                                                     \
             void *from = find(&((Slave *)i)->data, r[j], &size);                                                  \
+            if (((Slave *)i)->where == 3 && ((Slave *)i)->data.given && STRICT)                                   \
+                return complain(i, "read between a set value and a step");                                        \
             if (from == NULL || at + size > total) return complain(i, "no such variable, or too few values");     \
             memcpy(v + at, from, size * sizeof(type));                                                            \
         }                                                                                                         \
@@ -179,6 +192,7 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
             if (r[j] == MODE_IN && ((Slave *)i)->where == 3 && ((Slave *)i)->events)                              \
                 return complain(i, "a discrete input is set in event mode");                                      \
             memcpy(to, v + at, size * sizeof(type));                                                              \
+            ((Slave *)i)->data.given = ((Slave *)i)->where == 3;                                                  \
         }                                                                                                         \
         return at == total ? OK : complain(i, "too many values");                                                 \
     }
