@@ -200,6 +200,8 @@ def test_an_announced_event_is_rolled_back_and_serialized(tmp_path: Path, compil
             part.step(0.0, 0.1)
         token = one.save()
         other.restore(other.deserialize(one.serialize(token)))
+        other.set(["mode_in"], [1])
+        assert [event.time for event in other.events] == [0.1]
         for part in (one, other):
             part.step(0.1, 0.2)
             assert part.get(["rings"]) == [1]

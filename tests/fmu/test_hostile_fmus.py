@@ -311,3 +311,12 @@ def test_who_changes_the_folder_is_brought_back(make: Any, monkeypatch: pytest.M
     loop = CoSimulation({"w": Wandering(), "m": path.name}, [], "jacobi", 0.1, starts={"m.u": 1.0})
     assert loop.simulate(0.2)["m.y"].tolist() == [1.0] * 3
     assert Path.cwd() == path.parent
+
+
+def test_a_folder_that_has_been_removed_hinders_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert CoSimulation({"w": Wandering()}, [], "jacobi", 0.1).simulate(0.2).time[-1] == pytest.approx(0.2)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from inspect import signature
 from pathlib import Path
 from time import perf_counter
@@ -24,6 +23,7 @@ from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.pace import Pace
 from cosim_fmu.master.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.recorder import Recorder
+from cosim_fmu.master.same_folder import same_folder
 from cosim_fmu.master.step_threads import StepThreads
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant
@@ -209,7 +209,7 @@ class CoSimulation:
         failure: BaseException | None = None
         happened: list[cosim.EventRecord] = []
         try:
-            with _same_folder(), ExitStack() as stack:
+            with same_folder(), ExitStack() as stack:
                 check = stack.enter_context(cosim.interrupt_between_steps())
                 self._initialize(coupled, until, stack, inside)
                 stack.callback(lambda: happened.extend(events_inside(self.participants)))
@@ -251,7 +251,7 @@ class CoSimulation:
         for name, participant in self.participants.items():
             stack.callback(_close, participant)
             values = self._values[name]
-            with _same_folder():
+            with same_folder():
                 coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
         given: dict[tuple[str, str], Any] = {}
         make_consistent(coupled, self.descriptions, given, self.parameter_links)
@@ -338,17 +338,6 @@ class CoSimulation:
             return i + 1
 
         return step
-
-
-@contextmanager
-def _same_folder() -> Iterator[None]:
-    """Come back to the present folder, whatever FMUs change: the names of files may start from it."""
-    folder = os.getcwd()
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            os.chdir(folder)
 
 
 def _close(participant: cosim.Participant) -> None:

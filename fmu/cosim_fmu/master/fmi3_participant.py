@@ -26,6 +26,7 @@ from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.unpacked_fmu import unpack_fmu
 
 MOST_EVENT_ITERATIONS = 100
+TIMES = struct.Struct("<2d")
 NEVER = object()
 """In place of a value that has not been written."""
 
@@ -304,14 +305,14 @@ class Fmi3Participant(FmuParticipant):
         del self._passages[events:]
 
     def serialize(self, token: FmuState) -> bytes:
-        """A saved state as bytes: the time of the next event, then as `FmuParticipant`."""
-        return struct.pack("<d", token.more[3]) + super().serialize(token)
+        """A saved state as bytes: its time and that of the next event, then as `FmuParticipant`."""
+        return TIMES.pack(token.more[0], token.more[3]) + super().serialize(token)
 
     def deserialize(self, data: bytes) -> FmuState:
         """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
-        token = super().deserialize(data[8:])
-        following = struct.unpack("<d", data[:8])[0]
-        token.more = -math.inf, self._clocks.save(), len(self._passages), following
+        token = super().deserialize(data[TIMES.size :])
+        time, following = TIMES.unpack_from(data)
+        token.more = time, self._clocks.save(), len(self._passages), following
         return token
 
     def _after(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim_fmu.master.library_file import is_cut_off
+from cosim_fmu.master.same_folder import same_folder
 
 ALWAYS = ("Instantiate", "FreeInstance", "EnterInitializationMode", "ExitInitializationMode")
 KINDS = {
@@ -99,13 +99,12 @@ def load_library(
     for file in (folder / "binaries").glob(f"*/{identifier}.*"):
         if is_cut_off(file):
             raise cosim.FmuError(fmu, f"the library cannot be loaded: {file.name} is cut off")
-    directory = os.getcwd()
+    where = {"guid": guid, "modelIdentifier": identifier, "unzipDirectory": str(folder), "instanceName": name}
     try:
-        slave = tolerant(guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName=name)
+        with same_folder():  # fmpy changes into the library's folder and stays there when loading fails
+            slave = tolerant(**where)
     except Exception as error:  # fmpy raises plain Exception, ctypes OSError
         raise cosim.FmuError(fmu, f"the library cannot be loaded: {error}") from error
-    finally:
-        os.chdir(directory)  # fmpy changes into the library's folder and stays there when loading fails
     names = [module + function for function in needed]
     missing = [function for function in names if isinstance(slave._functions[function], _Missing)]
     if missing:
