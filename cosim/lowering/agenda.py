@@ -59,7 +59,7 @@ def time_of(a, row, index):
             return a.numbers[a.program[row + TIMES_AT] + index]
         return math.inf
     period = number_at(a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT])
-    if not period > 0.0:
+    if not a.clock[TIME] + period > a.clock[TIME]:
         return math.nan
     return number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]) + index * period
 
@@ -179,7 +179,7 @@ def follow_parameters(a):
         numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
         period = number_at(a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT])
         offset = number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT])
-        if not period > 0.0:
+        if not a.clock[TIME] + period > a.clock[TIME]:
             a.places[ENTRY] = entry
             return FAILED_PERIOD
         if a.clock[numbers + GRID_PERIOD] == period and a.clock[numbers + GRID_OFFSET] == offset:

@@ -120,8 +120,8 @@ class CalledRun:
         numbers[:, layout.SERVED] = -np.inf
         for entry in agenda.scheduled:
             if entry.handler.timer:
-                numbers[agenda.entries.index(entry), layout.SERVED] = agenda._served(state, entry)
-        following = [agenda.entries.index(entry) for entry in agenda.following]
+                numbers[entry.index - layout.FIRST_ENTRY, layout.SERVED] = agenda._served(state, entry)
+        following = [entry.index - layout.FIRST_ENTRY for entry in agenda.following]
         numbers[following, layout.GRID_PERIOD : layout.GRID_OFFSET + 1] = agenda.grids(state)
         self._witnesses[:] = agenda.memory(state).ravel()
         clock[layout.TIME], clock[layout.JUMPED] = state.time, state.jumped
@@ -147,8 +147,9 @@ class CalledRun:
         numbers = numbers.reshape(count, layout.ENTRY_NUMBERS)
         for entry in agenda.scheduled:
             if entry.handler.timer:
-                agenda._set_served(state, entry, float(numbers[agenda.entries.index(entry), layout.SERVED]))
-        following = [agenda.entries.index(entry) for entry in agenda.following]
+                served = numbers[entry.index - layout.FIRST_ENTRY, layout.SERVED]
+                agenda._set_served(state, entry, float(served))
+        following = [entry.index - layout.FIRST_ENTRY for entry in agenda.following]
         agenda.grids(state)[:] = numbers[following, layout.GRID_PERIOD : layout.GRID_OFFSET + 1]
         agenda.memory(state)[:] = self._witnesses.reshape(agenda.memory(state).shape)
         agenda.stamp(state)

@@ -25,7 +25,7 @@ SENTENCES = {
     FAILED_ANSWER: "An event handler wrote a fraction, NaN, infinity, or answered no status (places[ENTRY]).",
     FAILED_SIGNALS: "Signals raise each other without end.",
     FAILED_TIMER: "A timer was set to the past (which handler: places[ENTRY]).",
-    FAILED_PERIOD: "A period is not more than 0 (which handler: places[ENTRY]).",
+    FAILED_PERIOD: "A period is not more than 0, or lost beside the time (which handler: places[ENTRY]).",
     FAILED_HISTORY: "A step filled a history.",
     FAILED_HOLD: "The events of a witness do not end (which: places[WITNESS]).",
     FAILED_SIDE: "A witness stands on the wrong side at the start (which: places[WITNESS]).",

@@ -22,7 +22,6 @@ from cosim.lowering.calls import call_rates
 from cosim.lowering.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.lowering.codes import FAILED_LOOSE
 from cosim.lowering.layout import (
-    ACCELERATIONS,
     ALL,
     BLOCK,
     CACHE,
@@ -232,7 +231,7 @@ def release(a):
         a.clock[memory + GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
         a.clock[memory + FIRED] = -math.inf
         a.clock[memory + REPEATS] = 0.0
-        if strength < 1.0 or is_pushed:
+        if not strength >= 1.0:  # nor NaN
             continue
         look(a, RATE_SPACING)
         rate = a.scratch[a.program[RATES_NOW] + i]
@@ -249,7 +248,7 @@ def release(a):
     a.clock[a.program[HOLDS]] = float(kept)
     # the derivatives that are left in the cache are those with the holds
     note_derivatives(a, 0)
-    first = a.program[ACCELERATIONS]
+    first = a.program[FIRST]
     status = walk(a.table, a.ints, first, a.program[LAST], a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
     if status != 0:
         a.places[BLOCK] = status - 1

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 # program: the header
 (
-    FIRST, LAST, ALL, ACCELERATIONS, REPORTS, NQ, NU,
+    FIRST, LAST, ALL, REPORTS, NQ, NU,
     STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES, FORECAST,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS,
     ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, LOW_DISCRETE,
@@ -38,7 +38,7 @@ from __future__ import annotations
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     HEADER,
-) = range(99)  # fmt: skip
+) = range(98)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 
 # program: the row of a handler

@@ -104,7 +104,6 @@ class Tables:
         system, numbers = self.system, self._integers
         numbers[layout.FIRST], numbers[layout.LAST] = system.derivative_range
         numbers[layout.ALL] = system.block_range(Stage.INSTANCE, Stage.INSTANCE)[0]
-        numbers[layout.ACCELERATIONS] = system.block_range(Stage.ACCELERATION, Stage.ACCELERATION)[0]
         numbers[layout.REPORTS] = system.block_range(Stage.REPORT, Stage.REPORT)[1]
         numbers[layout.NQ], numbers[layout.NU] = system.nq, system.nu
         numbers[layout.ORDER] = integrator.order

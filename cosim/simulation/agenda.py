@@ -244,10 +244,11 @@ class Agenda:
         if handler.times:
             return handler.times[index] if index < len(handler.times) else math.inf
         period = self._number(state, entry, handler.period)
-        if not period > 0.0:
+        if not state.time + period > state.time:
             raise SimulationError(
                 state.time,
-                f"{entry.path}: its period is {period} s, needs more than 0; for every step: TIME_ADVANCED",
+                f"{entry.path}: its period is {period} s, needs more than 0, and enough for time to advance; "
+                "for every step: TIME_ADVANCED",
             )
         return self._number(state, entry, handler.offset) + index * period
 

@@ -143,9 +143,13 @@ class Dispatch:
         self.system.realize(state, Stage.REPORT)
         time = state.time
         try:
-            answer = monitor(state)
-            if state.time != time:
-                state.set_time(time)
+            try:
+                answer = monitor(state)
+            finally:
+                moved = state.time != time
+                if moved:
+                    state.set_time(time)
+            if moved:
                 raise SimulationError(time, "a monitor cannot change time")
             if answer is not None and not isinstance(answer, EventStatus):
                 raise SimulationError(state.time, f"answers None or an EventStatus, not {answer!r}")

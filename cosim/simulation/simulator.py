@@ -363,6 +363,9 @@ class Simulator:
             source, message = ("", error.reason) if why is None else (why.source, why.message)
             self._status = SimulatorStatus(reason, wanted, self.state.time, source, message)
             raise
+        except KeyboardInterrupt:
+            self._status = SimulatorStatus(Reason.INTERRUPTED, wanted, self.state.time)
+            raise
         finally:
             self._is_busy = False
 

@@ -215,6 +215,7 @@ def _run_python(
             for name in touched:
                 state._arrays[name][:] = kept[name]
             state.set_time(time)
+        if state.stage < stage:  # somebody has written, be it what was there
             system.realize(state, stage)  # for the handlers beside it
             state.jumped = False
     if touched or moved:

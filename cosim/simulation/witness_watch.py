@@ -129,7 +129,7 @@ class WitnessWatch:
             self.agenda.set_holds(state, pack_holds(kept))
             self._set_pending(state, leaving)
             # the derivatives that are left in the cache are those with the holds
-            state.invalidate(Stage.ACCELERATION, "a witness that was let go")
+            state.invalidate(Stage.TIME, "a witness that was let go")
 
     def drop(self, state: State, before: dict[str, NDArray[np.float64]]) -> None:
         """Let go of witnesses where handlers have changed what holds them; `before`: the arrays before."""

@@ -112,6 +112,7 @@ def test_the_status_says_which_handler_failed_and_where_one_wanted_to(deed, text
         (lambda simulator, state: 1 / 0, "ZeroDivisionError"),
         (lambda simulator, state: 3, "answers None or an EventStatus"),
         (lambda simulator, state: state.set_time(0.1), "a monitor cannot change time"),
+        (lambda simulator, state: state.set_time(0.1) or 1 / 0, "ZeroDivisionError"),
         (lambda simulator, state: simulator.advance_to(5.0), "in the middle of a step"),
         (lambda simulator, state: simulator.replace_state(state.copy()), "in the middle of a step"),
     ],
@@ -126,12 +127,14 @@ def test_what_a_monitor_must_not_do(deed, text):
     assert simulator.state.time == 0.5 and simulator.advance_to(1.0).succeeded
 
 
-def test_ctrl_c_in_the_last_step_of_a_call_is_not_swallowed():
+@pytest.mark.parametrize("call", [cosim.Simulator.advance_to, cosim.Simulator.step])
+def test_ctrl_c_in_the_last_step_of_a_call_is_not_swallowed(call):
     simulator = simulator_of(Mover, fixed_step=0.25)
     kill = lambda state: os.kill(os.getpid(), signal.SIGINT) if state.time == 0.5 else None  # noqa: E731
+    simulator.advance_to(0.25)
     simulator.set_monitor(kill)
     with pytest.raises(KeyboardInterrupt):
-        simulator.advance_to(0.5)
+        call(simulator, 0.5)
     assert (simulator.status.reason, simulator.status.return_time) == (Reason.INTERRUPTED, 0.5)
     simulator.clear_monitor()
     assert simulator.advance_to(1.0).succeeded
@@ -181,7 +184,7 @@ def test_a_failure_behind_an_impact_does_not_let_the_ball_through():
 
 
 class TwoPublishes(Mover):
-    """One publish breaks the rules; the other one reads an output."""
+    """One publish breaks the rules, one writes what is there already; the last one reads an output."""
 
     double = cosim.output()
 
@@ -192,6 +195,10 @@ class TwoPublishes(Mover):
     @cosim.at([0.5], does="publish")
     def bad(self, state):
         state["part.x"] = 7.0
+
+    @cosim.at([0.5], does="publish")
+    def idle(self, state):
+        state["part.count"] = state["part.count"]
 
     @cosim.at([0.5], does="publish")
     def good(self, state):

@@ -106,6 +106,17 @@ def test_a_period_that_shrinks_a_million_million_times_takes_no_time():
     assert times(simulator) == [1.0, 1.0 + 2.0**-40, 1.0 + 2.0**-39]
 
 
+def test_a_period_that_is_too_short_for_time_to_advance_is_an_error():
+    simulator = simulator_of(Ticking, 0.5)
+    simulator.advance_to(0.75)
+    simulator.state["part.period"] = 1e-300
+    with pytest.raises(cosim.SimulationError, match=r"part\.tick: its period is 1e-300 s, needs"):
+        simulator.advance_to(1.0)
+    simulator.state["part.period"] = 1.0
+    simulator.advance_to(1.0)
+    assert simulator.has_pending_updates
+
+
 class Begun(Ticking):
     @cosim.on(EventCause.INITIALIZATION, does="unrestricted")
     def begin(self, state, next_state):

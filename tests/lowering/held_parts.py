@@ -29,6 +29,24 @@ class Relay(cosim.Component):
         sign_next[0] = 1 if x >= 0.0 else -1  # of the side where it is, whatever it was
 
 
+class Fading(Relay):
+    """A relay whose witness is not available from 0.9 s on."""
+
+    gone = cosim.discrete(dtype=int)
+
+    @cosim.witness
+    def zero(x, gone):
+        return x if gone == 0 else math.nan
+
+    @cosim.at([0.9], does="discrete")
+    def go(gone_next):
+        gone_next[0] = 1
+
+    @cosim.on(zero, does="discrete")
+    def flip(sign, sign_next):
+        sign_next[0] = -sign
+
+
 class Shaken(cosim.Component):
     """A ball on a table that moves up and down; at 2 s it is kicked."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from event_parts import Ball
-from held_parts import Gears, Relay, Shaken, Stuck
+from held_parts import Fading, Gears, Relay, Shaken, Stuck
 from lowered_run import LoweredRun, compare
 
 import cosim
@@ -46,6 +46,12 @@ def test_a_ball_comes_to_rest(method: str, options: dict[str, float]) -> None:
     times = [1.0, 1.5, 1.6, 1.9, 2.6, 2.65, 4.0]
     run = compare(system, f"integrators.{method}", times, writes, accuracy=1e-6, **options)
     assert run.findings.count("held") >= 1 and run.findings.count("released") >= 1
+
+
+def test_a_held_witness_that_is_no_longer_available_is_let_go_and_fires_nothing() -> None:
+    options = {"fixed_step": 2.0**-7, "accuracy": 1e-4}
+    run = compare(system_of(Fading, drive=0.5), "integrators.explicit_euler", [0.9, 0.9, 1.5], **options)
+    assert run.findings.count("held") == run.findings.count("released") == 1
 
 
 @pytest.mark.parametrize(("method", "options"), METHODS)
