@@ -77,6 +77,15 @@ def test_indicators_that_cross_at_once_are_one_event(
     assert result["m.bounces"][-1] == 2
 
 
+def test_state_and_time_event_of_one_instant_are_one_event(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    path = odd_ball(tmp_path, compiled, "INDICATOR=(time-0.25)")
+    result = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.kick_at": 0.25}).simulate(0.4)
+    assert [(e.time, e.cause.name) for e in result.events if e.changed] == [(0.25, "TRIGGERED")]
+    assert result["m.v"][-1] == pytest.approx(1.0 - G * 0.4)
+
+
 def test_indicators_that_are_lost_stop_the_run(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     loop = CoSimulation({"m": odd_ball(tmp_path, compiled, "LOST_AT=0.22")}, [], "jacobi", 0.1)
     with pytest.raises(cosim.SimulationError, match=r"m: .*event indicator 1 is nan.*t = 0\.2"):

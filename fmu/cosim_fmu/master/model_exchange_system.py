@@ -126,6 +126,11 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         next_state["fmu.events"] = state["fmu.events"] + 1
         return wish_to_stop(instance)
 
+    def at_time(self, state, next_state):
+        if state["fmu.next_event"] > state.time:  # an event indicator has led through event mode here
+            return cosim.EventStatus.did_nothing()
+        return handle(self, state, next_state)
+
     def after_step(self, state, next_state):
         instance = self.instance
         if not instance.asked_to_stop and instance.completed_step(
@@ -149,7 +154,7 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         "indicators": cosim.cache_slot(shape=max(1, count)),
         "derivatives": derivatives,
         "next_event": next_time,
-        "time_event": cosim.on(next_time, does="unrestricted")(_copy(handle)),
+        "time_event": cosim.on(next_time, does="unrestricted")(at_time),
     }
     for i in range(count):
         crossing = cosim.witness(_indicator(i))

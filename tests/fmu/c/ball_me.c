@@ -21,6 +21,9 @@ enum { CONTINUOUS, EVENT };
 #ifndef INDICATORS /* the height and, by turns, its negative */
 #define INDICATORS 1
 #endif
+#ifndef INDICATOR
+#define INDICATOR ((Ball *)c)->h
+#endif
 #ifndef LOST_AT /* from then on the indicators are NaN */
 #define LOST_AT 1e300
 #endif
@@ -148,7 +151,7 @@ EXPORT int fmi2GetEventIndicators(Component c, double *x, size_t n) {
     if (n != INDICATORS) return ERROR;
     double time = ((Ball *)c)->time;
     int known = time >= UNKNOWN_UNTIL && time < LOST_AT;
-    for (size_t j = 0; j < n; j++) x[j] = !known ? NAN : ((Ball *)c)->h * (j % 2 ? -1.0 : 1.0);
+    for (size_t j = 0; j < n; j++) x[j] = !known ? NAN : INDICATOR * (j % 2 ? -1.0 : 1.0);
     return OK;
 }
 EXPORT int fmi2GetNominalsOfContinuousStates(Component c, double *x, size_t n) {
