@@ -118,7 +118,7 @@ class Stepping:
         if state.jumped or not state.agenda[UPDATES_DONE]:
             if state.jumped:
                 status = self._note_jump(state, integrator)
-            if agenda.in_steps or agenda.signals:
+            if agenda.in_steps or any(state._arrays["k"][offset] for offset in agenda.signals):
                 status = worst([status, self._start_of_step(state, integrator)])
                 if status.severity >= Severity.REACHED_TERMINATION:
                     state.agenda[UPDATES_DONE] = 1
