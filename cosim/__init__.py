@@ -114,6 +114,7 @@ from cosim.simulation.event_log import Finding as Finding
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result import Result as Result
+from cosim.simulation.save_result import save_result as save_result
 from cosim.simulation.simulate import choose_signals as choose_signals
 from cosim.simulation.simulate import simulate as simulate
 from cosim.simulation.simulator import Simulator as Simulator

@@ -86,10 +86,10 @@ class RunCommand(cosim.Command):
                 print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
                 with cosim.uninterrupted():
-                    sink.write(resumed.joined(partial), target)
+                    cosim.save_result(sink, resumed.joined(partial), target)
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
-        sink.write(result, target)
+        cosim.save_result(sink, result, target)
         if arguments.trace:
             print("\n".join(event_lines(result)))
         if not arguments.quiet:

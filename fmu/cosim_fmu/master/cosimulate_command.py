@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import ClassVar
 
@@ -72,23 +71,13 @@ class CosimulateCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
                 with cosim.uninterrupted():
-                    _write(sink, loop.result, target)
+                    cosim.save_result(sink, loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
-        _write(sink, result, target)
+        cosim.save_result(sink, result, target)
         if not arguments.quiet:
             print(summary(result, target))
         return 0
-
-
-def _write(sink: cosim.ResultSink, result: cosim.Result, target: Path) -> None:
-    """Write the results; where that fails (a full disk) elsewhere, before it is an error."""
-    try:
-        sink.write(result, target)
-    except (cosim.CosimError, OSError) as error:
-        spare = Path(tempfile.mkdtemp(prefix="cosim-results-")) / f"{target.stem}.csv"
-        sink.write(result, spare)
-        raise cosim.CosimError(f"{error}. The results are in {spare}") from error
 
 
 def header(loop: CoSimulation) -> str:

@@ -1,0 +1,39 @@
+"""Results that have been computed are not lost because a disk is full."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cosim.errors import CosimError
+from cosim.simulation.result import Result
+
+if TYPE_CHECKING:
+    from cosim.contracts.result_sink import ResultSink
+
+
+def save_result(sink: ResultSink, result: Result, target: Path) -> None:
+    """Write results; where that fails, elsewhere, and say where.
+
+    Parameters
+    ----------
+    sink : ResultSink
+    result : Result
+    target : Path
+
+    Raises
+    ------
+    CosimError
+        They could not be written to `target`; the message says where they are.
+    """
+    try:
+        sink.write(result, target)
+    except (CosimError, OSError) as error:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="cosim-results-"))
+            spare = folder / f"{target.stem}{target.suffix or '.csv'}"
+            sink.write(result, spare)
+        except (CosimError, OSError):
+            raise error from None  # nor elsewhere
+        raise CosimError(f"{error}. The results are in {spare}") from error
