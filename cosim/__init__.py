@@ -88,7 +88,6 @@ from cosim.errors import StageError as StageError
 from cosim.errors import StateError as StateError
 from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
-from cosim.lowering.called_run import CalledRun as CalledRun
 from cosim.lowering.linking import machine_code as machine_code
 from cosim.lowering.program import Program as Program
 from cosim.lowering.refusals import component_refusals as component_refusals
@@ -107,10 +106,12 @@ from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import registry as registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.assembler import assemble as assemble
+from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
 from cosim.simulation.checkpoint import Checkpoint as Checkpoint
 from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
-from cosim.simulation.event_log import EventRecord as EventRecord
-from cosim.simulation.event_log import Finding as Finding
+from cosim.simulation.event_log import EventLog as EventLog
+from cosim.simulation.event_record import EventRecord as EventRecord
+from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result import Result as Result

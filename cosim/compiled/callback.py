@@ -1,4 +1,4 @@
-"""Plain Python that compiled code calls as it calls any block."""
+"""Plain Python that compiled code calls as it calls any function."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ import numpy as np
 from cosim.compiled import walker
 from cosim.compiled.intrinsics import DATA, SHAPE
 
+ARRAY_WORDS = 7
+TABLE_WORDS = 9
 
-def callback_of(block: Callable[..., None]) -> Any:
-    """A ctypes callback in numba's calling convention: result, exception, each array as seven words."""
+
+def callback_of(function: Callable[..., Any], signature: str) -> Any:
+    """A ctypes callback in numba's calling convention: result, exception, each array as its words."""
     pointer, word, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     array = [pointer, pointer, word, word, pointer, word, word]
-    kinds = walker.BLOCK_SIGNATURE.split(">")[0]
+    kinds, answer = signature.split(">")
+    words_of: dict[str, list[Any]] = {
+        "f": [real],
+        "i": [word],
+        "T": [*array[:5], word, word, word, word],
+    }
     prototype: list[Any] = [pointer, pointer]
-    words_of: dict[str, list[Any]] = {"f": [real], "i": [word]}
     for letter in kinds:
         prototype += words_of.get(letter, array)
 
@@ -30,15 +37,22 @@ def callback_of(block: Callable[..., None]) -> Any:
                 if letter in "fi":
                     arguments.append(words[at])
                     at += 1
-                    continue
-                element = ctypes.c_double if letter == "F" else ctypes.c_int64
-                start = ctypes.cast(words[at + DATA], ctypes.POINTER(element))
-                size = words[at + SHAPE]
-                arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
-                at += 7
-            block(*arguments)
+                elif letter == "T":
+                    arguments.append(None)
+                    at += TABLE_WORDS
+                else:
+                    element = ctypes.c_double if letter == "F" else ctypes.c_int64
+                    start = ctypes.cast(words[at + DATA], ctypes.POINTER(element))
+                    size = words[at + SHAPE]
+                    arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
+                    at += ARRAY_WORDS
+            value = function(*arguments)
+            if answer == "i":
+                ctypes.c_int64.from_address(result).value = value
         except BaseException as error:
             walker.last_errors[:] = [error]
+            if answer == "i":
+                ctypes.c_int64.from_address(result).value = -1
             return 1
         return 0
 

@@ -174,6 +174,41 @@ def call_by_name(name: str, signature: str) -> Any:
     return intrinsic(namespace["call"])
 
 
+def call_if_there(array: int, place: int, signature: str) -> Any:
+    """Numba intrinsic: calls what has its address at a place of an array, or answers 0 where that is 0.
+
+    The first argument is a named tuple; `array` says which of its members holds addresses.
+    """
+    from llvmlite import ir
+    from numba.extending import intrinsic
+
+    letters, letter = signature.split(">")
+    wanted, answer = [numba_type(letter) for letter in letters], numba_type(letter)
+
+    def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
+        convention = context.call_conv
+        data = builder.extract_value(builder.extract_value(values[0], array), DATA)
+        address = builder.load(builder.gep(data, [ir.Constant(ir.IntType(64), place)]))
+        kind = convention.get_function_type(answer, wanted)
+        there = builder.icmp_signed("!=", address, ir.Constant(ir.IntType(64), 0))
+        before = builder.block
+        with builder.if_then(there):
+            pointer = builder.inttoptr(address, kind.as_pointer())
+            _, value = convention.call_function(builder, pointer, answer, wanted, values)
+            called = builder.block
+        if letter == "v":
+            return context.get_dummy_value()
+        result = builder.phi(value.type)
+        result.add_incoming(ir.Constant(value.type, 0), before)
+        result.add_incoming(value, called)
+        return result
+
+    given = ", ".join(f"a{i}" for i in range(len(letters)))
+    namespace = {"typed": answer(*wanted), "generate": generate}
+    exec(f"def call(typing_context, {given}):\n    return typed, generate\n", namespace)  # noqa: S102
+    return intrinsic(namespace["call"])
+
+
 def call_of_number(name: str, signature: str) -> Any:
     """Numba intrinsic: hands a number and a tuple of arguments to a function with a symbol."""
     from numba.core import cgutils

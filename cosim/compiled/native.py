@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import gc
 import logging
 import os
 import sys
@@ -41,8 +42,8 @@ OPTIONS = {"_nrt": False, "error_model": "numpy", "nogil": True}
 BLOCK_OPTIONS = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # A call would pass each view as seven words and each tuple through memory: helpers are always inlined by the
 # code generator, which takes no longer to compile.
-HELPER_OPTIONS = {**OPTIONS, "forceinline": True}
-INLINED_EARLY = {**OPTIONS, "inline": "always"}
+HELPER_OPTIONS = {**BLOCK_OPTIONS, "forceinline": True}
+INLINED_EARLY = {**BLOCK_OPTIONS, "inline": "always"}
 log = logging.getLogger("cosim.native")
 
 _compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
@@ -127,6 +128,15 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
 
+def part_address(function: types.FunctionType) -> int:
+    """Where the machine code of a part of the Step starts; see `cosim.step.arrays.part`."""
+    if is_plain():
+        return walker.plain_address(function)
+    if id(function) not in _blocks:
+        _blocks[id(function)] = (function, _compile(function, function.__dict__["__part__"], BLOCK_OPTIONS))
+    return _code_address(_blocks[id(function)][1])
+
+
 def _code_address(dispatcher: Any) -> int:
     result = next(iter(dispatcher.overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
@@ -206,14 +216,20 @@ def _text_alone() -> Iterator[None]:
 
 
 def python_block_address(block: Callable[..., None]) -> int:
-    """An address that compiled code can call, for a block that is plain Python.
+    """An address that compiled code can call, for a block that is plain Python; see `python_address`."""
+    return python_address(block, walker.BLOCK_SIGNATURE)
 
-    The block is called with NumPy views of the arrays; an exception is kept in
-    `walker.last_errors` and makes the walk stop. The callback holds the interpreter's lock while it runs.
+
+def python_address(function: Callable[..., Any], signature: str) -> int:
+    """An address that compiled code can call, for a function that is plain Python.
+
+    It is called with NumPy views of the arrays (but for tables: None); an exception is kept in
+    `walker.last_errors`, and a block that raises makes the walk stop. The callback holds the interpreter's lock
+    while it runs.
     """
     if is_plain():
-        return walker.plain_address(block)
-    callback = callback_of(block)
+        return walker.plain_address(function)
+    callback = callback_of(function, signature)
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
     _address_keepers[address] = callback
     return address
@@ -232,7 +248,7 @@ def versions() -> str:
 
     from cosim.version import __version__
 
-    options = [*sorted(HELPER_OPTIONS.items()), intrinsics.PASSED]
+    options = [*sorted(HELPER_OPTIONS.items()), intrinsics.PASSED, walker.optional_parts]
     return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {options}"
 
 
@@ -273,7 +289,8 @@ def _fresh(
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift or _lift))
     if entry is not None:
         dispatcher._cache = cache_class()(dispatcher.py_func, entry)
-    vectorize = numba.config.LOOP_VECTORIZE
+    vectorize, collects = numba.config.LOOP_VECTORIZE, gc.isenabled()
+    gc.disable()  # the compiler makes much that lives long: looking for garbage takes a seventh of its time
     numba.config.LOOP_VECTORIZE = 0  # loops here are short: it gains nothing and takes a sixth of the time
     try:
         with warnings.catch_warnings():
@@ -281,6 +298,8 @@ def _fresh(
             dispatcher.compile(intrinsics.numba_type(result)(*[intrinsics.numba_type(a) for a in arguments]))
     finally:
         numba.config.LOOP_VECTORIZE = vectorize
+        if collects:
+            gc.enable()
     dispatcher.disable_compile()
     return dispatcher
 
@@ -320,8 +339,12 @@ def _lift(function: types.FunctionType) -> Any:
     if "__indirect__" in function.__dict__:
         return intrinsics.indirect_call_of(function.__dict__["__indirect__"])
     if id(function) not in _lifted:
-        is_part = "__part__" in function.__dict__
-        _lifted[id(function)] = (function, _call_of_part(function) if is_part else _helper(function, _lift))
+        if "__optional__" in function.__dict__:
+            array, place = function.__dict__["__optional__"]
+            made = intrinsics.call_if_there(array, place, function.__dict__["__part__"])
+        else:
+            made = _call_of_part(function) if "__part__" in function.__dict__ else _helper(function, _lift)
+        _lifted[id(function)] = (function, made)
     return _lifted[id(function)][1]
 
 
@@ -358,6 +381,6 @@ def _call_of_part(function: types.FunctionType) -> Any:
     """
     import llvmlite.binding as llvm
 
-    signature, name = function.__dict__["__part__"], part_name(function)
-    llvm.add_symbol(name, _code_address(_compile(function, signature, BLOCK_OPTIONS)))
-    return intrinsics.call_by_name(name, signature)
+    name = part_name(function)
+    llvm.add_symbol(name, part_address(function))
+    return intrinsics.call_by_name(name, function.__dict__["__part__"])

@@ -15,6 +15,7 @@ Block = Callable[..., None]
 
 plain_blocks: dict[int, Block] = {}
 compounds: dict[str, tuple[type, str]] = {}  # named tuples, by the letter that stands for them in signatures
+optional_parts: list[str] = []  # names of parts that are called through a table of addresses, in its order
 last_errors: list[BaseException] = []
 
 
@@ -73,6 +74,11 @@ def call_dense(address, arguments):
     plain_blocks[address](*arguments)
 
 
+def call_python(address, arguments):
+    """Call back into Python: a function of one integer that answers with one."""
+    return plain_blocks[address](*arguments)
+
+
 def plain_address(block: Any) -> int:
     """The address of a block when nothing is compiled."""
     plain_blocks[id(block)] = block
@@ -84,9 +90,11 @@ STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
 REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"
 DENSE_SIGNATURE = "fFFFF>v"
 WALK_SIGNATURE = "TIiifFFFIFF>i"
+PYTHON_SIGNATURE = "i>i"
 REPEAT_SIGNATURE = "TIiifFFFIFFi>i"
 
 # Compiled, these are indirect calls of what has that signature.
 call_step.__dict__["__indirect__"] = STEP_SIGNATURE
 call_redo.__dict__["__indirect__"] = REDO_SIGNATURE
 call_dense.__dict__["__indirect__"] = DENSE_SIGNATURE
+call_python.__dict__["__indirect__"] = PYTHON_SIGNATURE

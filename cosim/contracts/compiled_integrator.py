@@ -245,6 +245,9 @@ class CompiledIntegrator(Integrator):
 
     # machinery
 
+    def _attach(self, system: System, state: State) -> None:
+        """A State whose steps compiled code takes, in the arrays of this integrator."""
+
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""
 

@@ -125,9 +125,13 @@ class ExplicitRungeKutta(CompiledIntegrator):
             + (f"ones: {others}." if others else "ones.")
         ]
 
-    def _stepped(self, system: System, state: State) -> None:
+    def _attach(self, system: System, state: State) -> None:
         if self.tableau.extra:
             self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
+
+    def _stepped(self, system: System, state: State) -> None:
+        self._attach(system, state)
+        if self.tableau.extra:
             # Updates at the end of a step change what the extra stages read: they are taken at once then.
             if system.has_updates:
                 self._complete()

@@ -16,10 +16,10 @@ from cosim.compiled.lowered_calls import (
 from cosim.compiled.lowered_code import entry_point
 from cosim.compiled.machine_code import MachineCode
 from cosim.compiled.native import lower
-from cosim.lowering import layout
-from cosim.lowering.arrays import ARRAYS, CONSTANT
 from cosim.lowering.program import Program
 from cosim.lowering.reported import reported_alone
+from cosim.step import layout
+from cosim.step.arrays import ARRAYS, CONSTANT
 
 log = logging.getLogger("cosim.native")
 

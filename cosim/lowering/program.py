@@ -14,32 +14,33 @@ from cosim.compiled.native import part_name
 from cosim.compiled.walker import (
     BLOCK_SIGNATURE,
     DENSE_SIGNATURE,
-    REDO_SIGNATURE,
-    STEP_SIGNATURE,
     plain_address,
 )
 from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, Problem, SimulationError
-from cosim.integration.layout import TUNE_SIGNATURE
-from cosim.lowering import entries, layout
-from cosim.lowering.accuracy import set_accuracy
-from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS, Arrays
-from cosim.lowering.held_tables import HeldTables
 from cosim.lowering.refusals import integrator_refusals, system_refusals
-from cosim.lowering.tables import Tables
-from cosim.simulation.sliding_field import sliding_field
+from cosim.step import layout
+from cosim.step.accuracy import set_accuracy
+from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS, Arrays
+from cosim.step.entries import ENTRIES
+from cosim.step.held_tables import HeldTables
+from cosim.step.method import Method, prepared
+from cosim.step.recording import CHOICE_HEADER, ROWS_HEADER
+from cosim.step.sliding_field import sliding_field
+from cosim.step.tables import Tables
 from cosim.system.state import State
 from cosim.system.system import System
 
-ENTRIES = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish", "accuracy")
+EXPORTED = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish", "accuracy")
+MOST_STEPS = 1 << 62  # in one call
 
 
 class Program:
     """Everything that a run of a system consists of, as arrays and kernel functions.
 
     The entry points (`functions` whose names begin with ``lowered_``) take all arrays in the order of
-    `cosim.lowering.arrays.ARRAYS` and a time, and answer one of `cosim.lowering.codes`. They do what
+    `cosim.step.arrays.ARRAYS` and a time, and answer one of `cosim.step.codes`. They do what
     `Simulator` does, to the last bit.
 
     Parameters
@@ -132,34 +133,38 @@ class Program:
         except SimulationError as error:
             self.refusals.append(Problem(type(integrator).__name__, error.reason))
             return
-        integrator._prepare(system)
-        tables = Tables(system, integrator, self.state, self.policy)
+        method = prepared(integrator, system)
+        tables = Tables(system, method, self.state.accuracy, self.policy, exported=True)
         self.refusals += tables.refusals
         if self.refusals:
             return
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         mine = self.state._arrays
-        held = tables.held
+        held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
         made = {
             **{"table": system.table, "ints": system.ints, "watched": tables.watched},
             **{"held_table": np.zeros((1, 3), dtype=np.int64) if held is None else held.table},
             **{"held_ints": np.zeros(1, dtype=np.int64) if held is None else held.ints},
             **{"program": tables.program, "numbers": tables.numbers},
-            **{"coefficients": tables.coefficients, "settings": integrator._settings},
+            **{"coefficients": tables.coefficients, "settings": method.settings},
             **{"slots": tables.slots, "memory": np.zeros(tables.memory)},
             **{name: mine[name] for name in "ypdkh"},
-            **{"c": np.concatenate([mine["c"], np.zeros(behind)])},
+            **{"c": np.concatenate([system.new_cache(), np.zeros(behind)])},
             **{"agenda": tables.agenda, "clock": tables.clock},
             **{"work": np.concatenate([integrator._work, np.zeros(tables.work - integrator._work.size)])},
             **{"scratch": tables.scratch, "probe": tables.probe, "places": tables.places},
+            **{"reach": tables.reach, "choice": np.zeros(CHOICE_HEADER, dtype=np.int64)},
+            **{"rows": np.zeros(ROWS_HEADER), "log": np.zeros(1)},
         }
         self.arrays = {name: np.ascontiguousarray(made[name]).copy() for name, _, _ in ARRAYS}
-        self._list_functions(integrator, tables)
+        self.arrays["clock"][layout.TIME] = self.state.time
+        self.arrays["places"][layout.MOST] = MOST_STEPS
+        self._list_functions(method, tables)
         for array, place, name in self.addresses:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
-    def _list_functions(self, integrator: CompiledIntegrator, tables: Tables) -> None:
+    def _list_functions(self, method: Method, tables: Tables) -> None:
         system, projection = self.system, self.system._assembly.projection
         listed = [(block.function, block.label, block.owners) for block in system.blocks]
         corrections = [] if projection is None else [function for function, _ in projection.all]
@@ -167,30 +172,20 @@ class Program:
         for i, (function, label, owners) in enumerate(listed):
             self._address("table", 3 * i, function, BLOCK_SIGNATURE, "block")
             self.blocks.append(f"{', '.join(owners)}: {label}" if owners else label)
-        if tables.held is not None:
+        if tables.held is not None and self.policy == "hold":
             self._list_held(tables.held, [function for function, _, _ in listed])
         for i, block in enumerate(tables.watched_blocks):
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
-        cls = type(integrator)
-        for place, function, signature in (
-            (layout.STEP, cls.step_function, STEP_SIGNATURE),
-            (layout.REDO, cls.redo_function, REDO_SIGNATURE),
-            (layout.DENSE, cls.dense_function, DENSE_SIGNATURE),
-            (layout.BEGIN, cls.begin_function, REDO_SIGNATURE),
-            (layout.RESTART, cls.restart_function, REDO_SIGNATURE),
-            (layout.COMPLETE, cls.complete_function, REDO_SIGNATURE),
-            (layout.TUNE, cls.tune_function, TUNE_SIGNATURE),
-            *tables.functions,
-        ):
-            if function is not None:
-                self._address("program", place, function, signature, "method")
+        for place, function, signature in (*method.functions, *tables.functions):
+            self._address("program", place, function, signature, "method")
         if tables.watched_blocks:
-            self._address("probe", 0, cls.dense_function, DENSE_SIGNATURE, "method")
-        for function in PARTS:
-            self.functions[part_name(function)] = (function, function.__dict__["__part__"])
-        for name in ENTRIES if self._takes_accuracies(integrator) else ENTRIES[:-1]:
-            function = getattr(entries, f"lowered_{name}")
-            self.functions[f"lowered_{name}"] = (function, ENTRY_SIGNATURE)
+            dense = next(function for place, function, _ in method.functions if place == layout.DENSE)
+            self._address("probe", 0, dense, DENSE_SIGNATURE, "method")
+        for part in PARTS:
+            self.functions[part_name(part)] = (part, part.__dict__["__part__"])
+        assert isinstance(method.integrator, CompiledIntegrator)
+        for name in EXPORTED if self._takes_accuracies(method.integrator) else EXPORTED[:-1]:
+            self.functions[f"lowered_{name}"] = (ENTRIES[name], ENTRY_SIGNATURE)
 
     def _list_held(self, held: HeldTables, functions: list[Any]) -> None:
         """The rows where witnesses are held: those of the system, some of them once more, and what holds."""
@@ -207,8 +202,7 @@ class Program:
         """Whether `lowered_accuracy` makes the arrays those of an integrator with another accuracy."""
         accuracy = 0.37 * integrator.accuracy
         other = integrator.with_accuracy(accuracy)
-        other._prepare(self.system)
-        tables = Tables(self.system, other, self.state, self.policy)
+        tables = Tables(self.system, prepared(other, self.system), self.state.accuracy, self.policy, exported=True)
         mine = {name: array.copy() for name, array in self.arrays.items()}
         tune = type(integrator).tune_function
         if tune is not None:
@@ -228,22 +222,6 @@ class Program:
             name = self._names[id(function)] = f"{kind}_{len(self._names)}_{plain}"
             self.functions[name] = (function, signature)
         self.addresses.append((array, place, name))
-
-    def instance(self) -> dict[str, NDArray[Any]]:
-        """Arrays of a run of its own in this process, with the addresses of functions here."""
-        from cosim.compiled.native import block_address, function_address
-
-        self.require()
-        found = {name: self.arrays[name].copy() for name, _, _ in ARRAYS}
-        for array, place, name in self.addresses:
-            function, signature = self.functions[name]
-            address = (
-                block_address(function)
-                if signature == BLOCK_SIGNATURE
-                else function_address(function, signature)
-            )
-            found[array].reshape(-1)[place] = address
-        return found
 
 
 def _integrator(given: Any, accuracy: float | None, options: dict[str, Any]) -> Integrator:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.integration.projection import MOVE, PREPARE
-from cosim.lowering import layout
 from cosim.lowering.program import Program
+from cosim.step import layout
 from cosim.system.schedule import Block
 
 RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
@@ -60,4 +60,4 @@ def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
     count, at = program[layout.ENTRIES], program[layout.ENTRIES_AT]
     rows = listed[at : at + count * layout.ENTRY_WIDTH].reshape(-1, layout.ENTRY_WIDTH)
     rows[:, [layout.BLOCK_OF, layout.TIMES_AT, layout.NEXT_AT]] = -1
-    return listed[layout.HEADER :]
+    return listed[layout.HEADER + len(layout.OPTIONAL_PARTS) :]

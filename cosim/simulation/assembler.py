@@ -43,7 +43,7 @@ def assemble(system: System, state: State) -> None:
     if status > 0:
         raise system.failure(state, status - 1)
     if status == NOT_MET:
-        raise SimulationError(state.time, _complaint(system, state))
+        raise SimulationError(state.time, assembly_complaint(system, state))
     state.realize(Stage.ACCELERATION)
 
 
@@ -61,7 +61,8 @@ def unmet(system: System, state: State) -> str:
     return ", ".join(found)
 
 
-def _complaint(system: System, state: State) -> str:
+def assembly_complaint(system: System, state: State) -> str:
+    """What to say where no state meets the constraints."""
     listed = unmet(system, state) or "the constraints together"
     return (
         f"no state near this one meets {listed}. Start nearer to a pose in which it closes, or look for "

@@ -1,120 +1,106 @@
-"""Records of what happened: events that were handled, and what the simulator noticed about witnesses."""
+"""The events of a run, kept as numbers and read one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.cause import EventCause
-from cosim.simulation.status import Severity
+from cosim.simulation.event_record import EventRecord
+from cosim.step.event_log import LENGTH
+
+if TYPE_CHECKING:
+    from cosim.simulation.recorded_events import RecordReader
+    from cosim.simulation.status import EventStatus
 
 
-@dataclass(frozen=True)
-class EventRecord:
-    """One handler that was called.
+
+class EventLog(Sequence[EventRecord]):
+    """A sequence of `EventRecord`.
+
+    Parameters
+    ----------
+    reader : RecordReader
+    limit : int
+        How many are kept at most; the oldest are forgotten, a piece at a time.
 
     Attributes
     ----------
-    time : float
-        s
-    cause : EventCause
-    does : str
-        "unrestricted", "discrete" or "publish".
-    handler : str
-        ``"ball.bounce"``.
-    window : (float, float)
-        Between which times it happened, s; the same twice unless it was located.
-    witness : str
-        Of a triggered event, else empty.
-    severity : Severity
-    message : str
-    changed : tuple of str
-        Paths of the variables that it changed.
-    name : str
-        Of what happened: the witness, the signal, the timer, else the handler, without its part.
-    witness_values : (float, float)
-        Of a triggered event: the witness at both ends of the window, else NaN.
-    before, after : mapping of str to object
-        Values of the variables that it changed.
-    state_before, state_after : ndarray, shape (ny,)
-        The continuous state; one and the same array where nothing of it was changed.
-    duration : float
-        Time spent in the handler, s.
+    forgotten : int
+        How many events have been forgotten.
     """
 
-    time: float
-    cause: EventCause
-    does: str
-    handler: str
-    window: tuple[float, float]
-    witness: str = ""
-    severity: Severity = Severity.SUCCEEDED
-    message: str = ""
-    changed: tuple[str, ...] = ()
-    name: str = ""
-    witness_values: tuple[float, float] = (float("nan"), float("nan"))
-    before: Mapping[str, Any] = field(default_factory=dict)
-    after: Mapping[str, Any] = field(default_factory=dict)
-    state_before: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), compare=False)
-    state_after: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), compare=False)
-    duration: float = 0.0
+    def __init__(self, reader: RecordReader, limit: int) -> None:
+        self._reader, self.limit, self.forgotten = reader, limit, 0
+        self._pieces: list[NDArray[np.float64]] = []
+        self._starts: list[tuple[int, int]] = []  # of each record: piece and place
+        self._answers: dict[int, EventStatus] = {}  # by number since the beginning
+        self._first_piece = 0
+
+    def add(self, records: NDArray[np.float64], starts: Sequence[int], answers: dict[int, EventStatus]) -> None:
+        """Add records that begin at these places of an array; `answers` by their place in `starts`."""
+        if self.limit == 0:
+            self.forgotten += len(starts)
+            return
+        known = self.forgotten + len(self._starts)
+        piece = self._first_piece + len(self._pieces)
+        self._pieces.append(records)
+        self._starts += [(piece, at) for at in starts]
+        self._answers |= {known + i: answer for i, answer in answers.items()}
+        surplus = len(self._starts) - self.limit
+        if surplus > 0:
+            self._forget(surplus)
+
+    def _forget(self, count: int) -> None:
+        del self._starts[:count]
+        for number in range(self.forgotten, self.forgotten + count) if self._answers else ():
+            self._answers.pop(number, None)
+        self.forgotten += count
+        while self._pieces and (not self._starts or self._first_piece < self._starts[0][0]):
+            del self._pieces[0]
+            self._first_piece += 1
+
+    def truncate(self, count: int) -> None:
+        """Keep the oldest `count` events alone."""
+        del self._starts[max(0, count - self.forgotten) :]
+
+    def copy(self) -> EventLog:
+        """The same events; what is added to one is not in the other."""
+        twin = EventLog(self._reader, self.limit)
+        twin.__dict__.update(self.__dict__)
+        twin._pieces, twin._starts, twin._answers = list(self._pieces), list(self._starts), dict(self._answers)
+        return twin
 
     @property
-    def owner(self) -> str:
-        """The part that the handler belongs to."""
-        return self.handler.rpartition(".")[0]
+    def total(self) -> int:
+        """How many there were, those that are forgotten included."""
+        return self.forgotten + len(self._starts)
 
-    def row(self) -> dict[str, Any]:
-        """The event as one row of a table: numbers and text alone."""
-        return {
-            "time": self.time,
-            "cause": self.cause.name.lower(),
-            "name": self.name,
-            "owner": self.owner,
-            "handler": self.handler,
-            "does": self.does,
-            "window_start": self.window[0],
-            "window_end": self.window[1],
-            "witness": self.witness,
-            "witness_before": self.witness_values[0],
-            "witness_after": self.witness_values[1],
-            "status": self.severity.name.lower(),
-            "message": self.message,
-            "changed": ", ".join(
-                f"{path}: {_shown(self.before.get(path))} → {_shown(self.after.get(path))}"
-                for path in self.changed
-            ),
-            "duration": self.duration,
-        }
+    def __len__(self) -> int:
+        return len(self._starts)
 
+    @overload
+    def __getitem__(self, index: int) -> EventRecord: ...
 
-@dataclass(frozen=True)
-class Finding:
-    """Something about a witness or the status of a part that the user should know.
+    @overload
+    def __getitem__(self, index: slice) -> list[EventRecord]: ...
 
-    Attributes
-    ----------
-    time : float
-        s
-    kind : str
-        "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice.
-    witness : str
-        ``"ball.floor"``; the path of the slot.
-    message : str
-        A sentence.
-    """
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        number = range(len(self._starts))[index]
+        piece, at = self._starts[number]
+        records = self._pieces[piece - self._first_piece]
+        record = records[at : at + int(records[at + LENGTH])]
+        return self._reader.event(record, self._answers.get(self.forgotten + number))
 
-    time: float
-    kind: str
-    witness: str
-    message: str
+    def __iter__(self) -> Iterator[EventRecord]:
+        return (self[i] for i in range(len(self._starts)))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
 
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return np.array2string(value, precision=6) if isinstance(value, np.ndarray) else str(value)
+    def __repr__(self) -> str:
+        return repr(list(self))

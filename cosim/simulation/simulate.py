@@ -7,17 +7,15 @@ import time as wall
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from cosim.errors import LookUpError, ModelError, SimulationError
 from cosim.matching import is_pattern, matches
 from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
+from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.results_keeper import ResultsKeeper
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
-from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -26,76 +24,6 @@ POINTS = 500
 MOST_POINTS = 1e8
 RECORDED_NAMES = ("kinetic_energy", "potential_energy")  # the others of the balance are states
 RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
-
-
-class Recorder:
-    """Values of chosen signals over time, on a grid ``start + i * interval`` and on both sides of events.
-
-    Points inside a step come from the integrator's dense output.
-    """
-
-    def __init__(self, system: System, paths: Sequence[str]) -> None:
-        self.system = system
-        self.paths = list(paths)
-        self._signals = [system.signal(p) for p in self.paths]
-        self._scratch = system.default_state()
-        self._range = system.block_range(Stage.TIME, Stage.REPORT)
-        self.times: list[float] = []
-        self.rows: list[list[Any]] = []
-
-    def record(self, state: State) -> None:
-        """Record a State as it is."""
-        self.system.realize(state, Stage.REPORT)
-        self._append(state)
-
-    def record_inside(self, simulator: Simulator, time: float) -> None:
-        """Record a time inside the last step."""
-        mine, theirs = self._scratch._arrays, simulator.state._arrays
-        for name in "pdkh":
-            mine[name] = theirs[name]
-        mine["c"][:] = theirs["c"]
-        simulator.integrator.interpolate(time, mine["y"])
-        self._scratch._time = time
-        failed = self.system.walk(self._scratch, *self._range)
-        if failed:
-            raise self.system.failure(self._scratch, failed - 1)
-        self._append(self._scratch)
-
-    def _append(self, state: State) -> None:
-        self.times.append(state.time)
-        row = []
-        for signal in self._signals:
-            slot = signal.slot
-            values = state._arrays[slot.array][slot.offset : slot.offset + slot.size]
-            row.append(float(values[0]) if slot.size == 1 else values.copy())
-        self.rows.append(row)
-
-    def result(self, simulator: Simulator, message: str, wall_time: float) -> Result:
-        """What was recorded so far."""
-        columns: dict[str, Any] = {p: np.array([r[i] for r in self.rows]) for i, p in enumerate(self.paths)}
-        units = {
-            p: s.units[0] if len(set(s.units)) == 1 else "1"
-            for p, s in zip(self.paths, self._signals, strict=True)
-        }
-        model, integrator = simulator.system.model, simulator.integrator
-        statistics = {
-            "model": "" if model is None else model.name,
-            "integrator": type(integrator).__name__,
-            "order": integrator.order,
-            "fixed_step": integrator.fixed_step,
-            "accuracy": simulator.state.accuracy,
-            "relative_tolerance": integrator.relative_tolerance,
-            "absolute_tolerance": integrator.absolute_tolerance,
-            **vars(simulator.statistics),
-            "wall_time": wall_time,
-            "dynamics": simulator.system.dynamics,
-            "warnings": integrator.warnings,
-            "references": integrator.bibtex.strip(),
-        }
-        times = np.array(self.times[: len(self.rows)])  # an interrupt may have come between the two
-        return Result(
-            times, columns, units, list(simulator.events), statistics, message, list(simulator.findings)
-        )
 
 
 def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
@@ -168,7 +96,7 @@ def simulate(
     signals : sequence of str, optional
         Paths, or patterns with ``*``; outputs, measures, states and energies unless given.
     progress : callable, optional
-        Called with the time after each step; answering False stops the run.
+        Called with the time, several times a second; answering False stops the run.
     state : State, optional
         Where to start; the default State unless given. One that was saved in the middle of a run goes on.
     endless_events : str
@@ -206,23 +134,12 @@ def simulate(
             "output interval",
             f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most",
         )
-    recorder = Recorder(system, choose_signals(system, signals))
-    index = math.floor((start - origin) / interval) + 1
+    recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)
-
-    def after_step(state: State) -> None:
-        nonlocal index
-        while origin + index * interval < state.time - 1e-9 * interval:
-            recorder.record_inside(simulator, origin + index * interval)
-            index += 1
-        on_grid = origin + index * interval <= state.time + 1e-9 * interval
-        index += on_grid
-        if on_grid or state.time >= until or simulator.has_pending_updates:
-            recorder.record(state)
 
     def end(message: str) -> Result:
         with uninterrupted():
-            result = recorder.result(simulator, message, wall.perf_counter() - began)
+            result = recorder.result(message, wall.perf_counter() - began)
             if checkpoint is not None:
                 if keeper is not None and len(result):  # first: who goes on from the State needs both
                     keeper.write(result)
@@ -233,26 +150,32 @@ def simulate(
     try:
         with interrupt_between_steps() as check:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
-            recorder.record(simulator.state)
-            simulator.watch_steps(after_step, recorder.record)
+            simulator.record(
+                recorder.paths,
+                "grid",
+                origin=origin,
+                interval=interval,
+                point=math.floor((start - origin) / interval) + 1,
+                until=until,
+            )
+            simulator.record_now()
             while status.succeeded and simulator.state.time < until:
-                status = simulator.step(until)
+                status = simulator.advance_some(until)
                 due = checkpoint is not None and checkpoint.is_due and (keeper is None or keeper.may_write)
                 if keeper is not None and (due or keeper.is_due):
-                    keeper.write(recorder.result(simulator, "", wall.perf_counter() - began))
+                    keeper.write(recorder.result("", wall.perf_counter() - began))
                 if checkpoint is not None and due:
                     checkpoint.write(simulator.state)
                 check()
                 if progress is not None and progress(simulator.state.time) is False:
                     message = f"stopped at t = {simulator.state.time:.9g} s"
                     break
-            simulator.watch_steps(None, None)
+            simulator.stop_recording()
             if status.succeeded and not message:
                 status = simulator.advance_pending_events()
             if status.reason is Reason.REACHED_TERMINATION:
                 message = status.format_message()
-                if recorder.times[-1] != simulator.state.time:
-                    recorder.record(simulator.state)
+                recorder.end_at(simulator.state.time)
             simulator.finish()
     except BaseException as error:
         result = end(str(error) or "interrupted")

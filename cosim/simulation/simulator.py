@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import math
 import time as wall
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.integration.projection import END, PREPARE
-from cosim.simulation.agenda import FINISHED
-from cosim.simulation.event_log import EventRecord, Finding
+from cosim.simulation.bound_step import BoundStep
+from cosim.simulation.event_log import EventLog
+from cosim.simulation.event_record import Finding
+from cosim.simulation.failures import NO_ACCURACY
 from cosim.simulation.interrupt import interrupt_between_steps
+from cosim.simulation.monitor import Monitor, call_monitor
 from cosim.simulation.statistics import Statistics
-from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus
-from cosim.simulation.stepping import Monitor, Stepping
-from cosim.simulation.witness_watch import POLICIES
+from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
+from cosim.stage import Stage
+from cosim.step import codes, layout
+from cosim.step.compiled_step import CompiledStep
+from cosim.step.tables import POLICIES
+from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System
+
+EVENT_LIMIT = 100_000
+FIRST_STRIDE, LONGEST_STRIDE = 256, 1_000_000  # steps in one call of the Step
+PATIENCE = 0.1  # s of the wall's clock that such a call may take: who presses Ctrl-C waits for it
 
 
 class Simulator:
@@ -41,6 +54,8 @@ class Simulator:
     endless_events : str
         What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding
         mode, only "report" it, or "stop" with an error. All are told in `findings`.
+    event_limit : int
+        How many events `events` keeps at most; the oldest are forgotten.
     **options
         For the integrator: ``fixed_step``, ``maximum_step`` …
 
@@ -62,26 +77,24 @@ class Simulator:
         accuracy: float | None = None,
         final_time: float = math.inf,
         endless_events: str = "hold",
+        event_limit: int = EVENT_LIMIT,
         **options: Any,
     ) -> None:
         if endless_events not in POLICIES:
             raise ModelError.of(
                 "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"
             )
-        self._system = system
+        self._system, self._policy = system, endless_events
         self._state: State | None = system.default_state() if state is None else self._of_this_system(state)
         self.final_time = final_time
-        self.events: list[EventRecord] = []
         self.findings: list[Finding] = []
-        self._target_rate = 0.0
-        self._is_busy = False
-        self._stepping = Stepping(system, endless_events, self.events, self.findings)
+        self._limit, self._target_rate, self._is_busy = event_limit, 0.0, False
+        self._monitor: Monitor | None = None
+        self._taken: list[Any] = []
+        self._stride = FIRST_STRIDE
+        self._wall_origin = (wall.perf_counter(), self.state.time)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
         self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
-        self.reset_statistics()
-        agenda = self._stepping.agenda
-        if agenda.is_started(self.state) and agenda.stamped_time(self.state) == self.state.time:
-            self._stepping.refresh(self.state)
 
     # what it holds
 
@@ -113,9 +126,10 @@ class Simulator:
         self._not_from_inside()
         accuracy = None if self._state is None else self._state.accuracy
         self._state = None if state is None else self._of_this_system(state)
-        self._stepping.dispatch.located = None
-        if state is not None and state.accuracy is None:
-            state.accuracy = accuracy
+        if state is not None:
+            if state.accuracy is None:
+                state.accuracy = accuracy
+            self._bind(state)
 
     def _of_this_system(self, state: State) -> State:
         if state.system is not self._system and state.system.digest != self._system.digest:
@@ -167,14 +181,29 @@ class Simulator:
             )
         replaced = hasattr(self, "_integrator")
         self._integrator: Integrator = integrator
-        self._origin = integrator.statistics
         if self._state is not None:
             if replaced:
-                self._state.integrator_memory = self._state.integrator_memory[:0].copy()
-                self._stepping.agenda.stop(self._state)
+                self._state._arrays["memory"] = np.zeros(0)
+                self._state.agenda[layout.INITIALIZED] = 0
             if accuracy is not None:
                 self._state.accuracy = accuracy
+        self._make_step()
+        self._origin = integrator.statistics
         return integrator
+
+    def _make_step(self) -> None:
+        """The Step for this system and integrator, on the present State."""
+        accuracy = None if self._state is None else self._state.accuracy
+        listed = self._step.events if hasattr(self, "_step") else None
+        self._step = BoundStep(self._system, self._integrator, self._policy, accuracy, self._limit)
+        if listed is not None:
+            self._step.events = listed
+        self._step.findings = self.findings
+        if self._state is not None:
+            self._bind(self._state)
+
+    def _bind(self, state: State) -> None:
+        self._step.bind(state)
 
     @property
     def status(self) -> SimulatorStatus:
@@ -182,9 +211,15 @@ class Simulator:
         return self._status
 
     @property
+    def events(self) -> EventLog:
+        """What has happened: the newest `event_limit` events."""
+        self._step.take_log()
+        return self._step.events
+
+    @property
     def statistics(self) -> Statistics:
         """Counts since `initialize` or `reset_statistics`."""
-        now, counts = self._integrator.statistics, self._stepping.dispatch.statistics
+        now, counts = self._integrator.statistics, self._step.statistics()
         counts.integrator_steps = now.steps - self._origin.steps
         counts.rejections = now.rejections - self._origin.rejections
         counts.evaluations = now.evaluations - self._origin.evaluations + counts.realizations
@@ -193,7 +228,7 @@ class Simulator:
     def reset_statistics(self) -> None:
         """Forget the counts, and where the actual real-time rate is measured from."""
         self._origin = self._integrator.statistics
-        self._stepping.dispatch.statistics = Statistics()
+        self._step.reset_statistics()
         self._wall_origin = (wall.perf_counter(), self.state.time)
 
     # monitor and real time
@@ -201,24 +236,41 @@ class Simulator:
     @property
     def monitor(self) -> Monitor | None:
         """Called at the end of every step with the State; may answer an `EventStatus`."""
-        return self._stepping.monitor
+        return self._monitor
 
     def set_monitor(self, monitor: Monitor) -> None:
         """Have a function called at the end of every step, after all publishes."""
-        self._stepping.monitor = monitor
+        self._monitor = monitor
 
     def clear_monitor(self) -> None:
         """Remove the monitor."""
-        self._stepping.monitor = None
+        self._monitor = None
 
-    def watch_steps(
-        self, on_step: Callable[[State], None] | None, on_jump: Callable[[State], None] | None
-    ) -> None:
-        """Have functions called with the State: when a step has ended, and when updates have changed it.
+    def record(self, paths: Sequence[str], where: str = "events", **grid: float) -> None:
+        """Record variables from here on; `take_rows` gives what was recorded.
 
-        For recorders: unlike a monitor they answer nothing and see both sides of an event.
+        Parameters
+        ----------
+        paths : sequence of str
+        where : str
+            "events": both sides of events; "steps": also the ends of integrator steps; "grid": both sides of
+            events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``.
+        **grid : float
+            ``origin``, ``interval``, ``point``, ``until``.
         """
-        self._stepping.on_step, self._stepping.on_jump = on_step, on_jump
+        self._step.record(paths, where, **grid)
+
+    def take_rows(self) -> NDArray[np.float64]:
+        """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""
+        return self._step.take_rows()
+
+    def stop_recording(self) -> None:
+        """Record no more; what was recorded can still be taken."""
+        self._step.stop_recording()
+
+    def record_now(self) -> None:
+        """Record the present State as well."""
+        self._check(self._step.call("record"), self.state.time)
 
     @property
     def target_realtime_rate(self) -> float:
@@ -246,7 +298,13 @@ class Simulator:
         SimulationError
             Under error control without an accuracy in the State.
         """
-        return self._stepping.continuous.isolation_window(self.state, self._integrator)
+        accuracy, fixed = self.state.accuracy, self._integrator.fixed_step
+        if accuracy is None:
+            if fixed is not None:
+                return None
+            raise SimulationError(self.state.time, NO_ACCURACY)
+        shortest = max(1e-14, 1e-14 * abs(self.state.time))
+        return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed is None else fixed))
 
     # advancing
 
@@ -254,13 +312,22 @@ class Simulator:
         """The 0th step: initialization events, then the publishes of this time, then the monitor."""
         self._not_from_inside()
         state = self.state
-        state.integrator_memory = state.integrator_memory[:0].copy()
-        self.reset_statistics()
-        self.events.clear()
+        self._step.forget_events()
         self.findings.clear()
-        suppressed = suppress_initialization_events
-        status = self._run(state.time, self._stepping.initialize, state, self._integrator, suppressed)
-        return self._end_if_asked(self._finish_call(status, state.time))
+        self._step.bind(state, anew=True)
+        self.reset_statistics()
+        self._integrator_check(state)
+        answer = self._run("initialize", state.time, state.time, suppressed=suppress_initialization_events)
+        if answer.severity < Severity.REACHED_TERMINATION:
+            answer = worst([answer, self._ask_monitor(state.time)])
+        return self._end_if_asked(self._finish_call(answer, state.time))
+
+    def _integrator_check(self, state: State) -> None:
+        """Refuse systems that are not for this method."""
+        check = getattr(self._integrator, "check", None)
+        if check is not None:
+            twin = state.copy()
+            check(self._system, twin.realize(Stage.ACCELERATION))
 
     def advance_to(self, boundary_time: float) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
@@ -282,7 +349,7 @@ class Simulator:
         try:
             with interrupt_between_steps() as check:
                 while True:
-                    answer = self._stride(target, boundary_time)
+                    answer = self._advance(target, boundary_time)
                     if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
                         break
                     check()
@@ -291,12 +358,20 @@ class Simulator:
             raise
         return self._end_run(self._finish_call(answer, boundary_time))
 
+    def advance_some(self, boundary_time: float) -> SimulatorStatus:
+        """Advance toward a time, for no longer than a tenth of a second of the wall's clock (a step at least)."""
+        status = self._start_if_needed()
+        if status is not None and not status.succeeded:
+            return status
+        answer = self._advance(self._target(boundary_time), boundary_time)
+        return self._end_run(self._finish_call(answer, self.state.time))
+
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
         """One step, no further than `boundary_time` (s)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status
-        answer = self._step(self._target(boundary_time), boundary_time)
+        answer = self._take_step(self._target(boundary_time), boundary_time)
         return self._end_run(self._finish_call(answer, self.state.time))
 
     def _target(self, boundary_time: float) -> float:
@@ -313,9 +388,9 @@ class Simulator:
         if status.succeeded:
             # what is pending at the final time runs first
             wanted = status.boundary_time
-            status = self._finish_call(self._step(self.state.time, wanted), wanted)
+            status = self._finish_call(self._take_step(self.state.time, wanted), wanted)
             while status.succeeded and self.has_pending_updates:
-                status = self._finish_call(self._step(self.state.time, wanted), wanted)
+                status = self._finish_call(self._take_step(self.state.time, wanted), wanted)
         self.finish()
         self._status = status
         return status
@@ -324,11 +399,28 @@ class Simulator:
         """Issue Termination where somebody asked to stop."""
         return status if status.succeeded else self._end_run(status)
 
+    @property
+    def compiled_step(self) -> CompiledStep:
+        """The Step that this simulator calls, for compiled code that calls it as well."""
+        return self._step.step
+
+    def go_on(self, code: int, boundary_time: float) -> SimulatorStatus:
+        """Go on from what the Step answered when compiled code called it."""
+        if self._step.step.places[layout.LOG_USED] > 0:
+            self._step.take_log()
+        if code in (codes.GROW, codes.STEPPED):
+            return self.advance_to(boundary_time)
+        try:
+            return self._end_if_asked(self._finish_call(self._check(code, boundary_time), boundary_time))
+        except SimulationError as error:
+            self._fail(error, boundary_time)
+            raise
+
     def advance_pending_events(self) -> SimulatorStatus:
         """Do the updates that are pending now, without advancing time: a step of length zero."""
         self._start_if_needed()
         time = self.state.time
-        return self._end_if_asked(self._finish_call(self._step(time, time), time))
+        return self._end_if_asked(self._finish_call(self._take_step(time, time), time))
 
     def finish(self) -> SimulatorStatus:
         """Issue the cause Termination, once for each end of a run.
@@ -337,34 +429,67 @@ class Simulator:
         """
         self._start_if_needed()
         state = self.state
-        if state.agenda[FINISHED]:
+        if state.agenda[layout.FINISHED]:
             return self._status
-        return self._finish_call(self._run(state.time, self._stepping.finish, state), state.time)
+        return self._finish_call(self._run("finish", state.time, state.time), state.time)
 
-    def _step(self, target: float, wanted: float) -> EventStatus:
+    def _take_step(self, target: float, wanted: float) -> EventStatus:
+        """One step, then the monitor."""
         if self._target_rate > 0.0:
             self._pace()
-        return self._run(wanted, self._stepping.step, self.state, self._integrator, target)
+        answer = self._run("step", target, wanted)
+        stopped_early = self.state.agenda[layout.UPDATES_DONE] != 0  # by an update, before the step began
+        return answer if stopped_early else worst([answer, self._ask_monitor(wanted)])
 
-    def _stride(self, target: float, wanted: float) -> EventStatus:
-        if self._target_rate > 0.0:
-            return self._step(target, wanted)
-        return self._run(wanted, self._stepping.stride, self.state, self._integrator, target)
+    def _advance(self, target: float, wanted: float) -> EventStatus:
+        """Steps until somebody has to look: a tenth of a second of them, or one where there is a monitor."""
+        if self._target_rate > 0.0 or self._monitor is not None:
+            return self._take_step(target, wanted)
+        began = wall.perf_counter()
+        answer = self._run("advance", target, wanted, most=self._stride)
+        took = wall.perf_counter() - began
+        self._stride = min(max(1, int(self._stride * min(4.0, PATIENCE / max(took, 1e-6)))), LONGEST_STRIDE)
+        return answer
 
-    def _run(self, wanted: float, part: Callable[..., EventStatus], *arguments: Any) -> EventStatus:
-        """Do a part of a simulation toward `wanted` (s); when it fails, the status says so."""
+    def _run(
+        self, entry: str, target: float, wanted: float, most: int = 1, suppressed: bool = False
+    ) -> EventStatus:
+        """Call an entry point of the Step; when it fails, the status says so."""
         self._not_from_inside()
         self._is_busy = True
         try:
-            return part(*arguments)
+            return self._check(self._step.call(entry, target, most, suppressed), wanted)
         except SimulationError as error:
-            why = error.status
-            reason = Reason.INTEGRATION_FAILED if why is None else Reason.EVENT_HANDLER_FAILED
-            source, message = ("", error.reason) if why is None else (why.source, why.message)
-            self._status = SimulatorStatus(reason, wanted, self.state.time, source, message)
+            self._fail(error, wanted)
             raise
         except KeyboardInterrupt:
             self._status = SimulatorStatus(Reason.INTERRUPTED, wanted, self.state.time)
+            raise
+        finally:
+            self._is_busy = False
+
+    def _check(self, code: int, wanted: float) -> EventStatus:
+        """The answer that a code of the Step stands for."""
+        if code >= codes.FAILED:
+            raise self._step.failure(code, wanted)
+        return self._step.answer()
+
+    def _fail(self, error: SimulationError, wanted: float) -> None:
+        why = error.status
+        reason = Reason.INTEGRATION_FAILED if why is None else Reason.EVENT_HANDLER_FAILED
+        source, message = ("", error.reason) if why is None else (why.source, why.message)
+        self._status = SimulatorStatus(reason, wanted, self.state.time, source, message)
+
+    def _ask_monitor(self, wanted: float) -> EventStatus:
+        """Call the monitor; an exception in it becomes a `SimulationError`."""
+        if self._monitor is None:
+            return EventStatus.did_nothing()
+        state, self._is_busy = self.state, True
+        try:
+            self._system.realize(state, Stage.REPORT)
+            return call_monitor(state, self._monitor)
+        except SimulationError as error:
+            self._fail(error, wanted)
             raise
         finally:
             self._is_busy = False
@@ -380,20 +505,20 @@ class Simulator:
     @property
     def is_initialized(self) -> bool:
         """Whether `initialize` was called for this State, possibly in another process."""
-        return self._stepping.agenda.is_started(self.state)
+        return bool(self.state.agenda[layout.INITIALIZED])
 
     @property
     def has_pending_updates(self) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
-        return self._stepping.has_pending_updates(self.state)
+        return self._step.has_pending_updates()
 
     # the rest
 
     def _start_if_needed(self) -> SimulatorStatus | None:
         state = self.state
-        if not self._stepping.agenda.is_started(state):
+        if not state.agenda[layout.INITIALIZED]:
             return self.initialize()
-        if self._stepping.agenda.stamped_time(state) != state.time:
+        if state._arrays["clock"][layout.STAMP] != state.time:
             raise SimulationError(
                 state.time, "the time of the State has changed since the last step: call initialize() first"
             )

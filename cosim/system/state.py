@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.errors import StageError, StateError
+from cosim.errors import SimulationError, StageError, StateError
 from cosim.stage import Stage
+from cosim.step.arrays import ROLES, STATE
+from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY, JUMPED, TIME
 from cosim.system import state_bytes
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+SAVED = tuple(name for name, role in ROLES.items() if role == STATE)
 COMPUTED = slice(int(Stage.TIME), int(Stage.REPORT) + 1)  # stages that follow time and continuous state
 
 
@@ -34,39 +37,58 @@ class State:
         How far it is realized.
     versions : list of int
         For each stage, how often it was invalidated.
-    integrator_memory : ndarray
-        Owned by the integrator: next step, error memory, multistep history.
-    agenda : ndarray of int64
-        Owned by the simulator: indices of scheduled events, pending causes.
     accuracy : float or None
         Wanted accuracy; the isolation window of events follows it.
-    jumped : bool
-        Whether somebody wrote to it since the last step ended: histories keep that as a jump.
-    touched : dict of str to ndarray of int64, or None
-        Where everything up to Acceleration was computed and handlers have written since, but nobody else: by
-        array the offsets that they have written; `System.realize_touched` goes by it.
     """
 
     def __init__(self, system: System) -> None:
         self.system = system
-        self._time = 0.0
         self._arrays: dict[str, Any] = system.start_arrays()
         self._arrays["c"] = system.new_cache()
+        self._arrays["memory"] = np.zeros(0)
+        self._arrays["agenda"] = np.zeros(FIRST_ENTRY, dtype=np.int64)
+        self._arrays["clock"] = np.zeros(CLOCK_HEADER)
         self.stage = Stage.MODEL
         self.versions = [1] * len(Stage)
         self._invalidated_by = ""
-        self.integrator_memory: Reals = np.zeros(0)
-        self.agenda: Integers = np.zeros(0, dtype=np.int64)
         self.accuracy: float | None = None
-        self.jumped = False
-        self.touched: dict[str, Integers] | None = None
+        self._locked = ""  # why it may only be read now
 
     # reading
 
     @property
     def time(self) -> float:
         """Time, s."""
-        return self._time
+        return float(self._arrays["clock"][TIME])
+
+    @property
+    def jumped(self) -> bool:
+        """Whether a variable was written since the last step ended: histories keep that as a jump."""
+        return bool(self._arrays["clock"][JUMPED])
+
+    @jumped.setter
+    def jumped(self, value: bool) -> None:
+        self._arrays["clock"][JUMPED] = value
+
+    @property
+    def integrator_memory(self) -> Reals:
+        """Owned by the integrator: next step, error memory, multistep history."""
+        memory: Reals = self._arrays["memory"]
+        return memory
+
+    @integrator_memory.setter
+    def integrator_memory(self, values: Any) -> None:
+        array = np.asarray(values, dtype=np.float64)
+        if array.shape == self._arrays["memory"].shape:
+            self._arrays["memory"][:] = array  # whoever steps this State holds the array
+        else:
+            self._arrays["memory"] = array.copy()
+
+    @property
+    def agenda(self) -> Integers:
+        """Owned by the Step: which events are pending, indices of scheduled ones."""
+        agenda: Integers = self._arrays["agenda"]
+        return agenda
 
     @property
     def y(self) -> Reals:
@@ -133,7 +155,8 @@ class State:
         """Set the time, s; invalidates stage Time."""
         if not np.isfinite(time):
             raise StateError(f"time is {time}, needs a finite number of seconds")
-        self._time = float(time)
+        self.refuse_when_locked()
+        self._arrays["clock"][TIME] = time
         self.invalidate(Stage.TIME, "set_time()")
 
     def set_y(self, values: Any) -> None:
@@ -158,13 +181,13 @@ class State:
             raise StateError(f"{name} has shape {array.shape}, needs ({last - first},)")
         if not np.all(np.isfinite(array)):
             raise StateError(f"{name} holds {array[~np.isfinite(array)][0]}, needs finite numbers")
+        self.refuse_when_locked()
         self._arrays["y"][first:last] = array
         self.jumped = True
         self.invalidate(stage, f"set_{name}()")
 
     def invalidate(self, stage: Stage, by: str) -> None:
         """Drop below a stage; every stage that is lost gets a new version."""
-        self.touched = None
         if self.stage >= stage:
             for lost in range(stage, self.stage + 1):
                 self.versions[lost] += 1
@@ -173,9 +196,14 @@ class State:
         else:
             self.versions[stage] += 1
 
+    def refuse_when_locked(self) -> None:
+        """Raise `SimulationError` where this State may only be read: in an event handler."""
+        if self._locked:
+            raise SimulationError(self.time, self._locked)
+
     def _advance(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
-        self._time = time
+        self._arrays["clock"][TIME] = time
         self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]
         self.stage = Stage.ACCELERATION
 
@@ -187,9 +215,8 @@ class State:
         twin.__dict__.update(self.__dict__)
         twin._arrays = {name: array.copy() for name, array in self._arrays.items() if name != "c"}
         twin._arrays["c"] = self.system.new_cache()
-        twin.integrator_memory, twin.agenda = self.integrator_memory.copy(), self.agenda.copy()
         twin.versions = list(self.versions)
-        twin.touched = None
+        twin._locked = ""
         twin.stage = min(self.stage, Stage.MODEL)
         twin._invalidated_by = "copy()"
         return twin
@@ -198,11 +225,12 @@ class State:
         """Take over all variables of another State of the same system."""
         if other.system is not self.system and other.system.digest != self.system.digest:
             raise StateError("the other State belongs to a different system")
-        for name in "ypdk":
-            self._arrays[name][:] = other._arrays[name]
-        self._arrays["h"] = other._arrays["h"].copy()
-        self.integrator_memory, self.agenda = other.integrator_memory.copy(), other.agenda.copy()
-        self._time, self.accuracy, self.jumped = other._time, other.accuracy, other.jumped
+        for name in SAVED:
+            if self._arrays[name].shape == other._arrays[name].shape:
+                self._arrays[name][:] = other._arrays[name]
+            else:
+                self._arrays[name] = other._arrays[name].copy()
+        self.accuracy = other.accuracy
         self.invalidate(Stage.INSTANCE, "assign()")
 
     def to_bytes(self) -> bytes:

@@ -10,29 +10,29 @@ import numpy as np
 
 from cosim.errors import StateError
 from cosim.stage import Stage
+from cosim.step.arrays import ARRAYS, STATE
+from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY
 
 if TYPE_CHECKING:
     from cosim.system.state import State
     from cosim.system.system import System
 
-MAGIC = b"COSIMST1"
-SECTIONS = (("y", "<f8"), ("p", "<f8"), ("d", "<f8"), ("k", "<i8"), ("h", "<f8"))
-OWNED = (("integrator_memory", "<f8"), ("agenda", "<i8"))
+MAGIC = b"COSIMST2"
+SECTIONS = tuple((name, "<i8" if letter == "I" else "<f8") for name, letter, role in ARRAYS if role == STATE)
+OWN_LENGTH = ("h", "memory", "agenda", "clock")  # sections whose lengths the system alone does not tell
 LARGEST = 1 << 31
 
 
 def pack(state: State) -> bytes:
-    """Magic, digest of the system's layout, time, accuracy, sections with their lengths, CRC-32."""
+    """Magic, digest of the system's layout, accuracy, sections with their lengths, CRC-32."""
     accuracy = float("nan") if state.accuracy is None else state.accuracy
     parts = [
         MAGIC,
         bytes.fromhex(state.system.digest),
-        struct.pack("<dd?", state.time, accuracy, state.jumped),
+        struct.pack("<d", accuracy),
     ]
-    arrays = [(state._arrays[name], kind) for name, kind in SECTIONS]
-    arrays += [(getattr(state, name), kind) for name, kind in OWNED]
-    for array, kind in arrays:
-        data = np.ascontiguousarray(array, dtype=kind)
+    for name, kind in SECTIONS:
+        data = np.ascontiguousarray(state._arrays[name], dtype=kind)
         parts += [struct.pack("<q", data.size), data.tobytes()]
     body = b"".join(parts)
     return body + struct.pack("<I", zlib.crc32(body))
@@ -48,21 +48,20 @@ def unpack(system: System, data: bytes) -> State:
     """
     digest = bytes.fromhex(system.digest)
     start = len(MAGIC) + len(digest)
-    if not isinstance(data, (bytes, bytearray, memoryview)) or len(data) < start + 21:
+    if not isinstance(data, (bytes, bytearray, memoryview)) or len(data) < start + 12:
         raise StateError("these are not the bytes of a State (too short)")
     data = bytes(data)
     if data[: len(MAGIC)] != MAGIC:
-        raise StateError("these are not the bytes of a State, or of another version of the format")
+        older = " (they are of an older version: run the simulation again)" if data[:7] == MAGIC[:7] else ""
+        raise StateError(f"these are not the bytes of a State of this version{older}")
     if data[len(MAGIC) : start] != digest:
         raise StateError("this State belongs to another system: its parts, connections or options differ")
     if struct.unpack("<I", data[-4:])[0] != zlib.crc32(data[:-4]):
         raise StateError("the bytes of this State are damaged (checksum)")
-    time, accuracy, jumped = struct.unpack_from("<dd?", data, start)
-    if not np.isfinite(time):
-        raise StateError(f"the bytes of this State are damaged (its time is {time})")
+    (accuracy,) = struct.unpack_from("<d", data, start)
     state = system.default_state()
-    at = start + struct.calcsize("<dd?")
-    for name, kind in (*SECTIONS, *OWNED):
+    at = start + struct.calcsize("<d")
+    for name, kind in SECTIONS:
         if at + 8 > len(data) - 4:
             raise StateError(f"the bytes of this State are damaged (section {name} is missing)")
         (size,) = struct.unpack_from("<q", data, at)
@@ -71,17 +70,17 @@ def unpack(system: System, data: bytes) -> State:
             raise StateError(f"the bytes of this State are damaged (section {name})")
         array = np.frombuffer(data, dtype=kind, count=size, offset=at).astype(kind[1:])
         at += 8 * size
-        if name in ("integrator_memory", "agenda"):
-            setattr(state, name, array)
-            continue
-        if name != "h" and size != state._arrays[name].size:
+        if name not in OWN_LENGTH and size != state._arrays[name].size:
             raise StateError(f"section {name} has {size} numbers, the system has {state._arrays[name].size}")
         state._arrays[name] = array
     if at != len(data) - 4:
         raise StateError("the bytes of this State are damaged (something follows its sections)")
+    if state._arrays["clock"].size < CLOCK_HEADER or state._arrays["agenda"].size < FIRST_ENTRY:
+        raise StateError("the bytes of this State are damaged (its clock is too short)")
+    if not np.isfinite(state.time):
+        raise StateError(f"the bytes of this State are damaged (its time is {state.time})")
     _check_rings(system, state)
-    state._time = time
-    state.accuracy, state.jumped = None if np.isnan(accuracy) else accuracy, jumped
+    state.accuracy = None if np.isnan(accuracy) else accuracy
     state.invalidate(Stage.INSTANCE, "from_bytes()")
     return state
 

@@ -23,10 +23,9 @@ from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.derivative_structure import derivative_structure
-from cosim.system.history_buffer import AFTER_ARRIVAL, CAPACITY, COUNT, FULL, RING, grow
+from cosim.system.history_buffer import RING
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.projection import Projection
-from cosim.system.reach import Reach
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import NOT_READABLE, Signal, main_output
 from cosim.system.state import State
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from cosim.model.model import Model
 
 
-ROOM_AHEAD = 6  # entries: the points of one step, and both sides of its end
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
@@ -102,7 +100,6 @@ class System:
                 self._paths.setdefault((variable.slot.array, i), []).append((number, variable.path))
         self.digest = self._digest()
         self._swaps = self._list_swaps()
-        self._reach: Reach | None = None
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
     # schedule
@@ -198,32 +195,6 @@ class System:
             raise self.failure(state, failed - 1)
         state.stage = stage
 
-    def realize_touched(self, state: State) -> float:
-        """As `realize` to Acceleration, calling only the rows that reaches what handlers have written.
-
-        The results are the same to the last bit.
-
-        Returns
-        -------
-        float
-            Rows that were called, among those of one evaluation of the derivatives (0 … 1).
-
-        Raises
-        ------
-        SimulationError
-            A kernel function raised; names the component.
-        """
-        touched, state.touched = state.touched, None
-        assert touched is not None
-        if self._reach is None:
-            self._reach = Reach(self._assembly.graph, self.blocks, self.table)
-        plan = self._reach.plan(touched, state.stage.next)
-        failed = self.walk_blocks(plan.table, 0, len(plan.table), state.time, self.arrays(state))
-        if failed:
-            raise self.failure(state, plan.blocks[failed - 1])
-        state.stage = Stage.ACCELERATION
-        return plan.share
-
     def walk(self, state: State, first: int, last: int) -> int:
         """Call blocks for a State; 0, or 1 + the index of the one that raised."""
         return self.walk_blocks(self.table, first, last, state.time, self.arrays(state))
@@ -310,60 +281,6 @@ class System:
                 found.append((array, updates, variables, stages))
         return found
 
-    def run_auto_updates(
-        self,
-        state: State,
-        side: float,
-        smoothness: float = math.inf,
-        at: str = "end",
-        tracked: float = math.inf,
-    ) -> None:
-        """Append to histories and swap in the new values of auto-update variables.
-
-        The State is realized to Acceleration; it drops below the lowest stage of what has changed.
-
-        Parameters
-        ----------
-        side, smoothness : float
-            What the updates may ask for, see `cosim.update`.
-        at : str
-            Which updates: "end" or "inside".
-        tracked : float
-            Order up to which breaks matter; smoother ones are none.
-        """
-        arrays = state._arrays
-        cache = arrays["c"]
-        cache[self.side] = side
-        for offset, follows_at_once in self._smoothness:
-            order = smoothness if side != AFTER_ARRIVAL or follows_at_once else smoothness + 1.0
-            cache[offset] = order if order <= tracked else math.inf
-        for array, updates, variables, _ in self._swaps:
-            cache[updates] = arrays[array][variables]
-        rings = [ring.offset for ring in self.rings]
-        while True:
-            failed = self.walk(state, *self.update_ranges[at])
-            if failed:
-                raise self.failure(state, failed - 1)
-            full = [ring for ring in rings if arrays["k"][ring + FULL]]
-            if not full:
-                break
-            for ring in full:
-                arrays["h"] = grow(arrays["h"], arrays["k"], ring, rings)
-        if self.update_ranges["ahead"][0] < self.update_ranges["ahead"][1]:
-            # a step that looks into itself cannot grow what it writes to
-            for ring in rings:
-                if arrays["k"][ring + CAPACITY] - arrays["k"][ring + COUNT] < ROOM_AHEAD:
-                    arrays["h"] = grow(arrays["h"], arrays["k"], ring, rings)
-        stage = Stage.TIME if rings else Stage.INFINITY
-        for array, updates, variables, stages in self._swaps:
-            new = cache[updates]
-            changed = new != arrays[array][variables]
-            if changed.any():
-                arrays[array][variables] = new
-                stage = min(stage, Stage(stages[changed].min()))
-        if stage <= Stage.REPORT:
-            state.invalidate(stage, "an auto-update")
-
     # variables
 
     def signal(self, path: str) -> Signal:
@@ -403,6 +320,7 @@ class System:
             numbers = read_numbers(declaration, value)
         except (TypeError, ValueError) as error:
             raise StateError(f"{path}: {error}") from error
+        state.refuse_when_locked()
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         if declaration.kind == "input":
             slope = self._course_slots(path, self.signal(path))[0]
@@ -450,6 +368,7 @@ class System:
         value, (rate, since) = self._input_slot(path, signal), self._course_slots(path, signal)
         if slopes.size != rate.size or not np.all(np.isfinite(slopes)):
             raise StateError(f"{path}: its slope is {slope!r}, needs {rate.size} finite numbers")
+        state.refuse_when_locked()
         d = state._arrays["d"]
         for i in range(rate.size):
             before = d[rate.offset + i]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cosim
-from cosim.simulation.forecast import first_root
+from cosim.step.forecast import first_root
 
 G = 10.0
 ACCURACY = 1e-6

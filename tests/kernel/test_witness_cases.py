@@ -6,8 +6,8 @@ import pytest
 from kernel_parts import BouncingBall, Clock, system_of
 
 import cosim
-from cosim.simulation.crossing import crosses
-from cosim.simulation.witness import BOTH, FALLING, RISING, Witness
+from cosim.step.crossing import crosses
+from cosim.step.layout import BOTH, FALLING, RISING
 
 MERSON = "integrators.runge_kutta_merson"
 
@@ -56,7 +56,6 @@ def test_case_40_trigger_table(before, after):
     falls, rises = before > 0 and after <= 0, before < 0 and after >= 0
     expected = {FALLING: falls, RISING: rises, BOTH: falls or rises}
     for direction, fires in expected.items():
-        assert Witness("w", 0, direction).triggers(before, after) is fires
         assert crosses(before, after, direction, 0.0) is fires
 
 

@@ -168,6 +168,7 @@ class FmuInstance:
                 self.state,
                 integrator=self.interface.integrator,
                 accuracy=self.state.accuracy,
+                event_limit=0,  # a host has no use for them
                 **self.interface.integrator_options,
             )
 

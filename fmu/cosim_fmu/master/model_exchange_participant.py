@@ -192,7 +192,7 @@ class ModelExchangeParticipant(FmuParticipant):
         fmu = super().save()
         if self._simulator is None:
             return _Saved(fmu, b"", True)
-        return _Saved(fmu, self.simulator.state.to_bytes(), False, len(self.simulator.events))
+        return _Saved(fmu, self.simulator.state.to_bytes(), False, self.simulator.events.total)
 
     def restore(self, token: Any) -> None:
         """Go back to a state that this instance saved."""
@@ -209,9 +209,8 @@ class ModelExchangeParticipant(FmuParticipant):
         self._instance.asked_to_stop = False
         self._instance.forget()
         state = self.simulator.system.state_from_bytes(token.state)
-        events = self.simulator.events[: token.events]
-        self._simulator = self._new_simulator(self.simulator.system, state)
-        self._simulator.events.extend(events)
+        self.simulator.replace_state(state)
+        self.simulator.events.truncate(token.events)
         if self._values:
             self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
 
@@ -240,7 +239,7 @@ class ModelExchangeParticipant(FmuParticipant):
         accuracy = self._accuracy or self._tolerance or ACCURACY
         simulator = cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
         if self._watched and self._watched_at == "steps":
-            simulator.watch_steps(self._note_step, None)
+            simulator.set_monitor(self._note_step)
         return simulator
 
     def _note_step(self, state: cosim.State) -> None:

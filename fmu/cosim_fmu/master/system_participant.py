@@ -65,19 +65,18 @@ class SystemParticipant(cosim.Participant):
         self._stop: float | None = None
         self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
         self._written: dict[str, float] = {}
-        self._run: cosim.CalledRun | None = None
+        self._run: cosim.CalledSimulator | None = None
         self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
-        self._points: list[cosim.InnerPoint] = []
 
     @property
     def simulator(self) -> cosim.Simulator:
         """The simulator in use; `SimulationError` before `initialize` and after `close`."""
         if self._simulator is None:
             raise cosim.SimulationError(float("nan"), "the participant is not initialized")
-        if self._run is not None and self._run.is_ahead:
-            self._run.give_back()
+        if self._run is not None:
+            self._run.release()
             names, values = self._known
             self._written = {n: v for n, v in zip(names, values.tolist(), strict=True) if v == v}
         return self._simulator
@@ -85,7 +84,7 @@ class SystemParticipant(cosim.Participant):
     @property
     def events(self) -> list[cosim.EventRecord]:
         """What has happened inside since `initialize`; what was rolled back has not."""
-        return self._simulator.events if self._simulator is not None else []
+        return list(self._simulator.events) if self._simulator is not None else []
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -106,7 +105,7 @@ class SystemParticipant(cosim.Participant):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
-        run = self._run = cosim.CalledRun(self.simulator)
+        run = self._run = cosim.CalledSimulator(self.simulator)
         (written, known), read = run.inputs(inputs), run.outputs(reads)
         self._known = inputs, known
         return NativeCalls(
@@ -122,7 +121,13 @@ class SystemParticipant(cosim.Participant):
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """The rest of a step that the compiled function has left to the simulator."""
-        return self.step(time, size)
+        assert self._run is not None and self._simulator is not None
+        run, simulator = self._run, self._simulator
+        status = self._guarded(lambda: run.go_on(time + size))
+        run.release()
+        self.system.hold_inputs(simulator.state)
+        self._heed(status)
+        return float(simulator.state.time)
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Nothing: `set` or `get` is called next."""
@@ -133,7 +138,7 @@ class SystemParticipant(cosim.Participant):
             simulator = self.simulator
             names, values = self._known
             values[:] = [self._written.get(name, np.nan) for name in names]
-            self._run.take_over(simulator)
+            self._run.bind(simulator)
 
     def describe(self) -> cosim.ParticipantDescription:
         """Variables, feedthrough and abilities."""
@@ -151,7 +156,6 @@ class SystemParticipant(cosim.Participant):
             state[name] = value
         accuracy = self._accuracy if self._accuracy is not None else (tolerance or ACCURACY)
         self._simulator = self._new_simulator(state, accuracy)
-        self._points = []
         self._watch_steps()
         self._ready = self._failed = False
         self._stop, self._written, self._run = stop, {}, None
@@ -209,22 +213,31 @@ class SystemParticipant(cosim.Participant):
 
     def inside(self) -> Sequence[cosim.InnerPoint]:
         """Values at events since the last call."""
-        found, self._points = self._points, []
-        return found
+        if self._simulator is None or not self._watched:
+            return []
+        rows = self._simulator.take_rows().tolist()
+        whole = [self.system.signal(name).slot.array == "k" for name in self._watched]
+        return [
+            cosim.InnerPoint(
+                time, self._watched, [int(v) if k else v for v, k in zip(values, whole, strict=True)]
+            )
+            for time, *values in rows
+        ]
 
     def save(self) -> bytes:
         """The State as bytes."""
-        return bytes([self._ready]) + len(self.events).to_bytes(8, "little") + self.simulator.state.to_bytes()
+        simulator = self.simulator
+        return bytes([self._ready]) + simulator.events.total.to_bytes(8, "little") + simulator.state.to_bytes()
 
     def restore(self, token: bytes) -> None:
         """Go on from a saved State, bit for bit as if never left."""
         state = self.system.state_from_bytes(token[9:])
-        events = self.events[: int.from_bytes(token[1:9], "little")]
-        self._simulator = self._new_simulator(state, self.simulator.state.accuracy)
-        self._simulator.events.extend(events)
+        simulator = self.simulator
+        simulator.replace_state(state)
+        simulator.events.truncate(int.from_bytes(token[1:9], "little"))
+        simulator.take_rows()
         self._ready, self._failed = bool(token[0]), False
         self._written = {}
-        self._watch_steps()
 
     def serialize(self, token: bytes) -> bytes:
         """A saved state is bytes already."""
@@ -251,17 +264,8 @@ class SystemParticipant(cosim.Participant):
         """Have both sides of events kept; systems without handlers are not slowed down."""
         if not self._watched:
             return
-        if self._watched_at == "steps":
-            self.simulator.watch_steps(self._note, self._note)
-        elif any(part.handlers for part in self.system.parts.values()):
-            self.simulator.watch_steps(self._note_before, self._note)
-
-    def _note_before(self, state: cosim.State) -> None:
-        if self.simulator.has_pending_updates:
-            self._note(state)
-
-    def _note(self, state: cosim.State) -> None:
-        self._points.append(cosim.InnerPoint(float(state.time), self._watched, list(self.get(self._watched))))
+        if self._watched_at == "steps" or any(part.handlers for part in self.system.parts.values()):
+            self.simulator.record(self._watched, self._watched_at)
 
     def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
         """The stage at which these variables can be read, and where they lie."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.lowering import layout
-from cosim.lowering.arrays import ARRAYS
-from cosim.lowering.codes import EVENT, FAILED, GROW, SENTENCES, TERMINATED
+from cosim.step import layout
+from cosim.step.arrays import ARRAYS
+from cosim.step.codes import EVENT, FAILED, GROW, SENTENCES, TERMINATED
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 

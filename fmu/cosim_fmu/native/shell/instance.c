@@ -304,6 +304,11 @@ Status step_to(Instance *instance, const char *function, double target, int one,
         return failure(instance, function, code);
     }
     if (code == model->terminated) {
+        int64_t finished = call(instance, model->finish, 0.0);
+        if (is_failure(model, finished)) {
+            life->mode = FAILED;
+            return failure(instance, function, finished);
+        }
         progress->stopped = 1;
         life->mode = STOPPED;
         return discard(instance, function, "the model asked to stop at t = %.17g s", life->time);

@@ -1,0 +1,218 @@
+"""The Step of one simulation: entry points, handlers that are Python, what was recorded."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.contracts.integrator import Integrator
+from cosim.errors import SimulationError
+from cosim.simulation.event_log import EventLog
+from cosim.simulation.event_record import Finding
+from cosim.simulation.failures import failure
+from cosim.simulation.python_handlers import PythonHandlers
+from cosim.simulation.recorded_events import RecordReader
+from cosim.simulation.statistics import Statistics
+from cosim.simulation.status import EventStatus, Severity
+from cosim.step import event_log, layout, recording
+from cosim.step.choice import choice_of
+from cosim.step.compiled_step import CompiledStep
+from cosim.system.state import State
+from cosim.system.system import System
+
+MODES = {"events": layout.AT_EVENTS, "steps": layout.AT_STEPS, "grid": layout.ON_GRID}
+BUFFERED_ROWS = 4096  # numbers at least
+COUNTERS = {
+    "steps": layout.STEPS_TAKEN,
+    "publishes": layout.PUBLISHES,
+    "discrete_updates": layout.DISCRETE_UPDATES,
+    "unrestricted_updates": layout.UNRESTRICTED_UPDATES,
+    "events": layout.EVENTS,
+    "realizations": layout.EVALUATED,
+    "partial_evaluations": layout.PARTLY_EVALUATED,
+}
+
+
+class BoundStep:
+    """A `CompiledStep` with everything that is Python around it.
+
+    Parameters
+    ----------
+    system : System
+    integrator : Integrator
+    policy : str
+        About witnesses whose events do not end.
+    accuracy : float or None
+    event_limit : int
+        How many events are kept; with 0 none are recorded.
+
+    Attributes
+    ----------
+    events : EventLog
+    findings : list of Finding
+    """
+
+    def __init__(
+        self, system: System, integrator: Integrator, policy: str, accuracy: float | None, event_limit: int
+    ) -> None:
+        self.system, me = system, weakref.ref(self)
+
+        def handler(number: int) -> int:
+            owner = me()
+            assert owner is not None
+            return owner.handlers(number)
+
+        def drain(what: int) -> int:
+            owner = me()
+            assert owner is not None
+            return owner._drain(what)
+
+        self.step = CompiledStep(system, integrator, policy, accuracy, handler, drain)
+        self.handlers = PythonHandlers(self.step.tables.agenda_of.entries, system.parts)
+        self.handlers.step = self.step
+        self.step.places[layout.LOGGING] = layout.LOG_ALL if event_limit else layout.LOG_FINDINGS
+        self.reader = RecordReader(system, self.step.tables)
+        self.events = EventLog(self.reader, event_limit)
+        self.findings: list[Finding] = []
+        self._rows: list[NDArray[np.float64]] = []
+        self._width = 1
+        self._state: State | None = None
+
+    def bind(self, state: State, anew: bool = False) -> None:
+        """Work on this State; with `anew` it need not fit, since it is going to be initialized."""
+        if anew:
+            state.agenda[layout.INITIALIZED] = 0
+        self._state = state
+        self.step.bind(state)
+        self.handlers.bind(state)
+
+    @property
+    def state(self) -> State:
+        """The State that is bound."""
+        assert self._state is not None
+        return self._state
+
+    # calls
+
+    def call(self, entry: str, target: float = 0.0, most: int = 1, suppressed: bool = False) -> int:
+        """Call an entry point; a code of `cosim.step.codes`."""
+        places = self.step.places
+        places[layout.MOST], places[layout.SUPPRESSED] = most, suppressed
+        self.handlers.interrupted = None
+        code = self.step.call(entry, target)
+        if self.handlers.interrupted is not None:
+            raise self.handlers.interrupted
+        if places[layout.LOG_USED] > 0:
+            self.take_log()
+        return code
+
+    def answer(self) -> EventStatus:
+        """The worst answer of the last call."""
+        places = self.step.places
+        severity, source = Severity(int(places[layout.SEVERITY])), int(places[layout.SOURCE])
+        if source < 0:
+            return EventStatus(severity)
+        found = self.handlers.answers.get(source)
+        entry = self.step.tables.agenda_of.entries[source]
+        if found is None or found.severity is not severity:
+            return EventStatus(severity, source=entry.path)
+        return found
+
+    def failure(self, code: int, wanted: float) -> SimulationError:
+        """The error that a code stands for."""
+        last = self.findings[-1] if self.findings else None
+        found = "" if last is None else f"{last.witness} {last.message}"
+        return failure(self.step, self.state, code, self.handlers, wanted, found)
+
+    def has_pending_updates(self) -> bool:
+        """Whether the next step begins with an update that is not one of every step."""
+        if self.state.agenda.size < self.step.tables.agenda.size:
+            return False
+        return self.step.call("pending") != 0
+
+    # statistics
+
+    def statistics(self) -> Statistics:
+        """Counts since `reset_statistics`, without those of the integrator."""
+        places, reach = self.step.places, self.step.tables.reach
+        counts = {name: int(places[place]) for name, place in COUNTERS.items()}
+        whole = max(1, self.step.tables.rows_of_evaluation)
+        share = float(places[layout.ROWS_CALLED]) / whole if reach[0] else 0.0
+        return Statistics(**counts, partial_share=share)
+
+    def reset_statistics(self) -> None:
+        """Forget the counts."""
+        for place in (*COUNTERS.values(), layout.ROWS_CALLED):
+            self.step.places[place] = 0
+
+    # what was recorded
+
+    def _drain(self, what: int) -> int:
+        if what == event_log.DRAIN_LOG:
+            self.take_log()
+        else:
+            self._take_rows()
+        return 0
+
+    def take_log(self) -> None:
+        """Take the records of events and findings out of the buffer."""
+        used = int(self.step.places[layout.LOG_USED])
+        if used == 0:
+            return
+        self.step.places[layout.LOG_USED] = 0
+        log = self.step.arrays.log[:used].copy()
+        starts: list[int] = []
+        answers: dict[int, EventStatus] = {}
+        at = 0
+        while at < used:
+            record = log[at : at + int(log[at + event_log.LENGTH])]
+            if self.reader.is_finding(record):
+                self.findings.append(self.reader.finding(record))
+            else:
+                said = self.handlers.answers.get(int(record[event_log.WHO]))
+                if said is not None and said.severity == record[event_log.ANSWER]:
+                    answers[len(starts)] = said
+                starts.append(at)
+            at += record.size
+        if starts:
+            self.events.add(log, starts, answers)
+
+    def forget_events(self) -> None:
+        """A run begins: what happened before is another run's."""
+        self.step.places[layout.LOG_USED] = 0
+        self.events = EventLog(self.reader, self.events.limit)
+
+    def record(self, paths: Sequence[str], where: str, **grid: float) -> None:
+        """Record these variables from here on; see `Simulator.record`."""
+        choice, count = choice_of(self.system, paths)
+        self._width = 1 + count
+        rows = np.zeros(recording.ROWS_HEADER + max(BUFFERED_ROWS, 64 * self._width))
+        rows[recording.ORIGIN], rows[recording.INTERVAL] = grid.get("origin", 0.0), grid.get("interval", math.inf)
+        rows[recording.POINT], rows[recording.UNTIL] = grid.get("point", 0.0), grid.get("until", math.inf)
+        self._rows = []
+        self.step.record(choice, rows, MODES[where])
+
+    def stop_recording(self) -> None:
+        """Record no more."""
+        self.step.places[layout.RECORDING] = layout.NO_ROWS
+
+    def _take_rows(self) -> None:
+        used = int(self.step.places[layout.ROWS_USED])
+        if used:
+            self.step.places[layout.ROWS_USED] = 0
+            rows: Any = self.step.arrays.rows
+            self._rows.append(rows[recording.ROWS_HEADER :][:used].copy())
+
+    def take_rows(self) -> NDArray[np.float64]:
+        """What was recorded since the last call, shape (rows, 1 + values)."""
+        self._take_rows()
+        found, self._rows = self._rows, []
+        if not found:
+            return np.zeros((0, self._width))
+        whole: NDArray[np.float64] = np.concatenate(found).reshape(-1, self._width)
+        return whole

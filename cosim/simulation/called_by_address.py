@@ -1,0 +1,88 @@
+"""A simulation that compiled code goes on with, by functions of numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.compiled.native import c_address
+from cosim.simulation.simulator import Simulator
+from cosim.simulation.status import SimulatorStatus
+from cosim.stage import Stage
+from cosim.step import by_address, layout
+from cosim.step.arrays import ARRAYS
+
+
+class CalledSimulator:
+    """Functions as C calls them that advance the State of a `Simulator`, where it stands.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Initialized.
+
+    Attributes
+    ----------
+    handle : int
+        What the functions take first.
+    set, step, get : int
+        Addresses of ``set(handle, inputs, count, values, size)``, ``step(handle, start, length, …)`` and
+        ``get(handle, outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `go_on`.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._head = np.zeros(by_address.HEAD, dtype=np.int64)
+        self.handle = int(self._head.ctypes.data)
+        self.set, self.step, self.get = (
+            c_address(by_address.called_set, by_address.ARRAY_CALL),
+            c_address(by_address.called_step, by_address.STEP_CALL),
+            c_address(by_address.called_get, by_address.ARRAY_CALL),
+        )
+        self.bind(simulator)
+
+    def bind(self, simulator: Simulator) -> None:
+        """From here on the functions work on the State of this simulator, of the same system."""
+        self.simulator = simulator
+        step, state = simulator.compiled_step, simulator.state
+        step.stage_in(state)
+        arrays = step.arrays
+        self._head[: by_address.BOUND] = [
+            number
+            for name, _, _ in ARRAYS
+            for number in (getattr(arrays, name).ctypes.data, getattr(arrays, name).shape[0])
+        ]
+        self._head[by_address.BOUND] = 1
+
+    def release(self) -> None:
+        """Python is going to read or write the State: what the Step left is told to it."""
+        if self._head[by_address.BOUND]:
+            self._head[by_address.BOUND] = 0
+            self.simulator.compiled_step.stage_out(self.simulator.state)
+
+    def go_on(self, boundary: float) -> SimulatorStatus:
+        """Where `step` has answered 3: go on from what the Step has answered."""
+        return self.simulator.go_on(int(self._head[by_address.ANSWER]), boundary)
+
+    def inputs(self, paths: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What `set` takes as `inputs`, and the values that were written last (NaN: none)."""
+        system = self.simulator.system
+        known = np.full(len(paths), np.nan)
+        rows = [int(known.ctypes.data)]
+        for path in paths:
+            slot = system.written_slot(path)
+            low = layout.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else layout.INSTANCE
+            rows += [slot.offset, system.course_offsets(path)[0], low]
+        return np.array(rows, dtype=np.int64), known
+
+    def outputs(self, paths: Sequence[str]) -> NDArray[np.int64]:
+        """What `get` takes as `outputs`."""
+        system = self.simulator.system
+        slots = [system.signal(path).slot for path in paths]
+        stage = max((system.stage_of(slot) for slot in slots), default=Stage.EMPTY)
+        rows = [layout.REPORT if stage > Stage.ACCELERATION else layout.MOTION]
+        for slot in slots:
+            rows += ["ypdc".index(slot.array), slot.offset]
+        return np.array(rows, dtype=np.int64)
+

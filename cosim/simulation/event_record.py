@@ -1,0 +1,115 @@
+"""Records of what happened: events that were handled, and what the simulator noticed about witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cosim.cause import EventCause
+from cosim.simulation.status import Severity
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """One handler that was called.
+
+    Attributes
+    ----------
+    time : float
+        s
+    cause : EventCause
+    does : str
+        "unrestricted", "discrete" or "publish".
+    handler : str
+        ``"ball.bounce"``.
+    window : (float, float)
+        Between which times it happened, s; the same twice unless it was located.
+    witness : str
+        Of a triggered event, else empty.
+    severity : Severity
+    message : str
+    changed : tuple of str
+        Paths of the variables that it changed.
+    name : str
+        Of what happened: the witness, the signal, the timer, else the handler, without its part.
+    witness_values : (float, float)
+        Of a triggered event: the witness at both ends of the window, else NaN.
+    before, after : mapping of str to object
+        Values of the variables that it changed.
+    duration : float
+        Time spent in a handler that is a Python method, s; 0 for kernel functions.
+    """
+
+    time: float
+    cause: EventCause
+    does: str
+    handler: str
+    window: tuple[float, float]
+    witness: str = ""
+    severity: Severity = Severity.SUCCEEDED
+    message: str = ""
+    changed: tuple[str, ...] = ()
+    name: str = ""
+    witness_values: tuple[float, float] = (float("nan"), float("nan"))
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+    duration: float = 0.0
+
+    @property
+    def owner(self) -> str:
+        """The part that the handler belongs to."""
+        return self.handler.rpartition(".")[0]
+
+    def row(self) -> dict[str, Any]:
+        """The event as one row of a table: numbers and text alone."""
+        return {
+            "time": self.time,
+            "cause": self.cause.name.lower(),
+            "name": self.name,
+            "owner": self.owner,
+            "handler": self.handler,
+            "does": self.does,
+            "window_start": self.window[0],
+            "window_end": self.window[1],
+            "witness": self.witness,
+            "witness_before": self.witness_values[0],
+            "witness_after": self.witness_values[1],
+            "status": self.severity.name.lower(),
+            "message": self.message,
+            "changed": ", ".join(
+                f"{path}: {_shown(self.before.get(path))} → {_shown(self.after.get(path))}"
+                for path in self.changed
+            ),
+            "duration": self.duration,
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about a witness or the status of a part that the user should know.
+
+    Attributes
+    ----------
+    time : float
+        s
+    kind : str
+        "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice.
+    witness : str
+        ``"ball.floor"``; the path of the slot.
+    message : str
+        A sentence.
+    """
+
+    time: float
+    kind: str
+    witness: str
+    message: str
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return np.array2string(value, precision=6) if isinstance(value, np.ndarray) else str(value)

@@ -1,0 +1,231 @@
+"""From what the Step answers to an error that says what went wrong, where, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.contracts.compiled_integrator import CompiledIntegrator
+from cosim.contracts.step_code import StepCode
+from cosim.errors import SimulationError
+from cosim.simulation.assembler import assembly_complaint, unmet
+from cosim.simulation.status import EventStatus, Severity
+from cosim.stage import Stage
+from cosim.step import codes, layout
+from cosim.step.python_method import RAISED
+
+if TYPE_CHECKING:
+    from cosim.simulation.python_handlers import PythonHandlers
+    from cosim.step.compiled_step import CompiledStep
+    from cosim.system.state import State
+    from cosim.system.system import System
+
+EXAMINED = (StepCode.BLOCK_FAILED, StepCode.NOT_FINITE, StepCode.CONSTRAINTS_NOT_MET)
+MAY = {
+    "publish": 'a publish changes nothing: declare it with does="discrete" or "unrestricted"',
+    "discrete": 'only does="unrestricted" may',
+}
+NO_ACCURACY = "the accuracy is not set, so events cannot be located: give the Simulator an accuracy"
+HANDLERS = (
+    codes.FAILED_HANDLER,
+    codes.FAILED_ANSWER,
+    codes.FAILED_INTEGER,
+    codes.FAILED_INFINITE,
+    codes.FAILED_FORBIDDEN,
+)
+
+
+def failure(
+    step: CompiledStep, state: State, code: int, handlers: PythonHandlers, wanted: float, found: str
+) -> SimulationError:
+    """The error for a code of the Step.
+
+    Parameters
+    ----------
+    wanted : float
+        Where the call was to go, s.
+    found : str
+        The last finding, for failures that are one.
+    """
+    places, tables, time = step.places, step.tables, state.time
+    entry = int(places[layout.ENTRY])
+    if code in HANDLERS or (code == codes.FAILED_BLOCK and _is_of_handler(step)):
+        return _handler_failure(step, state, code, handlers)
+    if code == codes.FAILED_BLOCK:
+        return step.system.failure(state, int(places[layout.BLOCK]))
+    if code == codes.FAILED_STEP:
+        return _integration_failure(step, state)
+    if code == codes.FAILED_CONSTRAINTS:
+        return SimulationError(time, assembly_complaint(step.system, state))
+    if code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
+        return SimulationError(time, found)
+    if code == codes.FAILED_LOOSE:
+        path = tables.witnesses[int(places[layout.WITNESS])]
+        return SimulationError(time, f"{path} chatters, and its handlers change nothing to hold it by")
+    if code == codes.FAILED_SIGNALS:
+        offsets = [o for o in tables.agenda_of.signals if state._arrays["k"][o]]
+        names = ", ".join(path for o in offsets for path in step.system.paths_at("k", [o]))
+        return SimulationError(
+            time, f"signals raise each other without end: {names} still set after 100 rounds"
+        )
+    if code == codes.FAILED_TIMER:
+        timed = tables.agenda_of.entries[entry]
+        value = float(state._arrays["d"][timed.flag])
+        return SimulationError(
+            time,
+            f"{timed.part}.{timed.handler.timer}: the next time is {value:.9g} s, needs one that is not past, or "
+            "math.inf for never",
+        )
+    if code == codes.FAILED_PERIOD:
+        periodic = tables.agenda_of.entries[entry]
+        period = periodic.handler.period
+        value = float(state[f"{periodic.part}.{period}"]) if isinstance(period, str) else period
+        return SimulationError(
+            time,
+            f"{periodic.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
+            "for every step: TIME_ADVANCED",
+        )
+    if code == codes.FAILED_STILL:
+        return SimulationError(
+            time, "nothing here takes time: no states and no scheduled event; give a finite time"
+        )
+    if code == codes.FAILED_ACCURACY:
+        return SimulationError(time, NO_ACCURACY)
+    if code == codes.FAILED_CRAWL:
+        name = step.system.paths_at("y", [int(places[layout.FASTEST])])[0]
+        return SimulationError(
+            time,
+            f"at this pace it would take more than ten thousand million steps to reach {wanted:.9g} s: the system "
+            f"is extremely stiff, or its events do not end ({name} changes fastest). Choose an implicit "
+            "integrator (integrators.radau5), or look at that state",
+        )
+    return SimulationError(time, codes.SENTENCES.get(code, f"the step answered {code}"))
+
+
+def _is_of_handler(step: CompiledStep) -> bool:
+    return int(step.places[layout.BLOCK]) in step.system.handler_blocks.values()
+
+
+def _failed_state(step: CompiledStep, state: State) -> State:
+    """The State that a handler has read when its phase failed."""
+    twin = state.copy()
+    program, sources = step.tables.program, step.arrays
+    at = int(program[layout.FAILED_FROM])
+    for name in "ypd":
+        size = twin._arrays[name].size
+        twin._arrays[name][:] = sources.scratch[at : at + size]
+        at += size
+    at = int(program[layout.FAILED_FROM_K])
+    twin._arrays["k"][:] = sources.places[at : at + twin._arrays["k"].size]
+    at, size = int(program[layout.FAILED_C]), int(program[layout.CACHE])
+    twin._arrays["c"][:size] = sources.scratch[at : at + size]
+    return twin
+
+
+def _written(step: CompiledStep, number: int) -> list[float]:
+    """What a handler has written to the variable that `places` names."""
+    program, scratch, places = step.arrays.program, step.arrays.scratch, step.places
+    row = int(program[layout.ENTRIES_AT]) + layout.ENTRY_WIDTH * number
+    for i in range(int(program[row + layout.NEXT])):
+        cell = int(program[row + layout.NEXT_AT]) + layout.NEXT_WIDTH * i
+        array, offset, size = (int(n) for n in program[cell + layout.TARGET : cell + layout.SIZE + 1])
+        if (array, offset) != (places[layout.ARRAY], places[layout.INDEX]):
+            continue
+        if program[row + layout.BLOCK_OF] >= 0:
+            at = int(program[layout.FAILED_C] + program[cell + layout.RESULT])
+            found: list[float] = scratch[at : at + size].tolist()
+            return found
+        if array == layout.IN_K:
+            at = int(program[layout.WRITTEN_K]) + offset
+            return [float(value) for value in places[at : at + size]]
+        before = sum(step.arrays[step.arrays._fields.index(name)].size for name in "ypd"[:array])
+        at = int(program[layout.WRITTEN]) + before + offset
+        return [float(value) for value in scratch[at : at + size]]
+    return []
+
+
+def _handler_failure(
+    step: CompiledStep, state: State, code: int, handlers: PythonHandlers
+) -> SimulationError:
+    number = int(step.places[layout.SOURCE])
+    entry = step.tables.agenda_of.entries[number]
+    does = entry.handler.does
+    status, cause = handlers.answers.get(number, EventStatus.failed()), None
+    text = status.message
+    twin = _failed_state(step, state) if does != "publish" else state
+    block = int(step.places[layout.BLOCK])
+    names = step.system.paths_at(
+        "ypdk"[int(step.places[layout.ARRAY])], [int(step.places[layout.INDEX])]
+    )
+    if code == codes.FAILED_BLOCK or (does == "publish" and entry.block >= 0 and block == entry.block):
+        raised = step.system.failure(twin, block)
+        text, cause = raised.reason, raised.__cause__
+    elif code == codes.FAILED_FORBIDDEN:
+        text = f"a {does} handler changed {', '.join(names)}; {MAY.get(does, '')}"
+    elif code == codes.FAILED_INTEGER:
+        text = f"an integer became {_written(step, number)}: {', '.join(names)}"
+    elif code == codes.FAILED_INFINITE:
+        text = f"{', '.join(names)} became {_written(step, number)}, not finite"
+    elif code == codes.FAILED_ANSWER:
+        text = f"it answered no severity, needs {' '.join(map(repr, Severity))}"
+    text = text.removeprefix(f"{entry.path}: ")
+    exception = status.exception if status.exception is not None else cause
+    says = f"{entry.path} failed: {text}" if code == codes.FAILED_HANDLER and status.exception is None else (
+        f"{entry.path}: {text}"
+    )
+    error = SimulationError(state.time, says)
+    error.status = EventStatus(Severity.FAILED, text, entry.path, exception)
+    error.__cause__ = exception
+    return error
+
+
+def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
+    """What went wrong, with the component or the state variable that it began with."""
+    number, integrator, system = int(step.places[layout.STEP_CODE]), step.integrator, step.system
+    if number >= RAISED or number < 0:
+        raised = None if step.method is None else step.method.raised
+        if isinstance(raised, SimulationError):
+            return raised
+        error = SimulationError(state.time, f"{type(raised).__name__}: {raised}")
+        error.__cause__ = raised
+        return error
+    code, where = tuple(StepCode)[number], ""
+    # without a finite derivative where the step begins there was none that could fail
+    begun = np.isfinite(state._arrays["c"][: system.ny]).all()
+    at: Any = integrator.failed_at if begun else (state.time, state.y)
+    if code in EXAMINED and at is not None:
+        failed = state.copy()
+        failed._arrays["clock"][layout.TIME], failed._arrays["y"][:] = at
+        try:
+            system.realize(failed, Stage.ACCELERATION)
+        except SimulationError as error:
+            return error
+        if code is StepCode.CONSTRAINTS_NOT_MET:
+            missed = unmet(system, failed)
+            where = f"At t = {failed.time:.9g} s: {missed}. " if missed else ""
+        else:
+            where = _not_finite(system, failed, state)
+    worst = getattr(integrator, "worst_state", -1) if isinstance(integrator, CompiledIntegrator) else -1
+    if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
+        where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
+    last = f"The State is that of the last good step, t = {state.time:.9g} s."
+    return SimulationError(state.time, f"{where}{code.sentence} {last}")
+
+
+def _not_finite(system: System, failed: State, good: State) -> str:
+    """The state variable with which it began that not everything was finite."""
+    y = failed._arrays["y"].copy()
+    # What the first derivative that is not finite has spoilt since is no culprit: with good values again
+    failed._arrays["y"][:] = np.where(np.isfinite(y), y, good._arrays["y"])
+    failed.invalidate(Stage.TIME, "a step that failed")
+    try:
+        system.realize(failed, Stage.ACCELERATION)
+    except SimulationError as error:
+        return f"{error.reason}. "
+    for values, words in ((failed._arrays["c"][: system.ny], "its derivative is"), (y, "it is")):
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if wrong.size:
+            path = system.paths_at("y", [int(wrong[0])])[0]
+            return f"{path}: {words} {values[wrong[0]]} at t = {failed.time:.9g} s. "
+    return ""

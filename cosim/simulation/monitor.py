@@ -1,0 +1,46 @@
+"""The monitor of a simulation: a function that looks at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosim.errors import SimulationError
+from cosim.simulation.status import EventStatus, Severity
+from cosim.system.state import State
+
+Monitor = Callable[[State], EventStatus | None]
+
+
+def call_monitor(state: State, monitor: Monitor) -> EventStatus:
+    """Call the monitor with a State that is realized to Report.
+
+    Raises
+    ------
+    SimulationError
+        It raised, failed, changed time, or answered something else.
+    """
+    time = state.time
+    try:
+        try:
+            answer = monitor(state)
+        finally:
+            moved = state.time != time
+            if moved:
+                state.set_time(time)
+        if moved:
+            raise SimulationError(time, "a monitor cannot change time")
+        if answer is not None and not isinstance(answer, EventStatus):
+            raise SimulationError(time, f"answers None or an EventStatus, not {answer!r}")
+    except Exception as error:
+        text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+        failure = SimulationError(time, f"monitor: {text}")
+        failure.status = EventStatus(Severity.FAILED, text, "monitor", error)
+        raise failure from error
+    if answer is None:
+        return EventStatus.did_nothing()
+    status = EventStatus(answer.severity, answer.message, "monitor")
+    if status.severity is Severity.FAILED:
+        failure = SimulationError(time, f"monitor failed: {status.message}")
+        failure.status = status
+        raise failure
+    return status

@@ -1,0 +1,115 @@
+"""Event handlers that are Python methods, called back at their place in a step."""
+
+from __future__ import annotations
+
+import time as wall
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.errors import SimulationError
+from cosim.simulation.status import EventStatus, Severity
+from cosim.stage import Stage
+from cosim.step import layout
+from cosim.step.event_entries import Entry
+from cosim.step.tables import takes_next_state
+from cosim.system.state import State
+
+if TYPE_CHECKING:
+    from cosim.step.compiled_step import CompiledStep
+
+READ_ONLY = {
+    "publish": "a publish changes nothing",
+    "discrete": "write to next_state: def handler(self, state, next_state)",
+    "unrestricted": "write to next_state: def handler(self, state, next_state)",
+}
+
+
+class PythonHandlers:
+    """Calls handlers with the State of a run, and with what they may change.
+
+    Attributes
+    ----------
+    answers : dict of int to EventStatus
+        By number of the handler, what it answered last, where that says more than that it succeeded.
+    step : CompiledStep
+        The one that calls back.
+    """
+
+    def __init__(self, entries: list[Entry], parts: Any) -> None:
+        self._entries, self._parts = entries, parts
+        self._takes_next = [e.block < 0 and takes_next_state(e) for e in entries]
+        self.answers: dict[int, EventStatus] = {}
+        self.interrupted: BaseException | None = None
+        self.step: CompiledStep
+        self.state: State
+        self._next: State | None = None
+
+    def bind(self, state: State) -> None:
+        """Handlers read this State from here on."""
+        self.state, self._next = state, None
+
+    def __call__(self, number: int) -> int:
+        """Run one; its severity. An exception is kept and counts as a failure."""
+        entry, state, step = self._entries[number], self.state, self.step
+        step.stage_out(state)
+        function = entry.handler.function.function
+        state._locked = (
+            f"{entry.path}: the handler wrote to the State that it may only read; {READ_ONLY[entry.handler.does]}"
+        )
+        began = wall.perf_counter()
+        try:
+            if self._takes_next[number]:
+                scratch = self._next_state()
+                answer = function(self._parts[entry.part], state, scratch)
+                if scratch.time != state.time:
+                    raise SimulationError(state.time, f"{entry.path}: a handler cannot change time")
+            else:
+                answer = function(self._parts[entry.part], state)
+            if answer is not None and not isinstance(answer, EventStatus):
+                raise SimulationError(
+                    state.time, f"{entry.path}: a handler answers None or an EventStatus, not {answer!r}"
+                )
+        except BaseException as error:
+            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+            answer = EventStatus(Severity.FAILED, text.removeprefix(f"{entry.path}: "), exception=error)
+            if not isinstance(error, Exception):
+                self.interrupted = error
+        finally:
+            state._locked = ""
+            step.stage_in(state)
+        fixed = step.arrays
+        fixed.scratch[step.tables.program[layout.DURATION]] = wall.perf_counter() - began
+        if answer is None or answer == EventStatus.succeeded():
+            self.answers.pop(number, None)
+            return int(Severity.SUCCEEDED)
+        self.answers[number] = replace(answer, source=entry.path)
+        return int(answer.severity)
+
+    def _next_state(self) -> State:
+        """What a handler may write to: a State over the copy that the step compares afterwards."""
+        twin = self._next
+        if twin is None:
+            twin = self._next = self._make_next()
+        twin._arrays["clock"][:] = self.state._arrays["clock"][: layout.CLOCK_HEADER]
+        twin.stage, twin.accuracy = Stage.MODEL, self.state.accuracy
+        return twin
+
+    def _make_next(self) -> State:
+        state, arrays, program = self.state, self.step.arrays, self.step.tables.program
+        twin = State.__new__(State)
+        twin.__dict__.update(state.__dict__)
+        at = int(program[layout.WRITTEN])
+        mine: dict[str, Any] = {}
+        for name in "ypd":
+            size = state._arrays[name].size
+            mine[name] = arrays.scratch[at : at + size]
+            at += size
+        at = int(program[layout.WRITTEN_K])
+        mine["k"] = arrays.places[at : at + state._arrays["k"].size]
+        mine["h"], mine["c"] = state._arrays["h"], state.system.new_cache()
+        mine["memory"], mine["agenda"] = state._arrays["memory"], state._arrays["agenda"]
+        mine["clock"] = np.zeros(layout.CLOCK_HEADER)
+        twin._arrays, twin.versions, twin._locked = mine, list(state.versions), ""
+        return twin

@@ -1,0 +1,104 @@
+"""From the numbers that a step has recorded to records of events and findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.simulation.event_record import EventRecord, Finding
+from cosim.simulation.status import EventStatus, Severity
+from cosim.step import event_log as log
+from cosim.step.layout import FALLING
+from cosim.step.tables import Tables
+from cosim.system.system import System
+
+Reals = NDArray[np.float64]
+TIMES = f"{10 + 1} events in a row"
+WORDS = {
+    log.CHATTERING: ("chattering", f"chatters: {TIMES}, each undoing the one before"),
+    log.ZENO: ("zeno", f"fires ever faster: {TIMES}, which pile up at this instant (Zeno)"),
+    log.HELD: ("held", "is held at zero"),
+    log.RELEASED: ("released", "is let go"),
+    log.RELEASED_BY_HANDLER: ("released", "is let go: a handler has changed what held it"),
+    log.RELEASED_BY_WRITE: ("released", "is let go: a variable was written that moves it"),
+}
+
+
+class RecordReader:
+    """Reads the records of one system.
+
+    Parameters
+    ----------
+    system : System
+    tables : Tables
+    """
+
+    def __init__(self, system: System, tables: Tables) -> None:
+        self.system, self._entries = system, tables.agenda_of.entries
+        self._witnesses, self._notices = tables.agenda_of.witnesses, tables.notices
+
+    def is_finding(self, record: Reals) -> bool:
+        """Whether it is one of a finding, not of an event."""
+        return bool(record[log.WHO] < 0.0)
+
+    def finding(self, record: Reals) -> Finding:
+        """What was noticed."""
+        kind, number, time = int(record[log.WHO]), int(record[log.FINDING_WITNESS]), float(record[log.WHEN])
+        if kind == log.NOTICE:
+            path, text = self._notices[number]
+            return Finding(time, "status", path, text)
+        witness = self._witnesses[number]
+        if kind == log.WRONG_SIDE:
+            word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")
+            value = float(record[log.FINDING_VALUE])
+            text = f"is {value:.6g} at the start: it cannot {word} through zero before it has {back}"
+            return Finding(time, "wrong side", witness.path, text)
+        return Finding(time, WORDS[kind][0], witness.path, WORDS[kind][1])
+
+    def event(self, record: Reals, answer: EventStatus | None = None) -> EventRecord:
+        """What has happened; `answer` is what a Python handler said besides."""
+        entry = self._entries[int(record[log.WHO])]
+        handler = entry.handler
+        before: dict[str, Any] = {}
+        after: dict[str, Any] = {}
+        at = log.RECORD
+        for _ in range(int(record[log.CELLS])):
+            array, offset, size = "ypdk"[int(record[at])], int(record[at + 1]), int(record[at + 2])
+            old, new = record[at + log.CELL :][:size], record[at + log.CELL + size :][:size]
+            at += log.CELL + 2 * size
+            changed = (np.flatnonzero((old != new) & ~((old != old) & (new != new))) + offset).tolist()
+            for path in self.system.paths_at(array, changed):
+                before[path], after[path] = (self._value(path, offset, values) for values in (old, new))
+        witness = "" if handler.witness is None else f"{entry.part}.{handler.witness.name}"
+        name = handler.witness.name if handler.witness else handler.signal or handler.timer or handler.name
+        return EventRecord(
+            float(record[log.WHEN]),
+            handler.cause,
+            handler.does,
+            entry.path,
+            (float(record[log.WINDOW_START]), float(record[log.WINDOW_END])),
+            witness,
+            Severity(int(record[log.ANSWER])),
+            "" if answer is None else answer.message,
+            tuple(before),
+            name,
+            (float(record[log.WITNESS_BEFORE]), float(record[log.WITNESS_AFTER])),
+            before,
+            after,
+            float(record[log.TOOK]),
+        )
+
+    def _value(self, path: str, start: int, values: Reals) -> Any:
+        """The value of a variable that lies within a stretch which begins at `start`."""
+        variable = self.system.variables.get(path)
+        if variable is None:
+            return None
+        first = variable.slot.offset - start
+        found = values[first : first + variable.slot.size]
+        integer = variable.slot.array == "k"
+        if variable.slot.size == 1:
+            return int(found[0]) if integer else float(found[0])
+        found = found.astype(np.int64) if integer else found.copy()
+        return found.reshape(variable.shape) if variable.shape else found

@@ -1,0 +1,73 @@
+"""From recorded rows to a `Result`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.simulation.result import Result
+from cosim.simulation.simulator import Simulator
+
+
+class Recorder:
+    """Collects what a `Simulator` records.
+
+    Parameters
+    ----------
+    simulator : Simulator
+    paths : sequence of str
+        Variables, in the order of the rows.
+    """
+
+    def __init__(self, simulator: Simulator, paths: Sequence[str]) -> None:
+        self.simulator, self.paths = simulator, list(paths)
+        self._signals = [simulator.system.signal(path) for path in self.paths]
+        self._pieces: list[NDArray[np.float64]] = []
+
+    def rows(self) -> NDArray[np.float64]:
+        """All rows so far: times, then values."""
+        self._pieces.append(self.simulator.take_rows())
+        self._pieces = [np.concatenate(self._pieces)]
+        return self._pieces[0]
+
+    def end_at(self, time: float) -> None:
+        """Record the present State unless its time was recorded last."""
+        rows = self.rows()
+        if not len(rows) or rows[-1, 0] != time:
+            self.simulator.record_now()
+
+    def result(self, message: str, wall_time: float) -> Result:
+        """What was recorded so far."""
+        simulator, rows = self.simulator, self.rows()
+        columns: dict[str, Any] = {}
+        at = 1
+        for path, signal in zip(self.paths, self._signals, strict=True):
+            size = signal.slot.size
+            values = rows[:, at : at + size]
+            columns[path] = values[:, 0].copy() if size == 1 else values.copy()
+            at += size
+        units = {
+            path: signal.units[0] if len(set(signal.units)) == 1 else "1"
+            for path, signal in zip(self.paths, self._signals, strict=True)
+        }
+        model, integrator = simulator.system.model, simulator.integrator
+        statistics = {
+            "model": "" if model is None else model.name,
+            "integrator": type(integrator).__name__,
+            "order": integrator.order,
+            "fixed_step": integrator.fixed_step,
+            "accuracy": simulator.state.accuracy,
+            "relative_tolerance": integrator.relative_tolerance,
+            "absolute_tolerance": integrator.absolute_tolerance,
+            **vars(simulator.statistics),
+            "wall_time": wall_time,
+            "dynamics": simulator.system.dynamics,
+            "warnings": integrator.warnings,
+            "references": integrator.bibtex.strip(),
+        }
+        times = rows[:, 0].copy()
+        events = simulator.events.copy()
+        return Result(times, columns, units, events, statistics, message, list(simulator.findings))

@@ -1,0 +1,210 @@
+"""Scheduled events: when they come; as `cosim.simulation.agenda`."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.step.arrays import part
+from cosim.step.codes import FAILED_PERIOD, FAILED_TIMER
+from cosim.step.layout import (
+    CLOCK_HEADER,
+    ENTRIES,
+    ENTRIES_AT,
+    ENTRY,
+    ENTRY_NUMBERS,
+    ENTRY_WIDTH,
+    FIRST_ENTRY,
+    FLAG,
+    FOLLOWS,
+    GRID_OFFSET,
+    GRID_PERIOD,
+    IN_C,
+    IN_D,
+    IN_K,
+    IN_NUMBERS,
+    LISTED,
+    OFFSET_AT,
+    OFFSET_IN,
+    PERIOD_AT,
+    PERIOD_IN,
+    SCHEDULE,
+    SERVED,
+    TIME,
+    TIMED,
+    TIMERS,
+    TIMES,
+    TIMES_AT,
+)
+
+
+def row_of(a, entry):
+    """Where the row of a handler starts in `program`."""
+    return a.program[ENTRIES_AT] + ENTRY_WIDTH * entry
+
+
+def number_at(a, array, at):
+    """A period or an offset: a number, or the present value of a parameter."""
+    if array == IN_NUMBERS:
+        return a.numbers[at]
+    if array == IN_D:
+        return a.d[at]
+    if array == IN_K:
+        return float(a.k[at])
+    if array == IN_C:
+        return a.c[at]
+    return a.p[at]
+
+
+def time_of(a, row, index):
+    """Time of the `index`-th occurrence, never an accumulated sum; NaN where the period is none."""
+    if a.program[row + SCHEDULE] == LISTED:
+        if index < a.program[row + TIMES]:
+            return a.numbers[a.program[row + TIMES_AT] + index]
+        return math.inf
+    period = number_at(a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT])
+    if not a.clock[TIME] + period > a.clock[TIME]:
+        return math.nan
+    return number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]) + index * period
+
+
+@part("Ai>f")
+def next_time(a, entry):
+    """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
+    row = row_of(a, entry)
+    if a.program[row + SCHEDULE] == TIMED:
+        timer = a.d[a.program[row + FLAG]]
+        return math.inf if timer == a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] else timer
+    return time_of(a, row, a.agenda[FIRST_ENTRY + entry])
+
+
+@part("A>f", needed_for="schedule")
+def next_event_time(a):
+    """When the next scheduled event comes; NaN where a period is none."""
+    first = math.inf
+    for entry in range(a.program[ENTRIES]):
+        if a.program[row_of(a, entry) + SCHEDULE] != 0:
+            time = next_time(a, entry)
+            if time != time:
+                a.places[ENTRY] = entry
+                return time
+            first = min(first, time)
+    return first
+
+
+@part("Aif>i")
+def first_index(a, row, time):
+    """Index of the first occurrence that is not before a time."""
+    index = 0
+    if a.program[row + SCHEDULE] != LISTED:
+        first = time_of(a, row, 0)
+        if time > first:
+            second = time_of(a, row, 1)
+            index = max(0, math.ceil((time - first) / (second - first)) - 1)
+    while time_of(a, row, index) < time:
+        index += 1
+    return index
+
+
+@part("A>i", needed_for="schedule")
+def start_agenda(a):
+    """A fresh agenda at the present time; 0 or a code."""
+    time = a.clock[TIME]
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
+        a.clock[numbers + SERVED] = -math.inf
+        if a.program[row + SCHEDULE] == TIMED:
+            timer = a.d[a.program[row + FLAG]]
+            if timer < time:
+                a.clock[numbers + SERVED] = timer
+    return schedule_periods(a, 0)
+
+
+@part("Ai>i", needed_for="schedule")
+def schedule_periods(a, following):
+    """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
+
+    Where `following`, only those whose period or offset is a parameter.
+    """
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        kind = a.program[row + SCHEDULE]
+        if kind == 0 or kind == TIMED or (following != 0 and a.program[row + FOLLOWS] == 0):
+            continue
+        start = time_of(a, row, 0)
+        if start != start:
+            a.places[ENTRY] = entry
+            return FAILED_PERIOD
+        a.agenda[FIRST_ENTRY + entry] = first_index(a, row, a.clock[TIME])
+        if a.program[row + FOLLOWS] != 0:
+            numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
+            a.clock[numbers + GRID_PERIOD] = number_at(
+                a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT]
+            )
+            a.clock[numbers + GRID_OFFSET] = number_at(
+                a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]
+            )
+    return 0
+
+
+def later_index(a, row):
+    """Index of the first occurrence behind the present time."""
+    time = a.clock[TIME]
+    index = first_index(a, row, time)
+    while time_of(a, row, index) <= time:
+        index += 1
+    return index
+
+
+@part("A>i", needed_for="schedule")
+def check_timers(a):
+    """Refuse timers that were set to the past; 0 or a code."""
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        if a.program[row + SCHEDULE] == TIMED:
+            timer = a.d[a.program[row + FLAG]]
+            served = a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED]
+            if timer != timer or (timer < a.clock[TIME] and timer != served):
+                a.places[ENTRY] = entry
+                return FAILED_TIMER
+    return 0
+
+
+@part("A>i", needed_for="schedule")
+def follow_parameters(a):
+    """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
+
+    What was due already stays due.
+    """
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        if a.program[row + FOLLOWS] == 0:
+            continue
+        numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
+        period = number_at(a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT])
+        offset = number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT])
+        if not a.clock[TIME] + period > a.clock[TIME]:
+            a.places[ENTRY] = entry
+            return FAILED_PERIOD
+        if a.clock[numbers + GRID_PERIOD] == period and a.clock[numbers + GRID_OFFSET] == offset:
+            continue
+        known = (
+            a.clock[numbers + GRID_OFFSET] + a.agenda[FIRST_ENTRY + entry] * a.clock[numbers + GRID_PERIOD]
+        )
+        index = later_index(a, row)
+        if known <= a.clock[TIME]:
+            index = max(0, index - 1)
+        a.agenda[FIRST_ENTRY + entry] = index
+        a.clock[numbers + GRID_PERIOD] = period
+        a.clock[numbers + GRID_OFFSET] = offset
+    return 0
+
+
+def serve(a, entry):
+    """A scheduled event was handled: on to the next one."""
+    if a.program[row_of(a, entry) + SCHEDULE] == TIMED:
+        a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] = a.scratch[a.program[TIMERS] + entry]
+        return
+    a.agenda[FIRST_ENTRY + entry] += 1
+    if next_time(a, entry) <= a.clock[TIME]:
+        a.agenda[FIRST_ENTRY + entry] = later_index(a, row_of(a, entry))

@@ -1,0 +1,103 @@
+"""A run in this process, as others call it: functions of numbers alone, which find all arrays by an address.
+
+``head`` has two integers for each array of `arrays.ARRAYS` (address and length), then those named below.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from cosim.compiled.foreign import integers_at, reals_at, table_at
+from cosim.step.arrays import ARRAYS, Arrays
+from cosim.step.codes import REACHED, STEPPED
+from cosim.step.layout import JUMPED, MOST, ROWS_USED
+from cosim.step.realize import realize
+from cosim.step.run import advance
+from cosim.step.touched import lower_stage
+
+BOUND, ANSWER, HEAD = range(2 * len(ARRAYS), 2 * len(ARRAYS) + 3)
+"""Whether the arrays are those of the present State; what the Step answered last."""
+
+INPUT_WIDTH = 3
+"""Of an input: where in `d` its value and its slope lie, the stage that it leaves."""
+
+STEP_CALL = "iffiiiii>i"
+ARRAY_CALL = "iiiii>i"
+DONE, NOT_DONE = 0, 3  # as FMI's OK and Error
+STRIDE = 1 << 40  # steps in one call
+
+
+def _arrays_of() -> Any:
+    """The function that gives all arrays of a run; written out, since nothing else can be compiled."""
+    at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
+    members = ", ".join(
+        f"{at[letter]}(head[{2 * i}], head[{2 * i + 1}])" for i, (_, letter, _) in enumerate(ARRAYS)
+    )
+    namespace: dict[str, Any] = {
+        **{"Arrays": Arrays, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
+        "__name__": __name__,
+    }
+    source = f"def arrays_of(head):\n    return Arrays({members})\n"
+    exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
+    return namespace["arrays_of"]
+
+
+arrays_of = _arrays_of()
+
+
+def called_step(handle, start, length, flag, first, second, third, fourth):
+    """Advance to ``start + length``; DONE, or NOT_DONE: Python goes on with what is in ``head[ANSWER]``."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        head[ANSWER] = STEPPED
+        return NOT_DONE
+    a = arrays_of(head)
+    a.places[MOST] = STRIDE
+    code = advance(a, start + length)
+    head[ANSWER] = code
+    return DONE if code == REACHED and a.places[ROWS_USED] == 0 else NOT_DONE
+
+
+def called_set(handle, inputs, count, values, size):
+    """Write inputs; what is the same as before is not written again."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    a = arrays_of(head)
+    rows = integers_at(inputs, 1 + INPUT_WIDTH * count)
+    known = reals_at(rows[0], count)
+    given = reals_at(values, count)
+    for i in range(count):
+        if given[i] != known[i]:
+            at = 1 + INPUT_WIDTH * i
+            known[i] = given[i]
+            a.d[rows[at]] = given[i]
+            a.d[rows[at + 1]] = math.nan
+            a.clock[JUMPED] = 1.0
+            lower_stage(a, rows[at + 2])
+    return DONE
+
+
+def called_get(handle, outputs, count, values, size):
+    """Read variables, realized with the present inputs."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    a = arrays_of(head)
+    rows = integers_at(outputs, 1 + 2 * count)
+    if realize(a, rows[0]) != 0:
+        return NOT_DONE
+    found = reals_at(values, count)
+    for i in range(count):
+        array = rows[1 + 2 * i]
+        at = rows[2 + 2 * i]
+        if array == 0:
+            found[i] = a.y[at]
+        elif array == 1:
+            found[i] = a.p[at]
+        elif array == 2:
+            found[i] = a.d[at]
+        else:
+            found[i] = a.c[at]
+    return DONE

@@ -1,0 +1,264 @@
+"""The Step of a system and an integrator in this process: arrays, and functions that work on them."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from cosim.compiled.native import (
+    block_address,
+    compile_function,
+    function_address,
+    is_plain,
+    part_address,
+    python_address,
+    release_address,
+)
+from cosim.compiled.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim.contracts.compiled_integrator import CompiledIntegrator
+from cosim.contracts.integrator import Integrator
+from cosim.errors import StateError
+from cosim.integration.projection import END, NORMALIZE
+from cosim.stage import Stage
+from cosim.step import layout, recording
+from cosim.step.arrays import ENTRY_SIGNATURE, OPTIONAL, Arrays
+from cosim.step.codes import GROW
+from cosim.step.entries import CALLED, enter
+from cosim.step.method import prepared
+from cosim.step.python_method import PythonMethod
+from cosim.step.sliding_field import sliding_field
+from cosim.step.tables import Tables
+from cosim.system.state import COMPUTED, State
+from cosim.system.system import System
+
+ENTER_SIGNATURE = f"i{ENTRY_SIGNATURE}"
+STAGES = {
+    layout.RESTORED: Stage.MODEL,
+    layout.NOTHING: Stage.MODEL,
+    layout.INSTANCE: Stage.INSTANCE,
+    layout.MOTION: Stage.ACCELERATION,
+    layout.REPORT: Stage.REPORT,
+}
+
+
+class CompiledStep:
+    """All arrays of a run, and its entry points.
+
+    The arrays of the State are shared with it, so whoever reads the State sees what the Step has done.
+
+    Parameters
+    ----------
+    system : System
+    integrator : Integrator
+    policy : str
+        About witnesses whose events do not end: "hold", "report" or "stop".
+    accuracy : float or None
+        Of the State.
+    handler, drain : callable
+        Called from inside a step: ``handler(number)`` runs a Python handler and answers its severity,
+        ``drain(what)`` takes what is in a buffer.
+
+    Attributes
+    ----------
+    tables : Tables
+    arrays : Arrays
+        Those of the State that is bound.
+    method : PythonMethod or None
+        Where the steps of the integrator are Python.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        integrator: Integrator,
+        policy: str,
+        accuracy: float | None,
+        handler: Any,
+        drain: Any,
+    ) -> None:
+        self.system, self.integrator = system, integrator
+        method = prepared(integrator, system)
+        self.tables = tables = Tables(system, method, accuracy, policy)
+        held = tables.held
+        self._held = 0 if held is None or policy != "hold" else held.numbers
+        self._state: State | None = None
+        self._calls = [handler, drain]
+        self.method = None if method.functions else PythonMethod(integrator, self)
+        program = tables.program.copy()
+        listed = method.functions if self.method is None else self.method.functions
+        for place, function, signature in [*listed, *tables.functions]:
+            program[place] = (
+                function_address(function, signature)
+                if self.method is None or signature not in (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
+                else self._python_address(function, signature)
+            )
+        program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
+        program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
+        if tables.watched_blocks:
+            tables.probe[0] = program[layout.DENSE]
+        self._provide(program, self._needs())
+        held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        if self._held and held is not None:
+            held_table, held_ints = held.table.copy(), held.ints.copy()
+            held_table[-1, 0] = block_address(sliding_field)
+        scratch = np.full(tables.scratch.size, 0.0)
+        scratch[tables.program[layout.WINDOW]] = np.nan
+        places = tables.places
+        places[layout.MOST] = 1
+        self._fixed = {
+            "table": system.table,
+            "ints": system.ints,
+            "watched": tables.watched,
+            "program": program,
+            "numbers": tables.numbers,
+            "coefficients": tables.coefficients,
+            "settings": method.settings,
+            "slots": tables.slots,
+            "work": np.zeros(tables.work),
+            "scratch": scratch,
+            "held_table": held_table,
+            "held_ints": held_ints,
+            "probe": tables.probe,
+            "places": places,
+            "reach": tables.reach,
+            "choice": np.zeros(recording.CHOICE_HEADER, dtype=np.int64),
+            "rows": np.zeros(recording.ROWS_HEADER),
+            "log": np.zeros(tables.log_length),
+        }
+        if isinstance(integrator, CompiledIntegrator) and self.method is None:
+            self._fixed["work"][: integrator._work.size] = integrator._work
+            integrator._work = self._fixed["work"]
+        self.arrays: Any = None
+        self.places: Any = places
+
+    def _needs(self) -> set[str]:
+        """What this run has, in the words of `arrays.part`."""
+        tables = self.tables
+        corrections = tables.slots[NORMALIZE] != tables.slots[END]
+        there = {
+            "handlers": bool(tables.handlers or tables.agenda_of.signals),
+            "schedule": bool(tables.agenda_of.scheduled),
+            "witnesses": bool(tables.witnesses),
+            "holds": bool(tables.program[layout.CANDIDATES_WIDTH]),
+            "memories": bool(self.system.has_updates or self.system.rings),
+            "constraints": bool(corrections),
+        }
+        return {name for name, needed in there.items() if needed}
+
+    @staticmethod
+    def _provide(program: Any, needs: set[str]) -> None:
+        """Compile the parts that are needed, and write their addresses into the program."""
+        for place, function in OPTIONAL.items():
+            if function.__dict__["__needed_for__"] in needs:
+                program[place] = part_address(function)
+
+    def _python_address(self, function: Any, signature: str) -> int:
+        address = python_address(function, signature)
+        weakref.finalize(self, release_address, address)
+        return address
+
+    # arrays
+
+    def bind(self, state: State) -> None:
+        """Work on a State from here on.
+
+        Raises
+        ------
+        StateError
+            It was saved with another integrator or other options.
+        """
+        tables, mine = self.tables, state._arrays
+        started = bool(mine["agenda"][layout.INITIALIZED])
+        for name, size in (
+            ("memory", tables.memory),
+            ("agenda", tables.agenda.size),
+            ("clock", tables.clock.size),
+            ("c", self.system.new_cache().size + self._held),
+        ):
+            array = mine[name]
+            if array.size == size or (name == "c" and array.size > size):
+                continue
+            if started and name != "c":
+                raise StateError(
+                    f"this State was initialized with another integrator or other options: its section {name} "
+                    f"has {array.size} numbers, needs {size}; call initialize() after replacing it"
+                )
+            grown = np.zeros(size, dtype=array.dtype)
+            kept = min(size, array.size)
+            grown[:kept] = array[:kept]
+            mine[name] = grown
+        self._state = state
+        self._gather()
+        self.places[layout.STAGE] = layout.RESTORED if state.stage < Stage.ACCELERATION else layout.NOTHING
+        self.places[layout.TOUCHED] = 0
+        self._fixed["scratch"][tables.program[layout.WINDOW]] = np.nan
+
+    def _gather(self) -> None:
+        assert self._state is not None
+        made = {**self._fixed, **self._state._arrays}
+        self.arrays = Arrays(**{name: made[name] for name in Arrays._fields})
+        if isinstance(self.integrator, CompiledIntegrator):
+            self.integrator._attach(self.system, self._state)
+
+    def record(self, choice: Any, rows: Any, mode: int) -> None:
+        """Record these values from here on; see `recording`."""
+        self._fixed["choice"], self._fixed["rows"] = choice, rows
+        self._provide(self._fixed["program"], {"rows"})
+        self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
+        if self._state is not None:
+            self._gather()
+
+    # calls
+
+    def call(self, name: str, t: float = 0.0) -> int:
+        """Call an entry point; histories grow as they need. The answer is one of `codes`."""
+        state = self._state
+        assert state is not None
+        own = state._arrays
+        arrays = self.arrays
+        if (
+            own["h"] is not arrays.h
+            or own["c"] is not arrays.c
+            or own["y"] is not arrays.y
+            or own["memory"] is not arrays.memory
+        ):
+            self.bind(state)
+        self.stage_in(state)
+        self._fixed["numbers"][layout.ACCURACY] = np.nan if state.accuracy is None else state.accuracy
+        function, address = compile_function(enter, ENTER_SIGNATURE), part_address(CALLED[name])
+        while True:
+            if is_plain():
+                with np.errstate(all="ignore"):
+                    code = int(function(address, *self.arrays, t))
+            else:
+                code = function(address, *self.arrays, t)
+            if code != GROW:
+                break
+            longer = np.zeros(int(self.places[layout.NEEDED]))
+            longer[: own["h"].size] = own["h"]
+            own["h"] = longer
+            self._gather()
+        self.stage_out(state)
+        return int(code)
+
+    def stage_in(self, state: State) -> None:
+        """How far the State is realized, for the functions of the Step."""
+        stage, places = state.stage, self.places
+        known = places[layout.STAGE]
+        if STAGES[int(known)] is stage:
+            return
+        places[layout.TOUCHED] = 0
+        if stage >= Stage.REPORT:
+            places[layout.STAGE] = layout.REPORT
+        elif stage >= Stage.ACCELERATION:
+            places[layout.STAGE] = layout.MOTION
+        else:
+            places[layout.STAGE] = layout.INSTANCE if stage >= Stage.INSTANCE else layout.NOTHING
+
+    def stage_out(self, state: State) -> None:
+        """How far the Step has left the State realized."""
+        state.versions[COMPUTED] = [version + 1 for version in state.versions[COMPUTED]]
+        state.stage = STAGES[int(self.places[layout.STAGE])]
+        state._invalidated_by = "a step"

@@ -1,0 +1,90 @@
+"""The entry points: functions of all arrays (`arrays.ARRAYS`) and a time, as Python and a shell in C call them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from cosim.compiled.walker import plain_blocks
+from cosim.step.accuracy import set_accuracy
+from cosim.step.agenda import follow_parameters
+from cosim.step.arrays import ARRAYS, Arrays, part
+from cosim.step.exchange import complete_step, handle_events
+from cosim.step.recording import has_pending_updates, record_now
+from cosim.step.restored import check_state
+from cosim.step.run import advance, advance_once, evaluate, finish, initialize
+
+
+@part("Af>i")
+def finish_run(a: Arrays, t: float) -> int:
+    """Termination; `t` is not looked at."""
+    return finish(a)
+
+
+def check(a: Arrays, t: float) -> int:
+    """Whether a state that was put back can be one of this program; `t` is not looked at."""
+    return check_state(a)
+
+
+@part("Af>i")
+def record(a: Arrays, t: float) -> int:
+    """Record the present state; `t` is not looked at."""
+    return record_now(a)
+
+
+@part("Af>i")
+def pending(a: Arrays, t: float) -> int:
+    """Whether the next step begins with an update that is not one of every step; `t` is not looked at."""
+    follow_parameters(a)
+    return 1 if has_pending_updates(a) else 0
+
+
+def _entry_point(name: str, function: Callable[..., int], address: str = "") -> types.FunctionType:
+    """A function that takes the arrays one by one; written out, since nothing else can be compiled."""
+    names = ", ".join(array for array, _, _ in ARRAYS)
+    source = f"def {name}({names}, t):\n    return function(Arrays({names}), t)\n"
+    if address:
+        source = f"def {name}({address}, {names}, t):\n    return function({address}, (Arrays({names}), t))\n"
+    namespace: dict[str, Any] = {"Arrays": Arrays, "function": function, "__name__": __name__}
+    exec(compile(source, f"<entry point {name}>", "exec"), namespace)  # noqa: S102
+    made: types.FunctionType = namespace[name]
+    return made
+
+
+ENTRIES = {
+    name: _entry_point(name, function)
+    for name, function in {
+        "initialize": initialize,
+        "advance": advance,
+        "step": advance_once,
+        "evaluate": evaluate,
+        "completed": complete_step,
+        "event": handle_events,
+        "check": check,
+        "finish": finish_run,
+        "accuracy": set_accuracy,
+    }.items()
+}
+"""What a shell in C calls, by name; the answer of each is one of `codes`."""
+
+CALLED = {
+    "initialize": initialize,
+    "advance": advance,
+    "step": advance_once,
+    "evaluate": evaluate,
+    "finish": finish_run,
+    "record": record,
+    "pending": pending,
+}
+"""What Python calls, through `enter`: parts of the Step, by name."""
+
+
+def call_part(address, arguments):
+    """Call the part of the Step at that address; its code."""
+    return plain_blocks[address](*arguments)
+
+
+call_part.__dict__["__indirect__"] = "Af>i"
+enter = _entry_point("enter", call_part, "address")
+"""Calls the part whose address is its first argument, with all arrays and a time."""

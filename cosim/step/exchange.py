@@ -1,0 +1,170 @@
+"""Model Exchange: somebody else integrates; here are completed steps and events."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.step.agenda import check_timers, follow_parameters, next_time, row_of
+from cosim.step.arrays import part
+from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
+from cosim.step.copies import different
+from cosim.step.histories import arrived_break, make_room, remember
+from cosim.step.holds import held_at, held_count
+from cosim.step.layout import (
+    ARRIVED_Y,
+    BEFORE,
+    CAUSE,
+    CHANGED,
+    COMPLETED,
+    CROSSED,
+    ENTRIES,
+    FINISHED,
+    IN_STEPS,
+    INSTANCE,
+    JUMPED,
+    MOTION,
+    SCHEDULE,
+    SEVERITY,
+    STATES_CHANGED,
+    TIME,
+    TIME_ADVANCED,
+    VALUE,
+    WITNESS,
+    WITNESSES,
+)
+from cosim.step.realize import realize
+from cosim.step.run import (
+    BOTH_KINDS,
+    begin_answers,
+    end_step,
+    note_jump,
+    note_next_event,
+    start_step,
+)
+from cosim.step.touched import lower_stage
+from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
+from cosim.step.watched import memory_of, value
+from cosim.step.witnesses import begin_watch, fire, has_crossed, level, note
+from cosim.system.history_buffer import AFTER_ARRIVAL
+from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
+
+
+def arrive(a, t):
+    """Be at `t` with the states that were set; 0 or a code."""
+    if t != a.clock[TIME]:
+        a.clock[TIME] = t
+        lower_stage(a, INSTANCE)
+    return realize(a, MOTION)
+
+
+def up_to_rounding(a, t):
+    """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`.
+
+    Hosts compute their own times, and their solvers refuse steps of the last few bits.
+    """
+    limit = t + 1e-14 * max(1.0, abs(t))
+    latest = t
+    for entry in range(a.program[ENTRIES]):
+        if a.program[row_of(a, entry) + SCHEDULE] != 0:
+            time = next_time(a, entry)
+            if latest < time <= limit:
+                latest = time
+    return latest
+
+
+def find_crossed(a):
+    """Which witnesses have crossed since the last completed step, into CROSSED; whether there is one."""
+    begin_watch(a)
+    found = False
+    for i in range(a.program[WITNESSES]):
+        before = a.clock[memory_of(a, i) + VALUE]
+        a.scratch[a.program[BEFORE] + i] = before
+        crossed = has_crossed(a, i, before - level(a, i), value(a, i) - level(a, i))
+        a.places[a.program[CROSSED] + i] = 1 if crossed else 0
+        found = found or crossed
+    return found
+
+
+def has_every_step(a):
+    """Whether there are handlers of every step."""
+    found = False
+    for entry in range(a.program[ENTRIES]):
+        found = found or a.program[row_of(a, entry) + CAUSE] == TIME_CAUSE
+    return found
+
+
+def complete_step(a, t):
+    """A step of whoever integrates has been completed at `t`: REACHED, EVENT or another code."""
+    code = make_room(a)
+    if code == 0:
+        code = arrive(a, t)
+    if code != 0:
+        return code
+    if t > a.clock[COMPLETED]:
+        a.agenda[TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[FINISHED] = 0
+        arrived = arrived_break(a)
+        code = remember(a, BEFORE_EVENTS, math.inf)
+        if code == 0 and arrived < math.inf:
+            code = remember(a, AFTER_ARRIVAL, arrived)
+        if code != 0:
+            return code
+    a.clock[COMPLETED] = t
+    if find_crossed(a):
+        return EVENT
+    note(a)
+    return EVENT if has_every_step(a) else REACHED
+
+
+@part("Af>i")
+def handle_events(a, t):
+    """The events of `t`: REACHED, TERMINATED or another code.
+
+    Which witnesses have crossed is decided by their values at the last completed step.
+    """
+    t = up_to_rounding(a, t)
+    code = make_room(a)
+    if code == 0:
+        code = arrive(a, t)
+    if code != 0:
+        return code
+    begin_answers(a)
+    for m in range(a.y.shape[0]):
+        a.scratch[a.program[ARRIVED_Y] + m] = a.y[m]
+    if t > a.clock[COMPLETED]:
+        a.agenda[TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[FINISHED] = 0
+        a.clock[COMPLETED] = t
+        code = remember(a, BEFORE_EVENTS, math.inf)
+    a.places[CHANGED] = 0
+    if code == 0 and a.clock[JUMPED] != 0.0:
+        code = note_jump(a)
+    elif code == 0 and find_crossed(a):
+        fire(a, 0.0)
+    if code != 0:
+        return code
+    note(a)
+    if a.program[IN_STEPS] != 0:
+        code = follow_parameters(a)
+        if code == 0:
+            code = end_step(a, PUBLISH_CAUSES)
+        if code == 0:
+            code = start_step(a)
+        if code == 0 and held_count(a) > 0:
+            # rates with what holds it would be another system than the one that is described
+            a.places[WITNESS] = held_at(a, 0)
+            code = FAILED_HOLD
+    if code == 0:
+        code = follow_parameters(a)
+    if code == 0:
+        code = check_timers(a)
+    if code == 0:
+        code = note_next_event(a)
+    if code != 0:
+        return code
+    note(a)
+    moved = a.places[CHANGED] != 0
+    for m in range(a.y.shape[0]):
+        moved = moved or different(a.scratch[a.program[ARRIVED_Y] + m], a.y[m])
+    a.clock[STATES_CHANGED] = 1.0 if moved else 0.0
+    return TERMINATED if a.places[SEVERITY] >= REACHED_TERMINATION else REACHED

@@ -1,0 +1,35 @@
+"""A system as an integrator sees it while witnesses are held at their zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.system.system import System
+
+Integers = NDArray[np.int64]
+
+
+class HeldSystem:
+    """Everything of a system but its derivatives, to which the field of the held witnesses is added.
+
+    Parameters
+    ----------
+    system : System
+    table, ints : ndarray of int64
+        Those of the system, with the blocks of a derivative once more and what holds witnesses at the end.
+    """
+
+    def __init__(self, system: System, table: Integers, ints: Integers) -> None:
+        self._system, self.table, self.ints = system, table, ints
+        self.derivative_range = (len(system.table), len(table))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._system, name)
+
+    def derivative_structure(self) -> tuple[Integers, Integers]:
+        """As `System.derivative_structure`: what holds a witness may depend on every state."""
+        n = self._system.ny
+        return np.arange(0, n * n + 1, n, dtype=np.int64), np.tile(np.arange(n, dtype=np.int64), n)

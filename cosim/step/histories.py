@@ -1,0 +1,272 @@
+"""What a run remembers: auto-updates, histories, points inside a step, room for more."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.compiled.walker import call_dense, walk
+from cosim.integration.layout import START as STEP_START
+from cosim.step.arrays import part
+from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.step.codes import FAILED_HISTORY, GROW
+from cosim.step.copies import different
+from cosim.step.holds import has_held_derivatives
+from cosim.step.layout import (
+    BLOCK,
+    BREAKS,
+    CACHE,
+    DENSE,
+    END_FIRST,
+    END_LAST,
+    FIRST,
+    FOUND,
+    FOUND_AT,
+    FOUND_BEFORE,
+    IN_K,
+    INNER_C,
+    INSIDE_FIRST,
+    INSIDE_LAST,
+    INSTANCE,
+    KINKS,
+    LAST,
+    MOTION,
+    NEEDED,
+    NOTHING,
+    ON_ALL,
+    ON_REPORTS,
+    ORDER,
+    PAST,
+    PAST_AT,
+    POINTS_INSIDE,
+    PROBED_Y,
+    RINGS,
+    RINGS_AT,
+    SIDE,
+    SMOOTHNESS,
+    SMOOTHNESS_AT,
+    STAGE,
+    SWAP_WIDTH,
+    SWAPS,
+    SWAPS_AT,
+    TIME,
+)
+from cosim.step.realize import first_coefficient, last_coefficient, realize
+from cosim.system.history_buffer import (
+    AFTER_ARRIVAL,
+    BEFORE,
+    CAPACITY,
+    COUNT,
+    FULL,
+    RING,
+    START,
+    WIDTH,
+    forget_after,
+)
+from cosim.system.history_buffer import (
+    FIRST as OLDEST,
+)
+
+ROOM = 12  # entries: more than one step can bring
+
+
+def earliest(a, table):
+    """The smallest of some slots of the cache."""
+    first = math.inf
+    at = a.program[table + 1]
+    for i in range(a.program[table]):
+        first = min(first, a.c[a.program[at + i]])
+    return first
+
+
+def next_kink(a):
+    """When a component will not be smooth."""
+    return earliest(a, KINKS)
+
+
+def arrived_break(a):
+    """Order of a delayed break that has arrived; infinite when none has."""
+    return earliest(a, BREAKS)
+
+
+@part("Aff>i", needed_for="memories")
+def remember(a, side, smoothness):
+    """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
+    code = realize(a, MOTION)
+    if code != 0 or a.program[END_FIRST] == a.program[END_LAST]:
+        return code
+    code = run_updates(
+        a, a.program[END_FIRST], a.program[END_LAST], a.clock[TIME], a.y, a.c, side, smoothness,
+        float(a.program[ORDER]),
+    )  # fmt: skip
+    if code == 0 and a.program[RINGS] != 0 and a.places[STAGE] >= MOTION:
+        code = look_again(a)
+    return realize(a, MOTION) if code == 0 else code
+
+
+@part("A>i")
+def look_again(a):
+    """Compute what is looked up in histories, to which something was appended; 0 or a code.
+
+    Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
+    """
+    if a.program[PAST] == 0 or has_held_derivatives(a):
+        a.places[STAGE] = min(a.places[STAGE], INSTANCE)
+        return 0
+    at = a.program[FOUND_AT]
+    before = a.program[FOUND_BEFORE]
+    for i in range(a.program[FOUND]):
+        a.scratch[before + i] = a.c[a.program[at + i]]
+    for i in range(a.program[PAST]):
+        row = a.program[a.program[PAST_AT] + i]
+        status = walk(a.table, a.ints, row, row + 1, a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+        if status != 0:
+            a.places[BLOCK] = status - 1
+            return CODE_BLOCK
+    stage = MOTION
+    for i in range(a.program[FOUND]):
+        one = a.scratch[before + i]
+        other = a.c[a.program[at + i]]
+        if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
+            stage = INSTANCE
+    a.places[STAGE] = min(a.places[STAGE], stage)
+    return 0
+
+
+@part("AiifFFfff>i")
+def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
+    """As `System.run_auto_updates`, on any cache; 0 or a code."""
+    c[a.program[SIDE]] = side
+    at = a.program[SMOOTHNESS_AT]
+    for i in range(a.program[SMOOTHNESS]):
+        order = smoothness
+        if side == AFTER_ARRIVAL and a.program[at + 2 * i + 1] == 0:
+            order = smoothness + 1.0
+        c[a.program[at + 2 * i]] = order if order <= tracked else math.inf
+    at = a.program[SWAPS_AT]
+    for i in range(a.program[SWAPS]):
+        row = at + SWAP_WIDTH * i
+        place = a.program[row + 2]
+        c[a.program[row]] = float(a.k[place]) if a.program[row + 1] == IN_K else a.d[place]
+    status = walk(a.table, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
+    if status != 0:
+        a.places[BLOCK] = status - 1
+        return CODE_BLOCK
+    stage = a.places[STAGE]
+    for i in range(a.program[RINGS]):
+        if a.k[a.program[a.program[RINGS_AT] + i] + FULL] != 0:
+            return FAILED_HISTORY
+    for i in range(a.program[SWAPS]):
+        row = at + SWAP_WIDTH * i
+        place = a.program[row + 2]
+        value = c[a.program[row]]
+        changed = False
+        if a.program[row + 1] == IN_K:
+            changed = value != float(a.k[place])
+            if changed:
+                a.k[place] = int(value)
+        else:
+            changed = value != a.d[place]
+            if changed:
+                a.d[place] = value
+        if changed:
+            depends = a.program[row + 3]
+            valid = MOTION if depends == ON_REPORTS else NOTHING if depends == ON_ALL else INSTANCE
+            stage = min(stage, valid)
+    a.places[STAGE] = stage
+    return 0
+
+
+@part("A>i", needed_for="memories")
+def remember_step(a):
+    """Append to histories what the step has brought; 0 or a code."""
+    code = realize(a, MOTION)
+    if code != 0:
+        return code
+    arrived = arrived_break(a)
+    code = remember_inside(a)
+    if code == 0:
+        code = remember(a, BEFORE, math.inf)
+    if code == 0 and arrived < math.inf:
+        code = remember(a, AFTER_ARRIVAL, arrived)
+    return code
+
+
+@part("A>i")
+def remember_inside(a):
+    """Append the points inside the last step, all of which are computed before the first is remembered."""
+    first = a.program[INSIDE_FIRST]
+    last = a.program[INSIDE_LAST]
+    start = a.work[STEP_START]
+    now = a.clock[TIME]
+    if first == last or not start < now:
+        return 0
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[POINTS_INSIDE]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    caches = a.scratch[a.program[INNER_C] : a.program[INNER_C] + count * size]
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    for i in range(count):
+        c = caches[i * size : i * size + size]
+        time = start + (now - start) * (i + 1) / (count + 1)
+        for m in range(a.program[CACHE]):
+            c[m] = a.c[m]
+        call_dense(a.program[DENSE], (time, coefficients, a.work, y, y))
+        status = walk(a.table, a.ints, a.program[FIRST], a.program[LAST], time, y, a.p, a.d, a.k, a.h, c)
+        if status != 0:
+            a.places[BLOCK] = status - 1
+            return CODE_BLOCK
+    for i in range(a.program[RINGS]):
+        ring = a.program[a.program[RINGS_AT] + i]
+        forget_after(a.h, a.k[ring : ring + RING], start)
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    for i in range(count):
+        c = caches[i * size : i * size + size]
+        time = start + (now - start) * (i + 1) / (count + 1)
+        stage = a.places[STAGE]
+        code = run_updates(a, first, last, time, y, c, -1.0, math.inf, math.inf)
+        a.places[STAGE] = stage
+        if code != 0:
+            return code
+    return 0
+
+
+@part("A>i", needed_for="memories")
+def make_room(a):
+    """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
+    wanted = 0
+    used = 0
+    for i in range(a.program[RINGS]):
+        ring = a.program[a.program[RINGS_AT] + i]
+        used = max(used, a.k[ring + START] + WIDTH * a.k[ring + CAPACITY])
+        if a.k[ring + CAPACITY] - a.k[ring + COUNT] < ROOM:
+            wanted += WIDTH * a.k[ring + CAPACITY]
+    if wanted == 0:
+        return 0
+    if a.h.shape[0] < used + wanted:
+        a.places[NEEDED] = used + wanted
+        return GROW
+    for i in range(a.program[RINGS]):
+        ring = a.program[a.program[RINGS_AT] + i]
+        if a.k[ring + CAPACITY] - a.k[ring + COUNT] < ROOM:
+            used = double(a, ring, used)
+    return 0
+
+
+def double(a, ring, used):
+    """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
+    capacity = a.k[ring + CAPACITY]
+    stop = a.k[ring + START] + WIDTH * capacity
+    added = WIDTH * capacity
+    for m in range(used - 1, stop - 1, -1):
+        a.h[m + added] = a.h[m]
+    for i in range(a.program[RINGS]):
+        other = a.program[a.program[RINGS_AT] + i]
+        if other != ring and a.k[other + START] >= stop:
+            a.k[other + START] += added
+    # what had gone round to the front now follows the rest
+    round_it = max(0, a.k[ring + OLDEST] + a.k[ring + COUNT] - capacity)
+    for m in range(WIDTH * round_it):
+        a.h[stop + m] = a.h[a.k[ring + START] + m]
+    a.k[ring + CAPACITY] = 2 * capacity
+    return used + added

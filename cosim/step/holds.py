@@ -1,0 +1,487 @@
+"""Witnesses that are held at their zero because their events do not end.
+
+What is held lies in `clock`: how many, whether the memory of the method is that of a system with held
+witnesses, whether the derivatives are, which are held (in the order in which it began), then for each witness
+a row: the kind of its hold, the side that it came from (1 from above, -1 from below), how many numbers follow,
+and these. Where its handlers have pushed the state they are the direction, as many numbers as there are states;
+where they have switched variables, for each of these its array (0 d, 1 k, 2 p), its offset, its present value and
+the other one. While something is held the integrator walks a second list of the blocks of a derivative, with
+`sliding_field` at its end. The row of that block in `ints` and the numbers behind the cache in `c` are written
+from here before each step.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.cause import EventCause
+from cosim.compiled.walker import walk
+from cosim.step.agenda import row_of
+from cosim.step.arrays import Arrays, part
+from cosim.step.calls import call_rates
+from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.step.codes import FAILED_LOOSE
+from cosim.step.crossing import HEADER
+from cosim.step.event_log import HELD as FOUND_HELD
+from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
+from cosim.step.layout import (
+    ALL,
+    BLOCK,
+    BOTH,
+    CACHE,
+    CANDIDATES,
+    CANDIDATES_WIDTH,
+    CAUSE,
+    DOES,
+    ENTRIES,
+    EXPECTED,
+    FALLING,
+    FIRED,
+    FIRED_BY,
+    FIRST,
+    FIRST_ENTRY,
+    FLAG,
+    GUARD,
+    HELD_FIRST,
+    HELD_LAST,
+    HELD_ROW,
+    HOLDS,
+    HOLDS_WIDTH,
+    IN_D,
+    IN_K,
+    IN_Y,
+    LAST,
+    LEVEL,
+    LOW,
+    NOW,
+    OFFSET,
+    PRIVATE,
+    PROBED_C,
+    PROBED_Y,
+    PUBLISH,
+    RATE,
+    RATES,
+    RATES_NOW,
+    REPEATS,
+    RINGS,
+    RINGS_AT,
+    RISING,
+    STARTING,
+    STARTING_K,
+    SWITCHABLE,
+    TARGET,
+    TIME,
+    TWIN_C,
+    VALUE,
+    WITNESS,
+    WITNESSES,
+)
+from cosim.step.sliding_field import (
+    HELD,
+    PUSHED,
+    PUSHES,
+    SWITCH_AT,
+    SWITCHED,
+    WITNESS_AT,
+)
+from cosim.step.watched import LEAVING, MOST_REPEATS, RATE_SPACING, direction_of, look, memory_of, value
+from cosim.system.history_buffer import RING
+
+COUNT, METHOD, WITH_HOLDS, ORDER = range(4)  # of what is held, in `clock`
+KIND, SIDE, SIZE, DATA = range(4)  # of the row of a hold
+TRIGGERED = int(EventCause.TRIGGERED)
+SWITCH_WIDTH = 4  # array, offset, present value, the other one
+
+
+def can_hold(a):
+    """Whether witnesses may be held at all."""
+    return a.program[HELD_LAST] > 0
+
+
+def held_count(a):
+    """How many witnesses are held."""
+    return int(a.clock[a.program[HOLDS]]) if a.program[HELD_LAST] > 0 else 0
+
+
+def held_at(a, j):
+    """Which witness is the `j`-th one that is held."""
+    return int(a.clock[a.program[HOLDS] + ORDER + j])
+
+
+def hold_row(a, i):
+    """Where in `clock` the row of a witness starts."""
+    return a.program[HOLDS] + ORDER + a.program[WITNESSES] + a.program[HOLDS_WIDTH] * i
+
+
+def forget_holds(a):
+    """At the beginning of a run nothing is held."""
+    for m in range(ORDER if can_hold(a) else 0):
+        a.clock[a.program[HOLDS] + m] = 0.0
+
+
+def uses_held_method(a):
+    """Whether the memory of the method is that of a system with held witnesses."""
+    return a.program[HELD_LAST] > 0 and a.clock[a.program[HOLDS] + METHOD] != 0.0
+
+
+def note_derivatives(a, held):
+    """The derivatives were computed with (1) or without (0) what holds witnesses."""
+    if a.program[HELD_LAST] > 0:
+        a.clock[a.program[HOLDS] + WITH_HOLDS] = float(held)
+
+
+def has_held_derivatives(a):
+    """Whether they were."""
+    return a.program[HELD_LAST] > 0 and a.clock[a.program[HOLDS] + WITH_HOLDS] != 0.0
+
+
+def is_held(a, i):
+    """Whether a witness is held."""
+    found = False
+    for j in range(held_count(a)):
+        found = found or held_at(a, j) == i
+    return found
+
+
+def leave_out_held(a):
+    """Look for crossings of all witnesses but those that are held."""
+    for i in range(a.program[WITNESSES]):
+        a.probe[HEADER + 3 * i + 2] = direction_of(a, i)
+    for j in range(held_count(a)):
+        a.probe[HEADER + 3 * held_at(a, j) + 2] = 0
+
+
+@part("A>v")
+def set_up(a):
+    """Write the row of `sliding_field` and the numbers that it works with."""
+    held = held_count(a)
+    n = a.y.shape[0]
+    row = a.program[HELD_ROW]
+    numbers = a.program[CACHE]
+    places = a.held_ints[row + WITNESS_AT]
+    switches = a.held_ints[row + SWITCH_AT]
+    pushes = held
+    # behind the vectors, matrices and the cache of `sliding_field`
+    values = held + 2 * held * n + held * held + 2 * held + 4 * n + a.program[CACHE]
+    pushed = 0
+    for j in range(held):
+        i = held_at(a, j)
+        at = hold_row(a, i)
+        kind = int(a.clock[at + KIND])
+        a.held_ints[places + 3 * j] = a.probe[HEADER + 3 * i]
+        a.held_ints[places + 3 * j + 1] = a.probe[HEADER + 3 * i + 1]
+        a.held_ints[places + 3 * j + 2] = kind
+        if kind == PUSHED:
+            pushed += 1
+            for m in range(n):
+                a.c[numbers + pushes + j * n + m] = a.clock[at + DATA + m]
+            continue
+        for m in range(n):
+            a.c[numbers + pushes + j * n + m] = 0.0
+        count = int(a.clock[at + SIZE]) // SWITCH_WIDTH
+        a.held_ints[switches] = count
+        for s in range(count):
+            data = at + DATA + SWITCH_WIDTH * s
+            a.held_ints[switches + 1 + 3 * s] = int(a.clock[data])
+            a.held_ints[switches + 2 + 3 * s] = int(a.clock[data + 1])
+            a.held_ints[switches + 3 + 3 * s] = values
+            a.c[numbers + values] = a.clock[data + 2]
+            a.c[numbers + values + 1] = a.clock[data + 3]
+            values += 2
+        switches += 1 + 3 * count
+    a.held_ints[row + HELD] = held
+    a.held_ints[row + PUSHES] = pushed
+
+
+@part("A>i", needed_for="holds")
+def realize_held(a):
+    """The derivatives with what holds witnesses, at the present state; 0 or a code."""
+    set_up(a)
+    first = a.program[HELD_FIRST]
+    last = a.program[HELD_LAST]
+    status = walk(a.held_table, a.held_ints, first, last, a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    note_derivatives(a, 1)
+    if status != 0:
+        a.places[BLOCK] = min(status - 1 - first + a.program[FIRST], a.program[LAST] - 1)
+        return CODE_BLOCK
+    return 0
+
+
+@part("A>i", needed_for="holds")
+def release(a):
+    """Let go of witnesses that nothing presses any more; 0 or a code.
+
+    One that leaves on the side for which its variables are not switched fires once more: now, or just
+    behind its zero where that is still ahead.
+    """
+    count = held_count(a)
+    if count == 0:
+        return 0
+    code = realize_held(a)
+    if code != 0:
+        return code
+    kept = 0
+    for j in range(count):
+        i = held_at(a, j)
+        at = hold_row(a, i)
+        strength = a.c[a.program[CACHE] + j]
+        is_pushed = a.clock[at + KIND] == PUSHED
+        if strength > 0.0 and (is_pushed or strength < 1.0):
+            a.clock[a.program[HOLDS] + ORDER + kept] = float(i)
+            kept += 1
+            continue
+        now = value(a, i)
+        memory = memory_of(a, i)
+        side = a.clock[at + SIDE]
+        a.clock[memory + LEVEL] = now
+        a.clock[memory + GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
+        a.clock[memory + FIRED] = -math.inf
+        a.clock[memory + REPEATS] = 0.0
+        tell(a, RELEASED, i, 0.0)
+        if not strength >= 1.0:  # nor NaN
+            continue
+        look(a, RATE_SPACING)
+        rate = a.scratch[a.program[RATES_NOW] + i]
+        if now * rate < 0.0 and direction_of(a, i) in (BOTH, RISING if rate > 0.0 else FALLING):
+            a.clock[memory + LEVEL] = 0.0
+        else:
+            a.clock[memory + REPEATS] = LEAVING
+            for entry in range(a.program[ENTRIES]):
+                row = row_of(a, entry)
+                if a.program[row + CAUSE] == TRIGGERED and a.program[row + FLAG] == i:
+                    a.agenda[FIRST_ENTRY + entry] = 1
+    if kept == count:
+        return 0
+    a.clock[a.program[HOLDS]] = float(kept)
+    # the derivatives that are left in the cache are those with the holds
+    note_derivatives(a, 0)
+    first = a.program[FIRST]
+    status = walk(a.table, a.ints, first, a.program[LAST], a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    if status != 0:
+        a.places[BLOCK] = status - 1
+        return CODE_BLOCK
+    return 0
+
+
+def let_go(a, i, why):
+    """What is remembered of a witness that is not held any more because a variable was written."""
+    tell(a, why, i, 0.0)
+    at = memory_of(a, i)
+    now = value(a, i)
+    side = a.clock[hold_row(a, i) + SIDE]
+    guard = side if now * side <= 0.0 else 0.0
+    a.clock[at + LEVEL] = now * abs(guard)
+    a.clock[at + GUARD] = guard
+    a.clock[at + FIRED] = -math.inf
+    a.clock[at + REPEATS] = 0.0
+
+
+def is_switched_over(a, i):
+    """Whether somebody has given other values to the variables that a held witness switches."""
+    at = hold_row(a, i)
+    found = False
+    if a.clock[at + KIND] == SWITCHED:
+        for s in range(int(a.clock[at + SIZE]) // SWITCH_WIDTH):
+            data = at + DATA + SWITCH_WIDTH * s
+            array = int(a.clock[data])
+            offset = int(a.clock[data + 1])
+            present = a.p[offset] if array == 2 else float(a.k[offset]) if array == 1 else a.d[offset]
+            found = found or present != a.clock[data + 2]
+    return found
+
+
+@part("A>i")
+def values_before(a):
+    """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[WITNESSES]
+    at = a.program[STARTING]
+    y = a.scratch[at : at + n]
+    at += n
+    p = a.scratch[at : at + a.p.shape[0]]
+    at += a.p.shape[0]
+    d = a.scratch[at : at + a.d.shape[0]]
+    for i in range(a.program[RINGS]):
+        ring = a.program[a.program[RINGS_AT] + i]
+        for m in range(RING):  # what histories hold has grown since
+            a.places[a.program[STARTING_K] + ring + m] = a.k[ring + m]
+    k = a.places[a.program[STARTING_K] : a.program[STARTING_K] + a.k.shape[0]]
+    twin = a.scratch[a.program[TWIN_C] : a.program[TWIN_C] + size]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    moved = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    out = a.scratch[a.program[NOW] : a.program[NOW] + count]
+    t = a.clock[TIME]
+    for m in range(a.program[CACHE]):
+        twin[m] = a.c[m]
+    status = walk(a.table, a.ints, a.program[ALL], a.program[LAST], t, y, p, d, k, a.h, twin)
+    if status != 0:
+        a.places[BLOCK] = status - 1
+        return CODE_BLOCK
+    for m in range(a.program[CACHE]):
+        c[m] = twin[m]
+    for i in range(count):
+        a.scratch[a.program[LOW] + i] = twin[a.probe[HEADER + 3 * i]]
+    state = (y, p, d, k, a.h, twin)
+    status = call_rates(
+        a.program[RATES], (a.watched, a.ints, t) + state + (a.probe, moved, c, RATE_SPACING, out)
+    )
+    for i in range(count if status != 0 else 0):
+        out[i] = math.nan
+    return 0
+
+
+@part("A>i", needed_for="holds")
+def drop(a):
+    """Let go of witnesses where handlers have changed what holds them; STARTING has the state before."""
+    count = held_count(a)
+    if count == 0:
+        return 0
+    moved = False
+    for m in range(a.y.shape[0]):
+        moved = moved or a.scratch[a.program[STARTING] + m] != a.y[m]
+    if moved:
+        code = values_before(a)
+        if code != 0:
+            return code
+        look(a, RATE_SPACING)
+    kept = 0
+    for j in range(count):
+        i = held_at(a, j)
+        stays = not is_switched_over(a, i)
+        if moved:
+            stays = stays and a.scratch[a.program[LOW] + i] == value(a, i)
+            stays = stays and a.scratch[a.program[NOW] + i] == a.scratch[a.program[RATES_NOW] + i]
+        if stays:
+            a.clock[a.program[HOLDS] + ORDER + kept] = float(i)
+            kept += 1
+        else:
+            let_go(a, i, RELEASED_BY_HANDLER)
+    a.clock[a.program[HOLDS]] = float(kept)
+    return 0
+
+
+@part("A>v", needed_for="holds")
+def drop_moved(a):
+    """Let go of held witnesses that somebody has moved, or set in motion, since the last step."""
+    count = held_count(a)
+    if count == 0:
+        return
+    look(a, RATE_SPACING)
+    kept = 0
+    for j in range(count):
+        i = held_at(a, j)
+        at = memory_of(a, i)
+        gone = value(a, i) != a.clock[at + VALUE]
+        if a.clock[hold_row(a, i) + KIND] == PUSHED:
+            gone = gone or a.scratch[a.program[RATES_NOW] + i] != a.clock[at + RATE]
+        if gone:
+            let_go(a, i, RELEASED_BY_WRITE)
+        else:
+            a.clock[a.program[HOLDS] + ORDER + kept] = float(i)
+            kept += 1
+    a.clock[a.program[HOLDS]] = float(kept)
+
+
+@part("A>v", needed_for="holds")
+def note_held(a):
+    """At the end of a step: how fast the held witnesses change."""
+    count = held_count(a)
+    if count > 0:
+        look(a, RATE_SPACING)
+    for j in range(count):
+        i = held_at(a, j)
+        a.clock[memory_of(a, i) + RATE] = a.scratch[a.program[RATES_NOW] + i]
+
+
+# What handlers of a witness whose events do not end have done, for a hold
+
+
+def candidate(a, i):
+    """Where in `scratch` it is gathered: a push, how many variables were switched, and these."""
+    return a.program[CANDIDATES] + a.program[CANDIDATES_WIDTH] * i
+
+
+def is_endless(a, i):
+    """Whether this event is the one at which a witness is to be held."""
+    return a.clock[memory_of(a, i) + REPEATS] == MOST_REPEATS
+
+
+@part("A>v", needed_for="holds")
+def begin_candidates(a):
+    """Handlers are about to run; FIRED_BY says of which witnesses."""
+    for i in range(a.program[WITNESSES]):
+        if a.places[a.program[FIRED_BY] + i] != 0 and is_endless(a, i):
+            for m in range(a.y.shape[0] + 1):
+                a.scratch[candidate(a, i) + m] = 0.0
+
+
+def gathers(a: Arrays, row: int) -> bool:
+    """Whether what a handler writes says how its witness can be held."""
+    if a.program[CANDIDATES_WIDTH] == 0 or a.program[row + CAUSE] != TRIGGERED or a.program[row + PRIVATE] != 0:
+        return False
+    i = a.program[row + FLAG]
+    return i >= 0 and a.program[row + DOES] != PUBLISH and is_endless(a, i)
+
+
+@part("Aiiiff>v")
+def note_result(a: Arrays, row: int, cell: int, m: int, before: float, after: float) -> None:
+    """A handler of a witness whose events do not end has written a number."""
+    at = candidate(a, a.program[row + FLAG])
+    n = a.y.shape[0]
+    array = a.program[cell + TARGET]
+    offset = a.program[cell + OFFSET] + m
+    if array == IN_Y:
+        a.scratch[at + offset] += after - before
+    elif a.program[cell + SWITCHABLE] != 0 and before != after:
+        count = int(a.scratch[at + n])
+        data = at + n + 1 + SWITCH_WIDTH * count
+        a.scratch[data] = float(0 if array == IN_D else 1 if array == IN_K else 2)
+        a.scratch[data + 1] = float(offset)
+        a.scratch[data + 2] = after
+        a.scratch[data + 3] = before
+        a.scratch[at + n] = float(count + 1)
+
+
+def pushes_it(a: Arrays, i: int) -> float:
+    """The largest change of a state by the handlers of a witness; 0 where they have changed none."""
+    largest = 0.0
+    for m in range(a.y.shape[0]):
+        largest = max(largest, abs(a.scratch[candidate(a, i) + m]))
+    return largest
+
+
+@part("Aiff>i", needed_for="holds")
+def hold(a, i, side, sign):
+    """Hold a witness by what its handlers have done; 0 or a code."""
+    n = a.y.shape[0]
+    at = candidate(a, i)
+    row = hold_row(a, i)
+    largest = pushes_it(a, i)
+    count = int(a.scratch[at + n])
+    if largest > 0.0:
+        a.clock[row + KIND] = float(PUSHED)
+        a.clock[row + SIZE] = float(n)
+        for m in range(n):
+            a.clock[row + DATA + m] = sign * a.scratch[at + m] / largest
+    elif count > 0:
+        a.clock[row + KIND] = float(SWITCHED)
+        a.clock[row + SIZE] = float(SWITCH_WIDTH * count)
+        for m in range(SWITCH_WIDTH * count):
+            a.clock[row + DATA + m] = a.scratch[at + n + 1 + m]
+    else:
+        a.places[WITNESS] = i
+        return FAILED_LOOSE
+    a.clock[row + SIDE] = side
+    held = held_count(a)
+    a.clock[a.program[HOLDS] + ORDER + held] = float(i)
+    a.clock[a.program[HOLDS]] = float(held + 1)
+    memory = memory_of(a, i)
+    a.clock[memory + LEVEL] = 0.0
+    a.clock[memory + GUARD] = 0.0
+    a.clock[memory + FIRED] = -math.inf
+    a.clock[memory + REPEATS] = 0.0
+    for j in range(a.program[WITNESSES]):
+        a.clock[memory_of(a, j) + EXPECTED] = math.inf
+    tell(a, FOUND_HELD, i, 0.0)
+    return 0

@@ -1,0 +1,114 @@
+"""Where things lie in the arrays of a run: every index into them has a name here.
+
+============ ==========================================================================
+``program``  a header (the names below), then tables; a table is named by two places in the header: how
+             many rows, and where they start
+``numbers``  0 accuracy of the State (NaN: none), then the times of lists of scheduled events
+``clock``    the header below; then three numbers for each handler (time that its timer was served last,
+             period and offset that its grid has); then the memory of the witnesses; then what of them is
+             held (see `holds`)
+``agenda``   the header below; then for each handler the index of its next time, or whether it is pending
+``places``   the header below, then working space
+``scratch``  working space
+``reach``    which rows of the schedule follow which variables, see `touched`
+``choice``   what is recorded, see `recording`
+``rows``     a header, then recorded rows, see `recording`
+``log``      records of events and findings, see `event_log`
+============ ==========================================================================
+
+Python's constants, the sections of a saved State and the header of the C shell are all made from this file
+and from `cosim.step.arrays`.
+"""
+
+from __future__ import annotations
+
+# program: the header
+(
+    FIRST, LAST, ALL, REPORTS, NQ, NU,
+    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES, FORECAST, HANDLER, DRAIN,
+    END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
+    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, STAGES_D, STAGES_D_AT, STAGES_K, STAGES_K_AT,
+    SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
+    WITNESSES, WITNESSES_AT, WITNESS_MEMORY, WATCHED, WATCHED_AT, POLICY, NOTICES, NOTICES_AT,
+    TUNE, RELATIVE, RELATIVE_AT, ABSOLUTE, ABSOLUTE_AT,
+    CACHE, COEFFICIENTS, HELD_COEFFICIENTS, SLOTS, HELD_SLOTS, MEMORY, HELD_MEMORY,
+    HELD_FIRST, HELD_LAST, HELD_ROW, HOLDS, HOLDS_WIDTH,
+    SPARE, ARRIVED_Y, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, WRITTEN, WRITTEN_K, STARTING, STARTING_K,
+    FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE,
+    PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, FORESEEN, BEFORE,
+    LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, TOLD, MARKS, STACK,
+    PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
+    HEADER,
+) = range(118)  # fmt: skip
+HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
+# Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
+OPTIONAL_PARTS = (
+    "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
+    "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
+    "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
+    "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
+    "remember", "remember_step", "make_room", "meet", "record_now", "record_step",
+)  # fmt: skip
+
+# program: the row of a handler
+(
+    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_IN, PERIOD_AT, OFFSET_IN, OFFSET_AT, FOLLOWS,
+    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE,
+    ENTRY_WIDTH,
+) = range(18)  # fmt: skip
+UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
+PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
+IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
+# What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy of
+# the variables), which array, where in it, how many, whether a hold may switch it.
+RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
+WITNESS_WIDTH = 2  # direction, whether it is a condition
+SWAP_WIDTH = 4  # where in the cache, which array, where in it, what depends on it
+ON_MOTION, ON_ALL, ON_REPORTS = range(3)
+FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
+
+# numbers
+ACCURACY = 0
+
+# clock
+(
+    TIME,  # s
+    JUMPED,  # whether a variable was written since the last step (whoever writes says so)
+    STAMP,  # time at the end of the last step: it shows whether the time was changed since
+    NEXT_EVENT,  # the next scheduled event or kink
+    COMPLETED,  # Model Exchange: where the last step was completed
+    STATES_CHANGED,  # whether handlers have changed something in the last step or event
+    CLOCK_HEADER,
+) = range(7)
+SERVED, GRID_PERIOD, GRID_OFFSET, ENTRY_NUMBERS = range(4)
+# of the memory of a witness
+VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(9)
+
+# agenda
+INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
+
+# places
+(
+    STAGE,  # how far the cache is realized: NOTHING after a write to a parameter, RESTORED after a State was put back
+    CHANGED,  # whether updates have changed something
+    SEVERITY, SOURCE,  # the worst answer, and who gave it
+    PHASE, STATUS_NOW,  # the worst answer of this phase, the answer of the last handler
+    BLOCK, ENTRY, WITNESS, STEP_CODE, ARRAY, INDEX,  # what failed
+    NEEDED,  # length that `h` needs
+    HANDLED,  # how many handlers were called
+    FASTEST,  # the state that changes fastest
+    MOST,  # how many steps one call may take
+    SUPPRESSED,  # whether initialization leaves its events out
+    TOUCHED,  # whether all that has changed since the last evaluation is marked
+    LOWEST,  # the lowest stage that this invalidates
+    RECORDING,  # NO_ROWS, AT_EVENTS or ON_GRID
+    ROWS_USED, LOG_USED,  # numbers in these buffers
+    LOGGING,  # LOG_NOTHING, LOG_FINDINGS or LOG_ALL
+    STEPS_TAKEN, PUBLISHES, DISCRETE_UPDATES, UNRESTRICTED_UPDATES, EVENTS,  # statistics
+    EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
+    PLACES_HEADER,
+) = range(32)  # fmt: skip
+RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
+NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID = 0, 1, 2, 3  # RECORDING
+LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING

@@ -1,0 +1,109 @@
+"""Integrators whose steps are Python, called back at their place in the Step."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from cosim.compiled.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.step_code import StepCode
+from cosim.integration.layout import ACCEPTED_END, END, START
+from cosim.step import layout
+from cosim.step.held_system import HeldSystem
+
+if TYPE_CHECKING:
+    from cosim.step.compiled_step import CompiledStep
+    from cosim.system.state import State
+
+CODES = list(StepCode)
+RAISED = len(CODES)
+"""What is answered where a method has raised; the exception is kept."""
+
+
+class PythonMethod:
+    """Functions with the signatures of compiled ones that call an `Integrator` on the State that is bound.
+
+    Parameters
+    ----------
+    integrator : Integrator
+    step : CompiledStep
+        Which it works for.
+
+    Attributes
+    ----------
+    raised : BaseException or None
+        What the integrator has raised in the last call.
+    functions : list of (int, function, str)
+        As `Method.functions`.
+    """
+
+    def __init__(self, integrator: Integrator, step: CompiledStep) -> None:
+        self.integrator, self._owner = integrator, step
+        self.raised: BaseException | None = None
+        self._held: HeldSystem | None = None
+        self.functions = [
+            (layout.STEP, self._step, STEP_SIGNATURE),
+            (layout.REDO, self._redo, REDO_SIGNATURE),
+            (layout.DENSE, self._dense, DENSE_SIGNATURE),
+            (layout.BEGIN, self._begin, REDO_SIGNATURE),
+            (layout.RESTART, self._restart, REDO_SIGNATURE),
+        ]
+
+    @property
+    def _state(self) -> State:
+        state = self._owner._state
+        assert state is not None
+        return state
+
+    def _system(self, first: int) -> Any:
+        """The system, or the one with what holds witnesses; `first` block of a derivative tells."""
+        owner = self._owner
+        if first == owner.system.derivative_range[0]:
+            return owner.system
+        if self._held is None:
+            self._held = HeldSystem(owner.system, owner.arrays.held_table, owner.arrays.held_ints)
+        return self._held
+
+    def _guarded(self, work: Any, call: Any) -> int:
+        """Call the integrator; a code of a step."""
+        self.raised = None
+        try:
+            code = call()
+        except BaseException as error:
+            self.raised = error
+            return RAISED
+        work[START], work[END] = self.integrator.previous_time, self._state.time
+        work[ACCEPTED_END] = max(work[ACCEPTED_END], work[END])
+        return 0 if code is None else CODES.index(code)
+
+    def _step(self, *given: Any) -> int:
+        system, state, work, t_stop, limit = self._system(given[2]), self._state, given[14], given[16], given[17]
+        state._advance(given[4])
+
+        def take() -> StepCode:
+            code = self.integrator.step(system, state, t_stop, limit)
+            if code is StepCode.NOT_INITIALIZED:
+                self.integrator.initialize(system, state)
+                code = self.integrator.step(system, state, t_stop, limit)
+            return code
+
+        work[ACCEPTED_END] = -math.inf
+        return self._guarded(work, take)
+
+    def _redo(self, *given: Any) -> int:
+        system, state = self._system(given[2]), self._state
+        return self._guarded(given[14], lambda: self.integrator.redo(system, state, given[4]))
+
+    def _begin(self, *given: Any) -> int:
+        system, state = self._system(given[2]), self._state
+        state._advance(given[4])
+        return self._guarded(given[14], lambda: self.integrator.initialize(system, state))
+
+    def _restart(self, *given: Any) -> int:
+        system, state = self._system(given[2]), self._state
+        state._advance(given[4])
+        return self._guarded(given[14], lambda: self.integrator.restart(system, state))
+
+    def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:
+        self.integrator.interpolate(min(max(t, work[START]), work[END]), out)

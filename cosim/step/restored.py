@@ -1,0 +1,85 @@
+"""Whether a state that came from outside can be one of a program."""
+
+from __future__ import annotations
+
+from cosim.step.codes import FAILED_STATE, REACHED
+from cosim.step.holds import (
+    DATA,
+    KIND,
+    ORDER,
+    SIZE,
+    SWITCH_WIDTH,
+    can_hold,
+    held_at,
+    held_count,
+    hold_row,
+)
+from cosim.step.layout import (
+    ENTRIES,
+    FIRST_ENTRY,
+    HOLDS,
+    HOLDS_WIDTH,
+    RESTORED,
+    RINGS,
+    RINGS_AT,
+    STAGE,
+    TIME,
+    WITNESSES,
+)
+from cosim.step.sliding_field import PUSHED, SWITCHED
+from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
+
+
+def check_state(a):
+    """Refuse descriptors that point outside of the arrays: REACHED or FAILED_STATE."""
+    a.places[STAGE] = RESTORED
+    bad = a.clock[TIME] - a.clock[TIME] != 0.0
+    for entry in range(a.program[ENTRIES]):
+        bad = bad or a.agenda[FIRST_ENTRY + entry] < 0
+    size = a.h.shape[0]
+    for i in range(a.program[RINGS]):
+        ring = a.program[a.program[RINGS_AT] + i]
+        start = a.k[ring + START]
+        capacity = a.k[ring + CAPACITY]
+        count = a.k[ring + COUNT]
+        bad = bad or start < 0 or start > size or capacity < 1 or capacity > size
+        bad = bad or start + WIDTH * capacity > size
+        bad = bad or a.k[ring + FIRST] < 0 or a.k[ring + FIRST] >= capacity
+        bad = bad or count < 0 or count > capacity
+        bad = bad or a.k[ring + BEGIN] < -1 or a.k[ring + BEGIN] >= max(count, 1)
+        bad = bad or a.k[ring + END] < -1 or a.k[ring + END] >= max(count, 1)
+        for j in range(a.program[RINGS]):
+            other = a.program[a.program[RINGS_AT] + j]
+            first = a.k[other + START]
+            apart = first >= start + WIDTH * capacity or start >= first + WIDTH * a.k[other + CAPACITY]
+            bad = bad or (other != ring and not apart)
+    if can_hold(a):
+        bad = bad or not are_holds(a)
+    return FAILED_STATE if bad else REACHED
+
+
+def are_holds(a):
+    """Whether what is held are witnesses, each by numbers that fit."""
+    count = a.program[WITNESSES]
+    at = a.program[HOLDS]
+    if not 0.0 <= a.clock[at] <= count:
+        return False
+    good = True
+    for j in range(held_count(a)):
+        if not 0.0 <= a.clock[at + ORDER + j] < count:
+            return False
+        for other in range(j):
+            good = good and held_at(a, other) != held_at(a, j)
+        row = hold_row(a, held_at(a, j))
+        if a.clock[row + KIND] == PUSHED:
+            good = good and a.clock[row + SIZE] == a.y.shape[0]
+            continue
+        size = a.clock[row + SIZE]
+        if a.clock[row + KIND] != SWITCHED or not 0.0 <= size <= a.program[HOLDS_WIDTH] - DATA:
+            return False
+        for s in range(int(size) // SWITCH_WIDTH):
+            data = row + DATA + SWITCH_WIDTH * s
+            array = a.clock[data]
+            room = a.p.shape[0] if array == 2.0 else a.k.shape[0] if array == 1.0 else a.d.shape[0]
+            good = good and array in (0.0, 1.0, 2.0) and 0.0 <= a.clock[data + 1] < room
+    return good

@@ -1,0 +1,473 @@
+"""A run: its beginning, its steps, its end.
+
+One step is `one_step`: `start_step` does the updates that are due, `integrate` goes on toward the next event,
+`end_step` publishes. A page for maintainers, "How a step runs", follows an event through these functions.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.integration.layout import FIXED, LARGEST, SETTINGS_HEADER
+from cosim.step.agenda import (
+    check_timers,
+    follow_parameters,
+    next_event_time,
+    row_of,
+    schedule_periods,
+    start_agenda,
+)
+from cosim.step.arrays import part
+from cosim.step.codes import (
+    FAILED_CRAWL,
+    FAILED_HANDLER,
+    FAILED_PAST,
+    FAILED_PERIOD,
+    FAILED_STILL,
+    REACHED,
+    STEPPED,
+    TERMINATED,
+)
+from cosim.step.copies import different, keep
+from cosim.step.event_log import NOTICE, tell
+from cosim.step.histories import arrived_break, make_room, next_kink, remember, remember_step
+from cosim.step.holds import (
+    begin_candidates,
+    can_hold,
+    drop,
+    forget_holds,
+    held_count,
+    realize_held,
+    release,
+)
+from cosim.step.layout import (
+    CANDIDATES_WIDTH,
+    CAUSE,
+    CHANGED,
+    CHEAP,
+    COMPLETED,
+    DERIVATIVE,
+    ENTRIES,
+    FASTEST,
+    FINISHED,
+    FIRST_ENTRY,
+    HAS_SCHEDULE,
+    IN_STEPS,
+    INITIALIZED,
+    INSTANCE,
+    JUMPED,
+    MOST,
+    MOTION,
+    NEXT_EVENT,
+    NO_ROWS,
+    NOTHING,
+    NOTICES,
+    NOTICES_AT,
+    ORDER,
+    RECORDING,
+    REPORT,
+    SEVERITY,
+    SMOOTH,
+    SOURCE,
+    STAGE,
+    STAMP,
+    STARTING,
+    STARTING_K,
+    STATES_CHANGED,
+    STEPS_TAKEN,
+    SUPPRESSED,
+    TIME,
+    TIME_ADVANCED,
+    TOLD,
+    TOUCHED,
+    UPDATES_DONE,
+    WITNESSES,
+)
+from cosim.step.realize import (
+    assemble,
+    begin_integration,
+    realize,
+    restart_integration,
+    step,
+)
+from cosim.step.recording import record_now, record_step
+from cosim.step.touched import lower_stage
+from cosim.step.updates import (
+    FAILED_STATUS,
+    FIRST_PUBLISHES,
+    INITIALIZATION_CAUSE,
+    PUBLISH_CAUSES,
+    REACHED_TERMINATION,
+    TERMINATION_CAUSE,
+    TRIGGERED,
+    UPDATE_CAUSES,
+    publishes,
+    take_signals,
+    updates,
+)
+from cosim.step.witnesses import (
+    begin_watch,
+    cross_by_jump,
+    forget_located,
+    leave_out_pending,
+    list_pending,
+    next_expected,
+    start_witnesses,
+    trigger,
+    turned,
+)
+from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
+
+SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
+BOTH_KINDS = 3  # of updates that wait for time to advance
+LOOKED_AFTER = 100_000  # steps; then it is asked
+MOST_STEPS = 1e10  # whether it would take more than that to the end
+
+
+def note_next_event(a):
+    """When the next scheduled event or kink comes, into `clock`; 0 or a code."""
+    time = next_event_time(a) if a.program[HAS_SCHEDULE] != 0 else math.inf
+    if time != time:
+        return FAILED_PERIOD
+    kink = next_kink(a)
+    if a.clock[TIME] + margin(a.clock[TIME]) < kink < time:
+        time = kink
+    a.clock[NEXT_EVENT] = time
+    return 0
+
+
+def begin_answers(a):
+    """Forget the answers of handlers."""
+    a.places[SEVERITY] = 0
+    a.places[SOURCE] = -1
+
+
+@part("Af>i")
+def initialize(a, t):
+    """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
+    stays = a.agenda[INITIALIZED] == 0 and a.clock[STAMP] == t
+    a.clock[TIME] = t
+    a.places[STAGE] = NOTHING
+    a.places[TOUCHED] = 0
+    begin_answers(a)
+    for i in range(FIRST_ENTRY):
+        a.agenda[i] = 0
+    for entry in range(a.program[ENTRIES]):
+        if not stays or a.program[row_of(a, entry) + CAUSE] != TRIGGERED:
+            a.agenda[FIRST_ENTRY + entry] = 0
+    forget_holds(a)
+    forget_located(a)
+    for i in range(a.program[NOTICES]):
+        a.places[a.program[TOLD] + i] = 0
+    code = make_room(a)
+    if code == 0:
+        code = start_agenda(a)
+    if code == 0:
+        code = assemble(a)
+    if code == 0 and a.places[SUPPRESSED] == 0:
+        code = updates(a, 1 << INITIALIZATION_CAUSE)
+    if code == 0:
+        code = take_signals(a)
+    if code == 0:
+        code = schedule_periods(a, 1)
+    if code == 0:
+        code = check_timers(a)
+    if code == 0:
+        code = assemble(a)
+    # Twice: a derivative that depends on a delayed value is known once there is a past.
+    if code == 0:
+        code = remember(a, BEFORE, math.inf)
+    if code == 0:
+        code = remember(a, BEFORE, math.inf)
+    if code == 0:
+        code = begin_integration(a)
+    if code != 0:
+        return code
+    a.clock[JUMPED] = 0.0
+    watch_notices(a)
+    code = start_witnesses(a)
+    if code != 0:
+        return code
+    a.agenda[INITIALIZED] = 1
+    a.agenda[TIME_ADVANCED] = BOTH_KINDS
+    a.clock[STAMP] = t
+    if a.places[SEVERITY] < REACHED_TERMINATION:
+        first = 0 if a.places[SUPPRESSED] != 0 else 1 << INITIALIZATION_CAUSE
+        code = end_step(a, first + FIRST_PUBLISHES)
+    a.clock[COMPLETED] = t
+    if code == 0:
+        code = note_next_event(a)
+    if code != 0:
+        return code
+    return TERMINATED if a.places[SEVERITY] >= REACHED_TERMINATION else REACHED
+
+
+@part("Af>i")
+def advance(a, t):
+    """Steps until `t`, at most ``places[MOST]`` of them: REACHED, STEPPED, TERMINATED or another code."""
+    if not t >= a.clock[TIME]:
+        return FAILED_PAST
+    start = a.clock[TIME]
+    if a.program[SMOOTH] != 0 and a.places[RECORDING] == NO_ROWS:
+        a.clock[JUMPED] = 0.0  # nothing here remembers, watches or is corrected
+        return advance_smoothly(a, t)
+    steps = 0
+    while True:
+        code = advance_once(a, t)
+        steps += 1
+        if code != STEPPED or steps >= a.places[MOST]:
+            return code
+        if steps % LOOKED_AFTER == 0 and (a.clock[TIME] - start) * MOST_STEPS < (t - start) * steps:
+            a.places[FASTEST] = fastest_state(a)
+            return FAILED_CRAWL
+
+
+@part("Af>i")
+def advance_smoothly(a, t):
+    """As `advance`, where nothing but integration happens in a step: without what is not there."""
+    if not t > a.clock[TIME]:
+        return advance_once(a, t)
+    code = realize(a, MOTION)
+    if code != 0:
+        return code
+    begin_answers(a)
+    for _ in range(a.places[MOST]):
+        stop = t
+        fixed = a.settings[FIXED]
+        if fixed != 0.0 and a.clock[TIME] + fixed < t - SLIVER * fixed:
+            stop = a.clock[TIME] + fixed
+        code = step(a, stop)
+        if code != 0:
+            return code
+        a.places[STEPS_TAKEN] += 1
+        if a.clock[TIME] >= t:
+            break
+    a.agenda[UPDATES_DONE] = 0
+    a.agenda[TIME_ADVANCED] = BOTH_KINDS
+    a.agenda[FINISHED] = 0
+    a.clock[STAMP] = a.clock[TIME]
+    a.clock[STATES_CHANGED] = 0.0
+    return REACHED if a.clock[TIME] >= t else STEPPED
+
+
+def fastest_state(a):
+    """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
+    n = a.y.shape[0]
+    found = -1
+    largest = 0.0
+    for m in range(n):
+        rate = abs(a.c[m]) / max(abs(a.y[m]), a.settings[SETTINGS_HEADER + n + m])
+        if rate > largest:
+            largest = rate
+            found = m
+    return found
+
+
+@part("Af>i")
+def advance_once(a, t):
+    """One step toward `t`: STEPPED, REACHED when that is where it ended, TERMINATED when a handler asked to stop."""
+    if not t >= a.clock[TIME]:
+        return FAILED_PAST
+    code = make_room(a)
+    if code != 0:
+        return code
+    begin_answers(a)
+    before = a.clock[TIME]
+    code = one_step(a, t)
+    a.clock[STAMP] = a.clock[TIME]
+    a.clock[STATES_CHANGED] = float(a.places[CHANGED])
+    if a.places[RECORDING] != NO_ROWS and a.clock[TIME] > before:
+        recorded = record_step(a)
+        code = recorded if code == 0 else code
+    if code != 0:
+        return code
+    if a.places[SEVERITY] >= REACHED_TERMINATION:
+        return TERMINATED
+    return REACHED if a.clock[TIME] >= t else STEPPED
+
+
+@part("Af>i")
+def one_step(a, boundary):
+    """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
+    a.places[CHANGED] = 0
+    code = follow_parameters(a)
+    if code == 0:
+        code = check_timers(a)
+    if code == 0:
+        code = realize(a, MOTION)
+    if code != 0:
+        return code
+    if a.clock[JUMPED] != 0.0 or a.agenda[UPDATES_DONE] == 0:
+        if a.clock[JUMPED] != 0.0:
+            code = note_jump(a)
+        if code == 0 and a.program[IN_STEPS] != 0:
+            code = start_step(a)
+            if code == 0 and a.places[SEVERITY] >= REACHED_TERMINATION:
+                a.agenda[UPDATES_DONE] = 1
+                return 0
+        if code != 0:
+            return code
+    a.agenda[UPDATES_DONE] = 0
+    start = a.clock[TIME]
+    code = follow_parameters(a)
+    if code == 0:
+        code = check_timers(a)
+    if code != 0:
+        return code
+    event_time = next_event_time(a) if a.program[HAS_SCHEDULE] != 0 else boundary
+    if event_time != event_time:
+        return FAILED_PERIOD
+    kink = next_kink(a)
+    if start < kink < min(event_time, boundary) - margin(start):
+        event_time = kink
+    if start < min(event_time, boundary):
+        code = integrate(a, event_time, boundary)
+        if code != 0:
+            return code
+    arrived = math.inf
+    if a.clock[TIME] > start:
+        a.agenda[TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[FINISHED] = 0
+        code = realize(a, MOTION)
+        arrived = arrived_break(a)
+        if code == 0:
+            code = remember_step(a)
+        if code != 0:
+            return code
+    a.places[STEPS_TAKEN] += 1
+    watch_notices(a)
+    if a.program[IN_STEPS] != 0:
+        code = end_step(a, PUBLISH_CAUSES)
+        if code != 0:
+            return code
+    if arrived < float(a.program[ORDER]) and a.program[CHEAP] == 0:
+        code = realize(a, MOTION)
+        if code == 0:
+            code = restart_integration(a)
+    return code
+
+
+@part("A>i")
+def note_jump(a):
+    """What was written since the last step is a jump at this instant; it may make witnesses cross."""
+    code = assemble(a)
+    if code == 0:
+        code = remember(a, AFTER_EVENT, 2.0)
+    if code != 0:
+        return code
+    a.clock[JUMPED] = 0.0
+    if cross_by_jump(a) == 0:
+        return 0
+    return end_step(a, 1 << TRIGGERED)
+
+
+@part("A>i")
+def start_step(a):
+    """The updates that are due, and those that their signals cause; 0 or a code."""
+    at = a.program[DERIVATIVE]
+    for m in range(a.y.shape[0]):
+        a.scratch[at + m] = a.c[m]
+    if can_hold(a):
+        code = release(a)
+        if code != 0:
+            return code
+    keep(a, a.program[STARTING], a.program[STARTING_K])
+    list_pending(a)
+    if a.program[CANDIDATES_WIDTH] > 0:
+        begin_candidates(a)
+    a.places[CHANGED] = 0
+    failed = updates(a, UPDATE_CAUSES)
+    if failed == 0:
+        failed = take_signals(a)
+    # where some have failed, what others have done before stays
+    code = realize(a, MOTION)
+    if code == 0 and a.places[CHANGED] != 0:
+        code = follow_updates(a)
+    return failed if failed != 0 else code
+
+
+@part("A>i", needed_for="handlers")
+def follow_updates(a):
+    """Updates have changed the State, which is realized again; 0 or a code."""
+    at = a.program[DERIVATIVE]
+    same = True
+    for m in range(a.y.shape[0]):
+        if different(a.scratch[at + m], a.c[m]):
+            same = False
+    code = remember(a, AFTER_EVENT, math.inf if same else 2.0)
+    if code == 0:
+        code = restart_integration(a)
+    if code == 0 and a.places[RECORDING] != NO_ROWS:
+        code = record_now(a)
+    leave_out_pending(a)
+    if code == 0 and can_hold(a):
+        code = drop(a)
+    if code == 0:
+        code = turned(a)
+    return code
+
+
+@part("Ai>i")
+def end_step(a, causes):
+    """Publishes; 0 or a code."""
+    code = publishes(a, causes)
+    if code == 0 and a.places[SEVERITY] == FAILED_STATUS:
+        return FAILED_HANDLER
+    return code
+
+
+def integrate(a, event_time, boundary):
+    """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
+    begin_watch(a)
+    start = a.clock[TIME]
+    fixed = a.settings[FIXED]
+    stop = min(event_time, boundary)
+    if fixed != 0.0 and a.y.shape[0] > 0 and start + fixed < boundary - SLIVER * fixed:
+        stop = start + fixed if boundary < event_time else event_time
+    if a.y.shape[0] == 0 and min(stop, a.settings[LARGEST]) == math.inf:
+        return FAILED_STILL
+    if held_count(a) > 0:
+        code = realize_held(a)
+        if code != 0:
+            return code
+    if a.program[WITNESSES] > 0:
+        stop = min(stop, next_expected(a))
+    code = step(a, stop)
+    return trigger(a, start) if code == 0 else code
+
+
+@part("Af>i")
+def evaluate(a, t):
+    """Everything that follows from the present state, at `t`, outputs included."""
+    if t != a.clock[TIME]:
+        a.clock[TIME] = t
+        lower_stage(a, INSTANCE)
+    return realize(a, REPORT)
+
+
+def watch_notices(a):
+    """Tell when a slot that has a notice is no longer 0, once until it is 0 again."""
+    for i in range(a.program[NOTICES]):
+        now = 1 if a.c[a.program[a.program[NOTICES_AT] + i]] != 0.0 else 0
+        if now > a.places[a.program[TOLD] + i]:
+            tell(a, NOTICE, i, 0.0)
+        a.places[a.program[TOLD] + i] = now
+
+
+@part("A>i")
+def finish(a):
+    """Termination, once for each end of a run; signals that its handlers raise stay set."""
+    if a.agenda[FINISHED] != 0:
+        return REACHED
+    a.agenda[FINISHED] = 1
+    begin_answers(a)
+    code = realize(a, MOTION)
+    if code == 0:
+        code = updates(a, 1 << TERMINATION_CAUSE)
+    if code == 0:
+        code = realize(a, MOTION)
+    if code == 0:
+        code = publishes(a, 1 << TERMINATION_CAUSE)
+    if code != 0:
+        return code
+    return FAILED_HANDLER if a.places[SEVERITY] == FAILED_STATUS else REACHED

@@ -1,0 +1,424 @@
+"""Making the tables that `layout` explains."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.cause import EventCause
+from cosim.component.kernel_function import KINDS
+from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, CompiledIntegrator, slots_named
+from cosim.errors import Problem
+from cosim.integration.own_past import points_inside
+from cosim.integration.projection import END, NORMALIZE
+from cosim.stage import Stage
+from cosim.step import event_log, layout
+from cosim.step.crossing import POINTS as ROWS
+from cosim.step.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE, first_crossing, rates_along
+from cosim.step.event_entries import Entry, EventEntries
+from cosim.step.forecast import FORECAST_SIGNATURE, forecast
+from cosim.step.held_tables import HeldTables
+from cosim.step.holds import ORDER, SWITCH_WIDTH
+from cosim.step.method import Method
+from cosim.step.needed import needed_blocks
+from cosim.step.reach import reach_table
+from cosim.system.schedule import Slot
+from cosim.system.system import BREAK_ORDER, System
+
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+POLICIES = ("hold", "report", "stop")
+ARRAYS_OF_VARIABLES = "ypdkc"
+COPIES = (layout.BACKUP, layout.WORKING, layout.WRITTEN, layout.STARTING, layout.FAILED_FROM)
+COPIES_OF_INTEGERS = (
+    layout.BACKUP_K,
+    layout.WORKING_K,
+    layout.WRITTEN_K,
+    layout.STARTING_K,
+    layout.FAILED_FROM_K,
+)
+OF_WITNESSES = (
+    layout.RATES_NOW,
+    layout.BEFORE,
+    layout.LOW,
+    layout.NOW,
+    layout.LOCATED_BEFORE,
+    layout.LOCATED_AFTER,
+)
+LOG_LENGTH = 4096  # numbers: so many are recorded before Python takes them
+
+
+class Tables:
+    """The tables of a system and an integrator that is prepared for it.
+
+    Parameters
+    ----------
+    system : System
+    method : Method
+        The integrator, prepared for the system.
+    accuracy : float or None
+        Of the State.
+    policy : str
+        About witnesses whose events do not end.
+    exported : bool
+        For machine code without Python: no partial evaluations, and the accuracy may be given later.
+
+    Attributes
+    ----------
+    program, agenda, places, probe : ndarray of int64
+    numbers, clock, scratch : ndarray
+    watched : ndarray of int64, shape (blocks, 3)
+    watched_blocks : list of int
+        Which blocks of the system these are.
+    held : HeldTables or None
+        Where witnesses may be held.
+    coefficients, slots : ndarray
+        Of the method; behind them those that it has while witnesses are held, where they differ.
+    memory, work : int
+        Lengths that are enough for both.
+    functions : list of (int, function, str)
+        Places in `program`, and what has to be called there.
+    refusals : list of Problem
+    """
+
+    def __init__(
+        self,
+        system: System,
+        method: Method,
+        accuracy: float | None,
+        policy: str,
+        exported: bool = False,
+   
+    ) -> None:
+        self.system, self.agenda_of = system, EventEntries(system)
+        self.handlers = [entry.path for entry in self.agenda_of.entries]
+        self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
+        self.functions: list[tuple[int, Any, str]] = []
+        self.indicators: dict[str, tuple[int, int]] = {}
+        self.refusals: list[Problem] = []
+        self._integers = [0] * (layout.HEADER + len(layout.OPTIONAL_PARTS))
+        self._numbers = [math.nan if accuracy is None else accuracy]
+        self._nexts: dict[int, list[list[int]]] = {}
+        self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
+        self.watched_blocks: list[int] = []
+        self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
+        self.probe: Integers = np.zeros(1, dtype=np.int64)
+        self._schedule(method)
+        if exported and isinstance(method.integrator, CompiledIntegrator):
+            self._accuracy(method.integrator)
+        self._handlers()
+        self._witnesses(accuracy, method, policy)
+        self._memories()
+        self.held = self._holds(method, policy)
+        self._methods(method)
+        self.reach: Integers = reach_table(system, partial=not exported)
+        self.rows_of_evaluation = sum(
+            int(system.table[i, 2]) for i in range(*system.block_range(Stage.TIME, Stage.ACCELERATION))
+        )
+        self._rooms(self.work)
+        self.program: Integers = np.array(self._integers, dtype=np.int64)
+        self.numbers: Reals = np.array(self._numbers)
+        self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + len(self.handlers), dtype=np.int64)
+        remembered = self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(self.witnesses)
+        kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
+        self.clock: Reals = np.zeros(remembered + kept)
+        self.scratch: Reals = np.zeros(max(1, self._room["scratch"]))
+        self.places: Integers = np.zeros(self._room["places"], dtype=np.int64)
+
+    def _schedule(self, method: Method) -> None:
+        system, numbers = self.system, self._integers
+        numbers[layout.FIRST], numbers[layout.LAST] = system.derivative_range
+        numbers[layout.ALL] = system.block_range(Stage.INSTANCE, Stage.INSTANCE)[0]
+        numbers[layout.REPORTS] = system.block_range(Stage.REPORT, Stage.REPORT)[1]
+        numbers[layout.NQ], numbers[layout.NU] = system.nq, system.nu
+        numbers[layout.ORDER] = method.integrator.order
+        numbers[layout.CHEAP] = int(method.integrator.capabilities.restarts_cheaply)
+        numbers[layout.POINTS_INSIDE] = points_inside(method.integrator.capabilities.dense_order)
+        numbers[layout.SIDE] = system.side
+        self._table(layout.KINKS, slots_named(system, SMOOTH_UNTIL))
+        self._table(layout.BREAKS, slots_named(system, BREAK_ORDER))
+
+    def _accuracy(self, integrator: CompiledIntegrator) -> None:
+        """Which tolerances follow the accuracy: those that are not what they are with another one."""
+        other = integrator.with_accuracy(0.5 * integrator.accuracy)
+        pairs = zip(integrator.tolerances(self.system), other.tolerances(self.system), strict=True)
+        for place, (mine, theirs) in zip((layout.RELATIVE, layout.ABSOLUTE), pairs, strict=True):
+            self._table(place, np.flatnonzero(mine != theirs))
+
+    def _handlers(self) -> None:
+        system, entries = self.system, self.agenda_of.entries
+        rows = [self._entry(entry) for entry in entries]
+        # what a handler may change stands behind all rows
+        place = len(self._integers) + layout.ENTRY_WIDTH * len(rows)
+        listed: list[int] = []
+        for row, entry in zip(rows, entries, strict=True):
+            found = self._nexts[entry.number] = self._next(entry)
+            row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
+            listed += [number for values in found for number in values]
+        self._table(layout.ENTRIES, rows)
+        self._integers += listed
+        self._table(layout.SIGNALS, self.agenda_of.signals)
+        self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
+        self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
+        for place, array in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
+            size = len(system._assembly.start[array]) or 1
+            self._table(place, [int(system.stage_invalidated(Slot(array, i, 1))) for i in range(size)])
+
+    def _entry(self, entry: Entry) -> list[int]:
+        handler, row = entry.handler, [0] * layout.ENTRY_WIDTH
+        row[layout.CAUSE], row[layout.DOES] = int(handler.cause), 1 + KINDS.index(handler.does)
+        row[layout.BLOCK_OF], row[layout.FLAG] = entry.block, entry.flag
+        row[layout.PRIVATE] = int(entry.is_private)
+        slots = self.system._assembly.layout.slots
+        status = slots.get((entry.part, handler.name))
+        row[layout.STATUS] = -1 if status is None else status.offset
+        stage = self.system.handler_stage.get((entry.part, handler.name), Stage.ACCELERATION)
+        row[layout.NEEDS_REPORT] = int(stage > Stage.ACCELERATION)
+        if handler.cause is not EventCause.SCHEDULED:
+            return row
+        if handler.timer:
+            row[layout.SCHEDULE] = layout.TIMED
+        elif handler.times:
+            row[layout.SCHEDULE] = layout.LISTED
+            row[layout.TIMES], row[layout.TIMES_AT] = len(handler.times), len(self._numbers)
+            self._numbers += handler.times
+        else:
+            row[layout.SCHEDULE] = layout.PERIODIC
+            row[layout.PERIOD_IN : layout.PERIOD_IN + 2] = self._number(entry, handler.period)
+            row[layout.OFFSET_IN : layout.OFFSET_IN + 2] = self._number(entry, handler.offset)
+            row[layout.FOLLOWS] = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
+        return row
+
+    def _number(self, entry: Entry, value: float | str) -> list[int]:
+        """Where a period or an offset stands: which array, where in it."""
+        if not isinstance(value, str):
+            self._numbers.append(float(value))
+            return [layout.IN_NUMBERS, len(self._numbers) - 1]
+        slot = self.system.signal(f"{entry.part}.{value}").slot
+        return [ARRAYS_OF_VARIABLES.index(slot.array), slot.offset]
+
+    def _next(self, entry: Entry) -> list[list[int]]:
+        """Which variables a handler may change, and where in the cache it leaves them."""
+        if entry.handler.function.is_python:
+            return self._all_variables() if takes_next_state(entry) else []
+        slots, found = self.system._assembly.layout.slots, []
+        for argument in self.system.parts[entry.part].arguments[entry.handler.name]:
+            if argument.role == "next":
+                target, source = slots[entry.part, argument.name], slots[entry.part, argument.of]
+                readable = int(f"{entry.part}.{argument.of}" in self.system.variables)
+                cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
+                found.append([*cells, readable])
+        return found
+
+    def _all_variables(self) -> list[list[int]]:
+        """What a Python method may change: every variable."""
+        layout_of, found = self.system._assembly.layout, []
+        sizes = {name: array.size for name, array in self.system.start_arrays().items()}
+        for number, array in enumerate("ypdk"):
+            slots = sorted((s.offset, s.size) for s in layout_of.slots.values() if s.array == array and s.size)
+            end = 0
+            for at, size in [*slots, (sizes[array], 0)]:
+                if at > end:  # what has no name
+                    found.append([0, number, end, at - end, 1])
+                if at + size > max(at, end):
+                    found.append([0, number, at, size, 1])
+                end = max(end, at + size)
+        return found
+
+    def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
+        system, witnesses = self.system, self.agenda_of.witnesses
+        rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        self._table(layout.WITNESSES, rows)
+        self._integers[layout.POLICY] = POLICIES.index(policy)
+        self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * len(
+            self.handlers
+        )
+        self.indicators = {
+            witness.path: (witness.offset, self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * i + layout.LEVEL)
+            for i, witness in enumerate(witnesses)
+        }
+        if not witnesses:
+            self._table(layout.WATCHED, [])
+            return
+        if accuracy is None and method.integrator.fixed_step is None:
+            self.refusals.append(
+                Problem(witnesses[0].path, "events cannot be located without an accuracy: give one.")
+            )
+        offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
+        self.watched_blocks = needed_blocks(system, offsets)
+        self._table(layout.WATCHED, self.watched_blocks)
+        if self.watched_blocks:
+            self.watched = np.ascontiguousarray(system.table[self.watched_blocks])
+        looked_at = [(w.offset, w.rate, w.direction) for w in witnesses]
+        self.probe = np.array(
+            [0, len(self.watched_blocks), len(witnesses), *np.ravel(looked_at)], dtype=np.int64
+        )
+        self.functions += [
+            (layout.SEARCH, first_crossing, SEARCH_SIGNATURE),
+            (layout.RATES, rates_along, RATES_SIGNATURE),
+            (layout.FORECAST, forecast, FORECAST_SIGNATURE),
+        ]
+
+    def _memories(self) -> None:
+        system, numbers = self.system, self._integers
+        numbers[layout.END_FIRST], numbers[layout.END_LAST] = system.update_ranges["end"]
+        numbers[layout.INSIDE_FIRST], numbers[layout.INSIDE_LAST] = system.update_ranges["inside"]
+        numbers[layout.REMEMBERS] = int(system.has_updates)
+        self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
+        swaps = [
+            [update, "ypdk".index(array), variable, _depends(stage)]
+            for array, updates, variables, stages in system._swaps
+            for update, variable, stage in zip(updates, variables, stages, strict=True)
+        ]
+        self._table(layout.SWAPS, swaps)
+        self._table(layout.RINGS, [ring.offset for ring in system.rings])
+        rows, found = past_rows(system)
+        self._table(layout.PAST, rows)
+        self._table(layout.FOUND, found)
+        self._take(layout.FOUND_BEFORE, "scratch", len(found))
+        declared = [
+            (f"{name}.{d.name}", str(d.options["notice"]), system._assembly.layout.slots[name, d.name].offset)
+            for name, part in system.parts.items()
+            for d in part.declarations.values()
+            if d.kind == "cache" and d.options.get("notice")
+        ]
+        self.notices = [(path, text) for path, text, _ in declared]
+        self._table(layout.NOTICES, [offset for _, _, offset in declared])
+
+    def _holds(self, method: Method, policy: str) -> HeldTables | None:
+        """Rooms for held witnesses, where some may be held."""
+        numbers, witnesses = self._integers, self.agenda_of.witnesses
+        numbers[layout.CACHE] = self.system.new_cache().size
+        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(witnesses)
+        updating = [e for e in self.agenda_of.entries if e.handler.witness and e.handler.does != "publish"]
+        if not updating:
+            return None
+        switchable = [0] * len(witnesses)
+        for entry in updating:
+            switchable[entry.flag] += sum(
+                cells[layout.SIZE] for cells in self._nexts[entry.number] if cells[layout.TARGET]
+            )
+        held = HeldTables(self.system, method, witnesses, max(switchable))
+        if policy == "hold":
+            numbers[layout.HELD_FIRST], numbers[layout.HELD_LAST] = len(self.system.table), len(held.table)
+        numbers[layout.HELD_ROW], numbers[layout.HOLDS_WIDTH] = held.row, held.width
+        numbers[layout.CANDIDATES_WIDTH] = self.system.ny + 1 + SWITCH_WIDTH * max(switchable)
+        return held
+
+    def _methods(self, method: Method) -> None:
+        """The numbers of the method, and those that it has while witnesses are held."""
+        numbers, ny = self._integers, self.system.ny
+        other = method if self.held is None else self.held.method
+        self.coefficients, self.slots = method.coefficients, method.slots
+        numbers[layout.COEFFICIENTS], numbers[layout.SLOTS] = self.coefficients.size, self.slots.size
+        if not np.array_equal(self.coefficients, other.coefficients, equal_nan=True):
+            numbers[layout.HELD_COEFFICIENTS] = self.coefficients.size
+            self.coefficients = np.concatenate([self.coefficients, other.coefficients])
+        if not np.array_equal(self.slots, other.slots):
+            numbers[layout.HELD_SLOTS] = self.slots.size
+            self.slots = np.concatenate([self.slots, other.slots])
+        sizes = numbers[layout.MEMORY], numbers[layout.HELD_MEMORY] = (
+            method.memory,
+            other.memory,
+        )
+        self.memory, self.work = max(sizes), max(method.work, other.work)
+        watching = (layout.IN_STEPS, layout.HAS_SCHEDULE, layout.WITNESSES, layout.KINKS, layout.BREAKS, layout.NOTICES)
+        free = not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END]
+        numbers[layout.SMOOTH] = int(free and ny > 0 and not self.system.has_updates)
+
+    def _rooms(self, work: int) -> None:
+        system, witnesses, entries = self.system, len(self.witnesses), len(self.handlers)
+        arrays = system.start_arrays()
+        kept = sum(arrays[name].size for name in "ypd")
+        plain, integers = system.new_cache().size, arrays["k"].size
+        cache = plain + (0 if self.held is None else self.held.numbers)
+        candidates = 0 if self.held is None else self._integers[layout.CANDIDATES_WIDTH] * witnesses
+        inner = cache * self._integers[layout.POINTS_INSIDE] if self._integers[layout.REMEMBERS] else 0
+        for place, size in (
+            (layout.SPARE, 2 * system.ny),
+            (layout.DERIVATIVE, system.ny),
+            (layout.ARRIVED_Y, system.ny),
+            *((place, kept) for place in COPIES),
+            (layout.FAILED_C, plain),
+            (layout.WINDOW, 2),
+            (layout.DURATION, 1),
+            (layout.TIMERS, entries),
+            (layout.PROBED_Y, system.ny),
+            (layout.PROBED_C, cache),
+            (layout.INNER_C, inner),
+            (layout.KEPT_WORK, work if witnesses else 0),
+            (layout.LEVELS, 2 * witnesses),
+            (layout.ENDS, 2 + 3 * witnesses),
+            (layout.FORESEEN, 2 * witnesses),
+            (layout.POINTS, ROWS * (1 + 2 * witnesses)),
+            (layout.TWIN_C, 0 if self.held is None else cache),
+            (layout.CANDIDATES, candidates),
+            *((place, witnesses) for place in OF_WITNESSES),
+        ):
+            self._take(place, "scratch", size)
+        for place, size in (
+            *((place, integers) for place in COPIES_OF_INTEGERS),
+            (layout.DUE, entries),
+            (layout.FIRED_BY, witnesses),
+            (layout.CROSSED, witnesses),
+            (layout.TOLD, len(self.notices)),
+            (layout.MARKS, int(self.reach[0])),
+            (layout.STACK, int(self.reach[0])),
+        ):
+            self._take(place, "places", size)
+        most = event_log.RECORD + sum(
+            event_log.CELL + 2 * array.size for name, array in arrays.items() if name in "ypdk"
+        )
+        self.log_length = max(LOG_LENGTH, 4 * most * event_log.CELL)
+
+    def _table(self, place: int, rows: Any) -> None:
+        """Write a table behind the others; its length and start stand at `place` and behind it."""
+        values = (
+            np.array(rows, dtype=np.int64).reshape(len(rows), -1)
+            if len(rows)
+            else np.zeros((0, 1), dtype=np.int64)
+        )
+        self._integers[place : place + 2] = [len(values), len(self._integers)]
+        self._integers += values.reshape(-1).tolist()
+
+    def _take(self, place: int, array: str, size: int) -> None:
+        """Reserve room in `scratch` or `places`."""
+        self._integers[place] = self._room[array]
+        self._room[array] += size
+
+
+def past_rows(system: System) -> tuple[list[int], list[int]]:
+    """Blocks of an evaluation that read histories, and where in the cache others read what they found.
+
+    Both are empty where one of them does more than write results of its own.
+    """
+    region_of = system._assembly.layout.region_of
+    rings = {slot.offset for slot in system.rings}
+    first, last = system.derivative_range
+    rows = [
+        i
+        for i in range(first, last)
+        if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in system.blocks[i].reads)
+    ]
+    if any(system.blocks[i].adds or any(s.array != "c" for s in system.blocks[i].writes) for i in rows):
+        return [], []
+    others = [system.blocks[i] for i in range(first, last) if i not in rows]
+    read = {region_of(s.offset) for b in others for s in (*b.reads, *b.adds) if s.array == "c" and s.size}
+    written = [s for i in rows for s in system.blocks[i].writes if s.size and region_of(s.offset) in read]
+    return rows, [offset for s in written for offset in range(s.offset, s.offset + s.size)]
+
+
+def takes_next_state(entry: Entry) -> bool:
+    """Whether a Python method asks for the variables that it may change."""
+    return "next_state" in inspect.signature(entry.handler.function.function).parameters
+
+
+def _depends(stage: Stage) -> int:
+    """What depends on a variable that invalidates a stage: more than the motion, the motion, only reports."""
+    if stage <= Stage.INSTANCE:
+        return layout.ON_ALL
+    return layout.ON_MOTION if stage <= Stage.ACCELERATION else layout.ON_REPORTS

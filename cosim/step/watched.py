@@ -1,0 +1,66 @@
+"""Witnesses: their values, their rates, where their memory lies."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.step.arrays import part
+from cosim.step.calls import call_rates
+from cosim.step.crossing import HEADER
+from cosim.step.layout import (
+    CACHE,
+    COLUMNS,
+    PROBED_C,
+    PROBED_Y,
+    RATES,
+    RATES_NOW,
+    TIME,
+    WITNESS_MEMORY,
+    WITNESS_WIDTH,
+    WITNESSES,
+    WITNESSES_AT,
+)
+
+RATE_SPACING = 1e-6  # s
+MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
+LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
+
+
+def value(a, i):
+    """Present value of a witness."""
+    return a.c[a.probe[HEADER + 3 * i]]
+
+
+def memory_of(a, i):
+    """Where in `clock` the memory of a witness starts."""
+    return a.program[WITNESS_MEMORY] + COLUMNS * i
+
+
+def direction_of(a, i):
+    """Which way it has to cross, whether it is held or not."""
+    return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i]
+
+
+def is_condition(a, i):
+    """Whether it is true or false instead of a number that varies."""
+    return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i + 1] != 0
+
+
+@part("Af>v")
+def look(a, spacing):
+    """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[WITNESSES]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    out = a.scratch[a.program[RATES_NOW] : a.program[RATES_NOW] + count]
+    for m in range(a.program[CACHE]):
+        c[m] = a.c[m]
+    state = (a.y, a.p, a.d, a.k, a.h, a.c)
+    status = call_rates(
+        a.program[RATES], (a.watched, a.ints, a.clock[TIME]) + state + (a.probe, y, c, spacing, out)
+    )
+    if status != 0:
+        for i in range(count):
+            out[i] = math.nan

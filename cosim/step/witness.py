@@ -1,0 +1,49 @@
+"""A witness: a number whose change of sign is an event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cosim.component.kernel_function import DIRECTIONS
+from cosim.step.layout import FALLING, RISING
+from cosim.system.system import System
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A witness of one part.
+
+    Attributes
+    ----------
+    path : str
+        ``"ball.floor"``.
+    offset : int
+        Where in the cache its value lies.
+    direction : int
+        Which way it has to cross zero: `FALLING`, `RISING` or `BOTH`.
+    rate : int
+        Where in the cache its rate lies, where the component declares one; else -1.
+    is_condition : bool
+        Whether it is true or false (1 and -1 in the cache) instead of a number that varies.
+    """
+
+    path: str
+    offset: int
+    direction: int
+    rate: int = -1
+    is_condition: bool = False
+
+
+def list_witnesses(system: System) -> list[Witness]:
+    """The witnesses of all parts, in order of parts, then of declaration."""
+    slots, found = system._assembly.layout.slots, []
+    for name, part in system.parts.items():
+        rates = {id(k.rate_of): slots[name, k.name].offset for k in part.kernels.values() if k.rate_of}
+        for kernel in part.kernels.values():
+            if kernel.role == "witness" and (name, kernel.name) in slots:
+                falling, rising = DIRECTIONS[kernel.direction]
+                rate, path = rates.get(id(kernel), -1), f"{name}.{kernel.name}"
+                place = slots[name, kernel.name].offset
+                direction = FALLING * falling + RISING * rising
+                found.append(Witness(path, place, direction, rate, kernel.is_condition))
+    return found

@@ -1,0 +1,522 @@
+"""Witnesses: what is kept of them from step to step, and ending a step just past one that crosses zero."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.integration.layout import FIXED, LARGEST, NEXT_STEP
+from cosim.integration.layout import START as STEP_START
+from cosim.step.agenda import row_of
+from cosim.step.arrays import part
+from cosim.step.calls import call_forecast, call_search
+from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
+from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.step.crossing import FOUND, HEADER, crosses
+from cosim.step.crossing import POINTS as ROWS
+from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
+from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
+from cosim.step.layout import (
+    ACCURACY,
+    BEFORE,
+    BLOCK,
+    BOTH,
+    CACHE,
+    CAUSE,
+    CHEAP,
+    COLUMNS,
+    CROSSED,
+    DOES,
+    DOUBT,
+    ENDS,
+    ENTRIES,
+    EXPECTED,
+    FALLING,
+    FIRED,
+    FIRED_BY,
+    FIRST_ENTRY,
+    FLAG,
+    FORECAST,
+    FORESEEN,
+    GUARD,
+    KEPT_WORK,
+    LEVEL,
+    LEVELS,
+    LOCATED_AFTER,
+    LOCATED_BEFORE,
+    LOW,
+    NOW,
+    POINTS,
+    POLICY,
+    PROBED_C,
+    PROBED_Y,
+    PUBLISH,
+    RATE,
+    RATES_NOW,
+    REPEATS,
+    RISING,
+    SEARCH,
+    STARTING,
+    STOP_AT,
+    TIME,
+    VALUE,
+    WATCHED_AT,
+    WINDOW,
+    WITNESS,
+    WITNESSES,
+)
+from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
+from cosim.step.updates import TRIGGERED
+from cosim.step.watched import (
+    LEAVING,
+    MOST_REPEATS,
+    RATE_SPACING,
+    direction_of,
+    is_condition,
+    look,
+    memory_of,
+    value,
+)
+
+CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
+NEARLY = 0.5  # of the window: so near to the end of a step an event is at its end
+AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
+CORRECTIONS = 80  # of the time of an event, where dense output and a step of its own differ
+SECANTS = 4  # of them by the rates of the witnesses alone; then every second one makes the bracket smaller
+REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
+LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
+NEAR = 10.0  # windows: events of one witness closer than that repeat each other
+CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
+DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
+HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
+
+
+def has_crossed(a, i, before, after):
+    """Whether going from one value to another, above its level, is an event."""
+    guard = a.scratch[a.program[LEVELS] + 2 * i + 1]
+    return crosses(before, after, a.probe[HEADER + 3 * i + 2], guard)
+
+
+@part("A>i", needed_for="witnesses")
+def start_witnesses(a):
+    """At the beginning of a run; 0 or a code."""
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        for column in range(COLUMNS):
+            a.clock[at + column] = 0.0
+        a.clock[at + FIRED] = -math.inf
+        a.clock[at + EXPECTED] = math.inf
+        now = value(a, i)
+        a.clock[at + VALUE] = now
+        way = direction_of(a, i)
+        wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        if wrong and not is_condition(a, i):
+            tell(a, WRONG_SIDE, i, now)
+            if a.program[POLICY] == STOP_AT:
+                a.places[WITNESS] = i
+                return FAILED_SIDE
+    return 0
+
+
+def note(a):
+    """At the end of a step: what is written from here on is a jump from these values."""
+    for i in range(a.program[WITNESSES]):
+        a.clock[memory_of(a, i) + VALUE] = value(a, i)
+
+
+def forget_expected(a):
+    """Nothing that was foreseen can be relied on any more."""
+    for i in range(a.program[WITNESSES]):
+        a.clock[memory_of(a, i) + EXPECTED] = math.inf
+
+
+def foresees(a):
+    """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
+    return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0 and held_count(a) == 0
+
+
+def next_expected(a):
+    """When the next crossing is expected; infinite when none is."""
+    first = math.inf
+    if foresees(a):
+        for i in range(a.program[WITNESSES]):
+            expected = a.clock[memory_of(a, i) + EXPECTED]
+            if a.clock[TIME] < expected < first:
+                first = expected
+    return first
+
+
+@part("A>v", needed_for="witnesses")
+def begin_watch(a):
+    """At the start of a step: the witnesses, and the levels that they are compared with."""
+    leave_out_held(a)
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        now = value(a, i)
+        if a.clock[at + GUARD] != 0.0 and now * a.clock[at + GUARD] > 0.0:
+            # out on the other side: zero is zero again
+            a.clock[at + LEVEL] = 0.0
+            a.clock[at + GUARD] = 0.0
+        a.scratch[a.program[BEFORE] + i] = now
+        a.scratch[a.program[LEVELS] + 2 * i] = a.clock[at + LEVEL]
+        a.scratch[a.program[LEVELS] + 2 * i + 1] = a.clock[at + GUARD]
+
+
+def level(a, i):
+    """The value that counts as zero."""
+    return a.scratch[a.program[LEVELS] + 2 * i]
+
+
+def isolation_window(a):
+    """To which length triggered events are located; NaN when they are not."""
+    accuracy = a.numbers[ACCURACY]
+    fixed = a.settings[FIXED]
+    if accuracy != accuracy:
+        return math.nan
+    shortest = max(1e-14, 1e-14 * abs(a.clock[TIME]))
+    return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
+
+
+def spacing_of(x):
+    """Distance of a number that is not negative to the next one; without functions that not all have."""
+    if x < 2.2250738585072014e-308:
+        return 5e-324
+    return (x + x * HALF_A_UNIT) - x
+
+
+@part("Af>i", needed_for="witnesses")
+def trigger(a, start):
+    """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
+    count = a.program[WITNESSES]
+    if count == 0:
+        return 0
+    crossed = a.program[CROSSED]
+    forget_located(a)
+    length = isolation_window(a)
+    stop = a.clock[TIME]
+    attempted = stop - start
+    located = False
+    for i in range(count):
+        before = a.scratch[a.program[BEFORE] + i] - level(a, i)
+        after = value(a, i) - level(a, i)
+        a.scratch[a.program[ENDS] + 2 + i] = before
+        a.scratch[a.program[ENDS] + 2 + count + i] = after
+        a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
+        located = located or a.places[crossed + i] != 0
+    if length != length:
+        length = attempted
+        if located and a.y.shape[0] > 0 and a.settings[FIXED] == 0.0:
+            return FAILED_ACCURACY
+        if located:
+            note_located(a, start, 0)
+    else:
+        code = complete(a)
+        if code != 0:
+            return code
+        for m in range(a.work.shape[0]):
+            a.scratch[a.program[KEPT_WORK] + m] = a.work[m]
+        found = search(a, a.work[STEP_START], stop, length)
+        if found < 0:
+            return -found
+        located = False
+        if found == FOUND:
+            code = go_to(a, length)
+            if code != 0:
+                return code
+            for i in range(count):
+                located = located or a.places[crossed + i] != 0
+            if located:
+                note_located(a, min(a.scratch[a.program[ENDS]], a.clock[TIME]), 1)
+        if foresees(a):
+            foresee(a, start, stop, length)
+    if located:
+        fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
+    note(a)
+    note_held(a)
+    return 0
+
+
+def forget_located(a):
+    """No witness has crossed in this step so far."""
+    a.scratch[a.program[WINDOW]] = math.nan
+
+
+@part("Afi>v")
+def note_located(a, start, is_isolated):
+    """For the records of events: the window that ends now, and the witnesses at both of its ends."""
+    a.scratch[a.program[WINDOW]] = start
+    a.scratch[a.program[WINDOW] + 1] = a.clock[TIME]
+    for i in range(a.program[WITNESSES]):
+        before = a.scratch[a.program[BEFORE] + i]
+        if is_isolated != 0:
+            before = a.scratch[a.program[LOW] + i] + level(a, i)
+        a.scratch[a.program[LOCATED_BEFORE] + i] = before
+        a.scratch[a.program[LOCATED_AFTER] + i] = value(a, i)
+
+
+@part("Afff>i")
+def search(a, start, stop, window):
+    """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[WITNESSES]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    work = a.scratch[a.program[KEPT_WORK] : a.program[KEPT_WORK] + a.work.shape[0]]
+    ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 2 * count]
+    levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
+    points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
+    for m in range(a.program[CACHE]):
+        c[m] = a.c[m]
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    state = (a.p, a.d, a.k, a.h, y, c)
+    method = (coefficients, work, levels, ends, points)
+    lengths = (max(CLOSER * window, 4.0 * spacing_of(abs(stop))), DIFFERENCE * (stop - start))
+    schedule = (a.watched, a.ints, start, stop)
+    found = call_search(a.program[SEARCH], schedule + state + (a.probe,) + method + lengths)
+    if found < 0:
+        a.places[BLOCK] = a.program[a.program[WATCHED_AT] - found - 1]
+        return -CODE_BLOCK
+    return found
+
+
+def foresee(a, start, stop, window):
+    """Note when the witnesses may cross next, by the step that was kept."""
+    n = a.y.shape[0]
+    size = a.c.shape[0]
+    count = a.program[WITNESSES]
+    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
+    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    work = a.scratch[a.program[KEPT_WORK] : a.program[KEPT_WORK] + a.work.shape[0]]
+    ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 3 * count]
+    levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
+    points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
+    expected = a.scratch[a.program[FORESEEN] : a.program[FORESEEN] + 2 * count]
+    for m in range(a.program[CACHE]):
+        c[m] = a.c[m]
+    for i in range(count):
+        ends[2 + 2 * count + i] = value(a, i) - level(a, i)
+        expected[2 * i] = a.clock[memory_of(a, i) + EXPECTED]
+        expected[2 * i + 1] = a.clock[memory_of(a, i) + DOUBT]
+    horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
+    schedule = (a.watched, a.ints, start, stop, a.clock[TIME], horizon)
+    state = (a.p, a.d, a.k, a.h, y, c, a.probe)
+    method = (a.coefficients, work, levels, ends, points)
+    status = call_forecast(a.program[FORECAST], schedule + state + method + (expected, AIM * window))
+    for i in range(count):
+        a.clock[memory_of(a, i) + EXPECTED] = expected[2 * i] if status == 0 else math.inf
+        a.clock[memory_of(a, i) + DOUBT] = expected[2 * i + 1] if status == 0 else math.inf
+
+
+def compare_with_low(a, target):
+    """Which witnesses have crossed from the start of the window to now, into `places`."""
+    count = a.program[WITNESSES]
+    for i in range(count):
+        now = value(a, i) - level(a, i)
+        a.scratch[a.program[NOW] + i] = now
+        a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[LOW] + i], now) else 0
+
+
+def is_missing(a, wanted, there):
+    """Whether a witness that has to cross has not."""
+    missing = False
+    for i in range(a.program[WITNESSES]):
+        missing = missing or (a.places[wanted + i] != 0 and a.places[there + i] == 0)
+    return missing
+
+
+def largest_shift(a, wanted):
+    """How much later the last of the witnesses crosses, by its present value and rate."""
+    shift = 0.0
+    first = True
+    for i in range(a.program[WITNESSES]):
+        if a.places[wanted + i] != 0:
+            part = a.scratch[a.program[NOW] + i] / a.scratch[a.program[RATES_NOW] + i]
+            if part - part == 0.0:
+                if first or -part > shift:
+                    shift = -part
+                first = False
+    return shift
+
+
+@part("Af>i")
+def go_to(a, length):
+    """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
+
+    Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
+    """
+    count = a.program[WITNESSES]
+    wanted = a.program[CROSSED]
+    there = a.program[FIRED_BY]
+    width = 1 + 2 * count
+    stop = a.clock[TIME]
+    for i in range(count):
+        low = a.scratch[a.program[POINTS] + 1 + i]
+        a.scratch[a.program[LOW] + i] = low
+        high = a.scratch[a.program[POINTS] + width + 1 + i]
+        a.places[wanted + i] = 1 if has_crossed(a, i, low, high) else 0
+    time = a.scratch[a.program[ENDS] + 1]
+    reach = length
+    before = a.work[STEP_START]
+    if stop - time <= NEARLY * length:
+        time = stop  # the step ends there already
+    latest = before  # at which not all have crossed
+    compare_with_low(a, there)
+    earliest = math.inf if is_missing(a, wanted, there) else stop
+    missing = False
+    for n in range(CORRECTIONS):
+        if a.clock[TIME] != time:
+            code = redo(a, time)
+            if code != 0:
+                return code
+        compare_with_low(a, there)
+        missing = is_missing(a, wanted, there)
+        if missing:
+            latest = time
+        else:
+            earliest = time
+        look(a, min(1e-6, 1e-3 * (stop - before)))
+        shift = largest_shift(a, wanted)
+        if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
+            break
+        guess = time + shift + 0.25 * length
+        if not latest < guess < earliest or (n >= SECANTS and n % 2 == 0):
+            guess = 0.5 * (latest + earliest)
+            if missing and latest + reach < earliest:
+                guess = latest + reach
+                reach = 4.0 * reach
+        if guess in (latest, earliest):
+            break
+        time = min(guess, stop)
+        a.scratch[a.program[ENDS]] = max(time - length, before)
+    if missing and earliest < math.inf:
+        code = redo(a, earliest)
+        if code != 0:
+            return code
+    compare_with_low(a, wanted)
+    return 0
+
+
+@part("Af>v")
+def fire(a, near_by):
+    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
+    look(a, RATE_SPACING)
+    now = a.clock[TIME]
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        a.clock[at + RATE] = a.scratch[a.program[RATES_NOW] + i]
+        if a.places[a.program[CROSSED] + i] != 0:
+            a.clock[at + EXPECTED] = math.inf
+            near = now - a.clock[at + FIRED] <= near_by
+            a.clock[at + REPEATS] = a.clock[at + REPEATS] + 1.0 if near else 0.0
+            a.clock[at + FIRED] = now
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        witness = a.program[row + FLAG]
+        waits = a.program[row + CAUSE] == TRIGGERED and witness >= 0
+        if waits and a.places[a.program[CROSSED] + witness] != 0:
+            a.agenda[FIRST_ENTRY + entry] = 1
+
+
+def jumps(a):
+    """Which witnesses crossed because somebody wrote to the state since the last step, into CROSSED."""
+    found = False
+    forget_expected(a)
+    drop_moved(a)
+    for i in range(a.program[WITNESSES]):
+        before = a.clock[memory_of(a, i) + VALUE]
+        now = value(a, i)
+        way = direction_of(a, i)
+        falls = way != RISING and before > 0.0 and now <= 0.0
+        rises = way != FALLING and before < 0.0 and now >= 0.0
+        a.places[a.program[CROSSED] + i] = 1 if falls or rises else 0
+        a.scratch[a.program[BEFORE] + i] = before
+        found = found or falls or rises
+    if found:
+        note_located(a, a.clock[TIME], 0)
+    return found
+
+
+@part("A>i", needed_for="witnesses")
+def cross_by_jump(a):
+    """Fire the witnesses that crossed because a variable was written; whether there are some."""
+    if not jumps(a):
+        return 0
+    fire(a, 0.0)
+    return 1
+
+
+def list_pending(a):
+    """The witnesses whose updates are pending, into FIRED_BY."""
+    for i in range(a.program[WITNESSES]):
+        a.places[a.program[FIRED_BY] + i] = 0
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        updating = a.program[row + CAUSE] == TRIGGERED and a.program[row + DOES] != PUBLISH
+        if updating and a.agenda[FIRST_ENTRY + entry] != 0:
+            a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 1
+
+
+def leave_out_pending(a):
+    """Leave in FIRED_BY those witnesses whose updates are not pending any more."""
+    for entry in range(a.program[ENTRIES]):
+        row = row_of(a, entry)
+        updating = a.program[row + CAUSE] == TRIGGERED and a.program[row + DOES] != PUBLISH
+        if updating and a.agenda[FIRST_ENTRY + entry] != 0:
+            a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 0
+
+
+@part("A>i", needed_for="witnesses")
+def turned(a):
+    """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
+    if a.program[WITNESSES] == 0:
+        return 0
+    look(a, RATE_SPACING)
+    moved = False
+    for m in range(a.y.shape[0]):
+        moved = moved or a.scratch[a.program[STARTING] + m] != a.y[m]
+    some = False
+    for i in range(a.program[WITNESSES]):
+        some = some or a.places[a.program[FIRED_BY] + i] != 0
+    for i in range(a.program[WITNESSES]):
+        at = memory_of(a, i)
+        same = value(a, i) == a.clock[at + VALUE]
+        same = same and a.scratch[a.program[RATES_NOW] + i] == a.clock[at + RATE]
+        if not (some and same):
+            a.clock[at + EXPECTED] = math.inf
+    for i in range(a.program[WITNESSES]):
+        if a.places[a.program[FIRED_BY] + i] == 0:
+            continue
+        at = memory_of(a, i)
+        rate = a.clock[at + RATE]
+        now = value(a, i)
+        rate_now = a.scratch[a.program[RATES_NOW] + i]
+        if a.clock[at + REPEATS] == LEAVING:
+            a.clock[at + LEVEL] = now
+            a.clock[at + GUARD] = 0.0
+            a.clock[at + FIRED] = -math.inf
+            a.clock[at + REPEATS] = 0.0
+            continue
+        side = 1.0 if rate < 0.0 else -1.0  # where it came from
+        is_turned = rate * rate_now <= 0.0 and rate != 0.0
+        if moved and a.clock[at + GUARD] != 0.0:
+            # it has not come out since it was turned last: rates this small may have any sign
+            side = a.clock[at + GUARD]
+            is_turned = True
+        is_turned = is_turned and now * side <= 0.0
+        near = abs(now) <= 2.0 * abs(a.clock[at + VALUE])
+        one_way = moved or direction_of(a, i) != BOTH
+        guarded = is_turned and near and one_way and not is_condition(a, i)
+        a.clock[at + LEVEL] = now if guarded else 0.0
+        a.clock[at + GUARD] = side if guarded else 0.0
+        if a.clock[at + REPEATS] == MOST_REPEATS:
+            tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
+            if a.program[POLICY] == STOP_AT:
+                a.places[WITNESS] = i
+                return FAILED_HOLD
+        if a.clock[at + REPEATS] == MOST_REPEATS and can_hold(a):
+            # where rounding decided about the last event, its push may point the wrong way
+            sign = 1.0 if (rate_now - rate) * side >= 0.0 else -1.0
+            code = hold(a, i, side, sign)
+            if code != 0:
+                return code
+    return 0
