@@ -14,12 +14,12 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import SimulationError
 from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
-from cosim.simulation.failures import failure
+from cosim.simulation.failures import HANDLERS, failure
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Severity
-from cosim.step import event_log, layout, recording
+from cosim.step import codes, event_log, layout, recording
 from cosim.step.choice import choice_of
 from cosim.step.compiled_step import CompiledStep
 from cosim.system.state import State
@@ -82,6 +82,7 @@ class BoundStep:
         self._rows: list[NDArray[np.float64]] = []
         self._width = 1
         self._state: State | None = None
+        self._error: SimulationError | None = None
 
     def bind(self, state: State, anew: bool = False) -> None:
         """Work on this State; with `anew` it need not fit, since it is going to be initialized."""
@@ -107,6 +108,11 @@ class BoundStep:
         code = self.step.call(entry, target)
         if self.handlers.interrupted is not None:
             raise self.handlers.interrupted
+        self._error = None
+        if code in HANDLERS or code == codes.FAILED_BLOCK:
+            self._error = self._explain(code, target)
+            if self._error.status is not None:
+                self.handlers.answers[int(places[layout.SOURCE])] = self._error.status
         if places[layout.LOG_USED] > 0:
             self.take_log()
         return code
@@ -125,6 +131,9 @@ class BoundStep:
 
     def failure(self, code: int, wanted: float) -> SimulationError:
         """The error that a code stands for."""
+        return self._error or self._explain(code, wanted)
+
+    def _explain(self, code: int, wanted: float) -> SimulationError:
         last = self.findings[-1] if self.findings else None
         found = "" if last is None else f"{last.witness} {last.message}"
         return failure(self.step, self.state, code, self.handlers, wanted, found)

@@ -62,6 +62,11 @@ class EventLog(Sequence[EventRecord]):
             del self._pieces[0]
             self._first_piece += 1
 
+    def clear(self) -> None:
+        """Forget all."""
+        self.forgotten += len(self._starts)
+        self._starts, self._pieces, self._answers = [], [], {}
+
     def truncate(self, count: int) -> None:
         """Keep the oldest `count` events alone."""
         del self._starts[max(0, count - self.forgotten) :]

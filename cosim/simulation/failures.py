@@ -171,9 +171,8 @@ def _handler_failure(
         text = f"it answered no severity, needs {' '.join(map(repr, Severity))}"
     text = text.removeprefix(f"{entry.path}: ")
     exception = status.exception if status.exception is not None else cause
-    says = f"{entry.path} failed: {text}" if code == codes.FAILED_HANDLER and status.exception is None else (
-        f"{entry.path}: {text}"
-    )
+    answered = code == codes.FAILED_HANDLER and (status.exception is None or does == "publish")
+    says = f"{entry.path} failed: {text}" if answered else f"{entry.path}: {text}"
     error = SimulationError(state.time, says)
     error.status = EventStatus(Severity.FAILED, text, entry.path, exception)
     error.__cause__ = exception

@@ -491,6 +491,9 @@ class Simulator:
         except SimulationError as error:
             self._fail(error, wanted)
             raise
+        except KeyboardInterrupt:
+            self._status = SimulatorStatus(Reason.INTERRUPTED, wanted, state.time)
+            raise
         finally:
             self._is_busy = False
 

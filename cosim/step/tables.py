@@ -363,6 +363,7 @@ class Tables:
         for place, size in (
             *((place, integers) for place in COPIES_OF_INTEGERS),
             (layout.DUE, entries),
+            (layout.WAITING, entries),
             (layout.FIRED_BY, witnesses),
             (layout.CROSSED, witnesses),
             (layout.TOLD, len(self.notices)),

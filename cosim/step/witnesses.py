@@ -59,6 +59,7 @@ from cosim.step.layout import (
     STOP_AT,
     TIME,
     VALUE,
+    WAITING,
     WATCHED_AT,
     WINDOW,
     WITNESS,
@@ -446,23 +447,25 @@ def cross_by_jump(a):
 
 
 def list_pending(a):
-    """The witnesses whose updates are pending, into FIRED_BY."""
+    """The updates that wait because a witness has triggered them, into WAITING, their witnesses into FIRED_BY."""
     for i in range(a.program[WITNESSES]):
         a.places[a.program[FIRED_BY] + i] = 0
-    for entry in range(a.program[ENTRIES]):
+    for entry in range(a.program[ENTRIES] if a.program[WITNESSES] > 0 else 0):
         row = row_of(a, entry)
         updating = a.program[row + CAUSE] == TRIGGERED and a.program[row + DOES] != PUBLISH
+        a.places[a.program[WAITING] + entry] = 0
         if updating and a.agenda[FIRST_ENTRY + entry] != 0:
+            a.places[a.program[WAITING] + entry] = 1
             a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 1
 
 
 def leave_out_pending(a):
-    """Leave in FIRED_BY those witnesses whose updates are not pending any more."""
-    for entry in range(a.program[ENTRIES]):
-        row = row_of(a, entry)
-        updating = a.program[row + CAUSE] == TRIGGERED and a.program[row + DOES] != PUBLISH
-        if updating and a.agenda[FIRST_ENTRY + entry] != 0:
-            a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 0
+    """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
+    for i in range(a.program[WITNESSES]):
+        a.places[a.program[FIRED_BY] + i] = 0
+    for entry in range(a.program[ENTRIES] if a.program[WITNESSES] > 0 else 0):
+        if a.places[a.program[WAITING] + entry] != 0 and a.agenda[FIRST_ENTRY + entry] == 0:
+            a.places[a.program[FIRED_BY] + a.program[row_of(a, entry) + FLAG]] = 1
 
 
 @part("A>i", needed_for="witnesses")

@@ -29,7 +29,7 @@ def test_round_trip(y, time, bounces, force):
     state["oscillator.force"] = force
     state.accuracy = 1e-5
     state.integrator_memory = np.array([0.25, force])
-    state.agenda = np.array([bounces, 1], dtype=np.int64)
+    state._arrays["agenda"] = np.array([bounces, 1, 0, 0], dtype=np.int64)
     again = SYSTEM.state_from_bytes(state.to_bytes())
     assert again.to_bytes() == state.to_bytes()
     assert (again.time, again["ball.bounces"], again.accuracy) == (time, bounces, 1e-5)
