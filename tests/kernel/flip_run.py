@@ -13,12 +13,9 @@ from collections import Counter
 from pathlib import Path
 
 import cache_run
-import llvmlite.binding
-import numba.core.registry
 
 import cosim
-
-assert numba.core.registry.cpu_target.target_context and llvmlite.binding  # loaded here once
+from cosim.registration.registry import registry
 
 
 def flipped(data, bit):
@@ -59,6 +56,11 @@ def expected_answer(path):
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # of forks beside threads, of which there are none that matter
     logging.disable()
+    from numba.core.registry import cpu_target
+
+    registry()
+    cpu_target.target_context.refresh()
+    cpu_target.typing_context.refresh()
     root = Path(os.environ["COSIM_CACHE_DIR"])
     expected = expected_answer(root / "expected")
     kernels = root / "kernels"
