@@ -88,9 +88,12 @@ def test_only_code_is_edited():
 
 
 def raising(text):
-    """A function that raises with a text."""
+    """A function that raises with a text, and with another one."""
     namespace = {"__name__": "raising"}
-    exec(f"def f(x):\n    if x < 0.0:\n        raise ValueError({text!r})\n    return 2.0 * x\n", namespace)
+    lines = ["def f(x):"]
+    for condition, said in [("x < 0.0", text), ("x > 9.0", f"not {text}")]:
+        lines += [f"    if {condition}:", f"        raise ValueError({said!r})"]
+    exec("\n".join([*lines, "    return 2.0 * x"]), namespace)
     return namespace["f"]
 
 
