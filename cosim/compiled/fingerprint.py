@@ -1,17 +1,45 @@
 """What the machine code of a function depends on, as a digest.
 
 numba's own disk cache looks at one source file only; after a change in a helper it serves stale
-kernels. Ours looks at everything that is reachable from the function.
+kernels. Ours looks at everything that is reachable from the function, and at values by their bytes. It is
+the same in every process: no address, no hash of Python's and no name stands for a function or a value.
 """
 
 from __future__ import annotations
 
+import enum
+import functools
 import hashlib
+import itertools
+import os
+import struct
+import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+
+from cosim.compiled import foreign, intrinsics, walker
+
+REPLACED: tuple[Any, ...] = (
+    walker.call_block,
+    foreign.call_with_array,
+    foreign.call_with_interval,
+    *intrinsics.ARRAYS_AT,
+)
+"""The compiler puts calls of machine code in their place: what they say in Python does not count."""
+ATTRIBUTES = ("__inline__", "__part__")
+"""Marks of a function that change how it is compiled."""
+LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
+"""What these contain follows from their versions."""
+COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
+NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
+
+_digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
+_opaque: dict[int, tuple[Any, int]] = {}
+_digests: dict[types.FunctionType, tuple[bytes, list[tuple[types.FunctionType, list[int]]]]] = {}
+_process = os.urandom(16)
 
 
 def reachable_names(code: types.CodeType) -> Iterator[str]:
@@ -23,11 +51,16 @@ def reachable_names(code: types.CodeType) -> Iterator[str]:
             yield from reachable_names(constant)
 
 
+@functools.cache
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reachable_names(code)))
+
+
 def environment(function: types.FunctionType) -> dict[str, Any]:
     """Values of the global and closure names that the function mentions."""
     found = {}
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    for name in dict.fromkeys(reachable_names(function.__code__)):
+    for name in _names(function.__code__):
         if name in cells:
             found[name] = cells[name].cell_contents
         elif name in function.__globals__:
@@ -45,37 +78,237 @@ def fingerprint(function: types.FunctionType, *more: str) -> str:
     more : str
         Anything else that the result depends on (signature, options, versions).
     """
-    digest = hashlib.sha256()
+    digest = _Digest()
     for text in more:
-        digest.update(text.encode() + b"\0")
-    _feed_function(digest, function, set())
-    return digest.hexdigest()[:32]
+        digest.feed(text)
+    digest.put("of", _known_digest(function))
+    return digest.hash.hexdigest()[:32]
 
 
-def _feed_function(digest: Any, function: types.FunctionType, seen: set[int]) -> None:
-    if id(function) in seen:
-        digest.update(b"again:" + function.__qualname__.encode())
-        return
-    seen.add(id(function))
-    _feed_code(digest, function.__code__)
-    digest.update(repr((function.__defaults__, function.__kwdefaults__)).encode())
-    for name, value in environment(function).items():
-        digest.update(name.encode() + b"=")
-        if isinstance(value, types.FunctionType):
-            _feed_function(digest, value, seen)
+def _known_digest(function: types.FunctionType) -> bytes:
+    """The digest of a function alone; as before where every name in reach still stands for the same thing."""
+    known = _digests.get(function)
+    if known is not None and all(_appearance(f) == seen for f, seen in known[1]):
+        return known[0]
+    digest = _Digest()
+    digest.feed(function)
+    found = digest.hash.digest()
+    if digest.is_lasting:
+        _digests[function] = (found, [(f, _appearance(f)) for f in digest.functions])
+    return found
+
+
+def _appearance(function: types.FunctionType) -> list[int]:
+    """Numbers that change when a name of a function stands for another object."""
+    marks = [function.__dict__.get(name) for name in ATTRIBUTES]
+    values = [function.__code__, function.__defaults__, function.__kwdefaults__, *marks]
+    return [id(value) for value in (*values, *environment(function).values())]
+
+
+def _code_digest(code: types.CodeType) -> bytes:
+    """Digest of bytecode, names and constants, those of nested code too; lines and files do not count."""
+    known = _digests_of_code.get(id(code))
+    if known is None:
+        digest = _Digest()
+        digest.put("code", code.co_code)
+        digest.put("handlers", code.co_exceptiontable)
+        digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
+        for constant in code.co_consts:
+            digest.feed(constant)
+        known = _digests_of_code[id(code)] = (code, digest.hash.digest())
+    return known[1]
+
+
+class _Digest:
+    """Takes values one after the other, each piece with its kind and its length: none runs into the next.
+
+    A function that comes a second time is fed as its number. A container is fed anew wherever it stands
+    (whether equal constants are one object depends on how code was loaded), but for one that holds itself.
+    """
+
+    def __init__(self, numbers: dict[types.FunctionType, int] | None = None) -> None:
+        self.hash = hashlib.sha256()
+        self._numbers = {} if numbers is None else numbers
+        self.functions: list[types.FunctionType] = []
+        self.is_lasting = True  # nothing in reach can change while all names stand for the same objects
+        self._around: list[int] = []
+
+    def put(self, kind: str, data: bytes = b"") -> None:
+        self.hash.update(f"{kind} {len(data)}:".encode() + data)
+
+    def feed(self, value: Any, mentioned: Iterable[str] = ()) -> None:
+        """Feed any value; of a module or class the attributes of the `mentioned` names."""
+        scalar = _scalar_bytes(value)
+        if scalar is not None:
+            self.put(type(value).__name__, scalar)
+        elif isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, types.CodeType):
+            self.put("digest", _code_digest(value))
+        elif id(value) in self._around:
+            self.put("around", str(self._around.index(id(value))).encode())
+        else:
+            self._around.append(id(value))
+            try:
+                self._compound(value, mentioned)
+            finally:
+                self._around.pop()
+
+    def _function(self, function: types.FunctionType) -> None:
+        number = self._numbers.get(function)
+        if number is not None:
+            self.put("again", str(number).encode())
+            return
+        is_first = not self._numbers
+        self._numbers[function] = len(self._numbers)
+        if "__part__" in function.__dict__ and not is_first:
+            # compiled by itself, and called by its symbol or through a table: what it does is not in the caller
+            self._named("part", function)
+            self.feed((function.__dict__["__part__"], function.__dict__.get("__optional__")))
+        elif function in REPLACED or "__indirect__" in function.__dict__:
+            self._named("replaced", function)
+            self.feed(function.__dict__.get("__indirect__"))
+        elif _is_library(function.__globals__.get("__name__")):
+            self._named("library", function)
+        else:
+            self.functions.append(function)
+            self.put("function", _code_digest(function.__code__))
+            marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
+            if marks["__part__"]:
+                marks["__name__"] = function.__name__  # compiled code calls it by this symbol
+            self.feed((function.__defaults__, function.__kwdefaults__, marks))
+            names = _names(function.__code__)
+            for name, value in environment(function).items():
+                self.put("name", name.encode())
+                self.feed(value, names)
+            self.put("end")
+
+    def _compound(self, value: Any, mentioned: Iterable[str]) -> None:
+        kind = type(value)
+        self.is_lasting = self.is_lasting and _keeps_its_value(value)
+        if isinstance(value, np.ndarray):
+            self._array(value)
+        elif isinstance(value, tuple):
+            self.put("tuple", str(len(value)).encode())
+            if kind is not tuple:
+                self.feed(kind)
+            self._all(value)
+        elif kind in (list, dict, set, frozenset):
+            self.put(kind.__name__, str(len(value)).encode())
+            if kind is dict:
+                self._all(itertools.chain.from_iterable(value.items()))
+            elif kind is list:
+                self._all(value)
+            else:
+                for part in sorted(self._apart(member) for member in value):
+                    self.put("member", part)
         elif isinstance(value, types.ModuleType):
-            digest.update(value.__name__.encode())
-        elif isinstance(value, np.ndarray):
-            digest.update(repr((str(value.dtype), value.shape)).encode() + value.tobytes())
+            self.put("module", value.__name__.encode())
+            if not _is_library(value.__name__):
+                self._attributes([value], mentioned)
+        elif isinstance(value, type):
+            self._class(value, mentioned)
+        elif isinstance(value, enum.Enum):
+            self._named("enum", kind)
+            self._all((value.name, value.value))
+        elif isinstance(value, types.BuiltinFunctionType):
+            self._named("builtin", value)
+            if not isinstance(value.__self__, types.ModuleType):
+                self.feed(value.__self__)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self.put(kind.__name__)
+            self.feed(value.__func__)
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            self._named("compiled", kind)
+            self._all((value.py_func, dict(getattr(value, "targetoptions", {}))))
         else:
-            digest.update(repr(value).encode())
+            self._object(value)
+
+    def _all(self, values: Iterable[Any]) -> None:
+        for value in values:
+            self.feed(value)
+
+    def _apart(self, value: Any) -> bytes:
+        """The digest of a value alone, which knows of the functions and containers around it."""
+        digest = _Digest(dict(self._numbers))
+        digest._around = list(self._around)
+        digest.feed(value)
+        self.functions += digest.functions
+        self.is_lasting = self.is_lasting and digest.is_lasting
+        return digest.hash.digest()
+
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        layout = (array.flags.c_contiguous, array.flags.f_contiguous, array.flags.writeable)
+        self.put("array", str(array.dtype).encode())
+        self._all((array.dtype.str, array.shape, layout))
+        if type(array) is not np.ndarray:
+            self.feed(type(array))
+        if array.dtype.hasobject:
+            self.feed(array.tolist())
+        else:
+            self.put("numbers", array.tobytes())
+
+    def _class(self, cls: type, mentioned: Iterable[str]) -> None:
+        self._named("class", cls)
+        if issubclass(cls, enum.Enum):
+            for name, member in cls.__members__.items():
+                self._all((name, member.value))
+        elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            self._all((cls._fields, getattr(cls, "_field_defaults", {})))
+        elif not _is_library(cls.__module__):
+            self._attributes([c for c in cls.__mro__ if not _is_library(c.__module__)], mentioned)
+
+    def _attributes(self, owners: Iterable[Any], mentioned: Iterable[str]) -> None:
+        for name in mentioned:
+            owner = next((owner for owner in owners if name in vars(owner)), None)
+            if owner is not None:
+                self.put("attribute", name.encode())
+                self.feed(vars(owner)[name], mentioned)
+
+    def _named(self, kind: str, value: Any) -> None:
+        self.put(kind, f"{value.__module__}.{value.__qualname__}".encode())
+
+    def _object(self, value: Any) -> None:
+        """Feed any other object by what makes it again, or as new in each process where nothing does."""
+        try:
+            made = value.__reduce_ex__(4)
+            if isinstance(made, str):
+                made = (made, getattr(value, "__module__", None), getattr(value, "__wrapped__", None))
+            else:
+                made = tuple(list(part) if isinstance(part, Iterator) else part for part in made)
+            self.put("object", self._apart(made))
+        except Exception:
+            number = _opaque.setdefault(id(value), (value, len(_opaque)))[1]
+            self.put("opaque", _process + f"{os.getpid()} {number}".encode())
 
 
-def _feed_code(digest: Any, code: types.CodeType) -> None:
-    digest.update(code.co_code)
-    digest.update(repr((code.co_names, code.co_varnames, code.co_argcount)).encode())
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            _feed_code(digest, constant)
-        else:
-            digest.update(type(constant).__name__.encode() + repr(constant).encode())
+def _keeps_its_value(value: Any) -> bool:
+    """Whether an object stays what it is: of tuples the members are looked at one by one."""
+    if isinstance(value, types.ModuleType):
+        return _is_library(value.__name__)
+    if isinstance(value, type):
+        return issubclass(value, (enum.Enum, tuple)) or _is_library(value.__module__)
+    return isinstance(value, (tuple, frozenset, types.BuiltinFunctionType, enum.Enum))
+
+
+def _scalar_bytes(value: Any) -> bytes | None:
+    kind = type(value)
+    if value is None or value is Ellipsis:
+        return b""
+    if kind is float:
+        return struct.pack("<d", value)
+    if kind is int or kind is bool:
+        return str(int(value)).encode()
+    if kind is str:
+        return bytes(value.encode("utf-8", "surrogatepass"))
+    if kind is bytes:
+        return bytes(value)
+    if kind is complex:
+        return struct.pack("<dd", value.real, value.imag)
+    if isinstance(value, np.generic) and not value.dtype.hasobject:
+        return f"{value.dtype} {value.dtype.str} ".encode() + value.tobytes()
+    return None
+
+
+def _is_library(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in LIBRARIES

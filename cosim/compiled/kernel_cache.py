@@ -1,13 +1,15 @@
 """The folder in which compiled kernels are kept from one run to the next.
 
-One folder for each digest of everything that the code depends on, so that nothing stale can be found
-there. A damaged entry is compiled again, an unwritable folder is used without, entries that nobody
-used for a while are removed. The files are numba's pickles: therefore the folder belongs to the user
-alone (mode 0700), and one that does not is not used.
+One file for each digest of everything that the code depends on, so that nothing stale can be found
+there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, an
+unwritable folder is used without, entries that nobody used for a while are removed. The code is numba's
+pickles: therefore folder and entries belong to the user alone, and a folder that others could write to is
+left alone, and another one used.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
@@ -17,20 +19,22 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 log = logging.getLogger("cosim.native")
 
 KEEP_DAYS = 60
 DAY = 86400.0
+FOLDERS = 9
+"""So many folders are tried, when others could write to those before."""
+CHECKSUM = 32
 
 
 @functools.cache
 def folder() -> Path | None:
-    """The cache folder (``COSIM_CACHE_DIR``, or the platform's place), or None when it cannot be used."""
-    if "COSIM_CACHE_DIR" in os.environ:
-        root = Path(os.environ["COSIM_CACHE_DIR"])
+    """The cache folder (in ``COSIM_CACHE_DIR``, or the platform's place), or None when it cannot be used."""
+    if os.environ.get("COSIM_CACHE_DIR"):
+        root = Path(os.environ["COSIM_CACHE_DIR"]).absolute()
     elif sys.platform == "win32":
         root = Path(os.environ.get("LOCALAPPDATA", Path.home())) / "cosim" / "cache"
     elif sys.platform == "darwin":
@@ -39,15 +43,9 @@ def folder() -> Path | None:
         root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cosim"
     path = root / "kernels"
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if sys.platform != "win32":
-            status = path.stat()
-            if status.st_uid != os.getuid():
-                raise PermissionError("it belongs to somebody else")
-            if stat.S_IMODE(status.st_mode) & 0o077:
-                path.chmod(0o700)
+        path = _private_folder(root)
         probe = path / f".probe-{os.getpid()}"
-        probe.write_bytes(b"")
+        _write(probe, b"")
         probe.unlink()
     except OSError as error:
         log.warning("compiled kernels are not kept: %s: %s", path, error)
@@ -56,41 +54,98 @@ def folder() -> Path | None:
     return path
 
 
-def entry(digest: str) -> Path | None:
-    """The folder of one digest (which may not exist yet), or None where nothing is kept."""
+def _private_folder(root: Path) -> Path:
+    """The first of our folders in `root` to which nobody else could write, made if need be."""
+    root.mkdir(parents=True, exist_ok=True)
+    for number in range(1, FOLDERS + 1):
+        path = root / ("kernels" if number == 1 else f"kernels-{number}")
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        reason = _distrust(path)
+        if reason is None:
+            return path
+        log.warning(
+            "compiled kernels in %s are not used, since %s; check who uses this folder, and delete it",
+            path,
+            reason,
+        )
+    raise PermissionError(f"{FOLDERS} folders are open to others")
+
+
+def _distrust(path: Path) -> str | None:
+    """Why what lies in a folder may be somebody else's, if it may."""
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is no folder"
+    if sys.platform == "win32":
+        return None
+    if status.st_uid != os.getuid():
+        return "it belongs to another user"
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        return "it is open to other users"
+    with os.scandir(path) as found:
+        for item in found:
+            with contextlib.suppress(FileNotFoundError):  # another process removes its own
+                if not _is_own(item.stat(follow_symlinks=False)):
+                    return f"others could write {item.name} in it"
+    return None
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether it belongs to the user and, if it is a file, nobody else can write it."""
+    if sys.platform == "win32":
+        return True
+    writable = stat.S_ISREG(status.st_mode) and status.st_mode & 0o022
+    return status.st_uid == os.getuid() and not writable
+
+
+def kept(digest: str) -> bytes | None:
+    """What is kept under a digest, or None where nothing is, or nothing that its checksum fits."""
     root = folder()
     if root is None:
         return None
     path = root / digest
     try:
-        if path.exists() and time.time() - path.stat().st_mtime > DAY:
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            data = file.read()
+        if time.time() - status.st_mtime > DAY:
             os.utime(path)
+    except FileNotFoundError:
+        return None
     except OSError as error:
-        log.debug("noting the use of %s: %s", path, error)
-    return path
+        log.warning("kernel %s is compiled again: %s", path, error)
+        return None
+    content = data[CHECKSUM:]
+    if not _is_own(status) or data[:CHECKSUM] != _checksum(digest, content):
+        log.warning("damaged kernel %s is compiled again", path)
+        return None
+    return content
 
 
-def text(digest: str, make: Callable[[], str]) -> str:
-    """The text that is kept under a digest, with a digest of its own: a damaged one is made again."""
-    root = entry(digest)
-    file = None if root is None else root / "text"
-    if file is not None and file.is_file():
-        try:
-            head, _, kept = file.read_text("utf-8").partition("\n")
-            if hashlib.sha256(kept.encode()).hexdigest() == head:
-                return kept
-        except (OSError, UnicodeDecodeError) as error:
-            log.warning("%s: %s", file, error)
-    made = make()
-    if file is not None:
-        try:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            part = file.with_name(f"text-{os.getpid()}-{threading.get_ident()}")
-            part.write_text(f"{hashlib.sha256(made.encode()).hexdigest()}\n{made}", "utf-8")
-            part.replace(file)
-        except OSError as error:
-            log.warning("code is not kept: %s: %s", file, error)
-    return made
+def keep(digest: str, content: bytes) -> None:
+    """Keep this under a digest, if there is a folder for it."""
+    root = folder()
+    if root is None:
+        return
+    path = root / digest
+    part = root / f".part-{digest}-{os.getpid()}-{threading.get_ident()}"
+    try:
+        _write(part, _checksum(digest, content) + content)
+        part.replace(path)
+    except OSError as error:
+        log.warning("kernel is not kept: %s: %s", path, error)
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _checksum(digest: str, content: bytes) -> bytes:
+    return hashlib.sha256(digest.encode() + b"\0" + content).digest()
+
+
+def _write(path: Path, data: bytes) -> None:
+    with open(path, "wb", opener=functools.partial(os.open, mode=0o600)) as file:
+        file.write(data)
 
 
 def prune(path: Path) -> None:
@@ -100,9 +155,11 @@ def prune(path: Path) -> None:
     try:
         if stamp.exists() and now - stamp.stat().st_mtime < DAY:
             return
-        stamp.touch()
+        _write(stamp, b"")
+        os.utime(stamp)
         for entry in path.iterdir():
-            if entry.is_dir() and now - entry.stat().st_mtime > KEEP_DAYS * DAY:
-                shutil.rmtree(entry, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):  # another process removed it
+                if now - entry.lstat().st_mtime > KEEP_DAYS * DAY:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     except OSError as error:
         log.debug("pruning: %s", error)

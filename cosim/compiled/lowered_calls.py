@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.compiled.llvm_text import without_strings
 from cosim.compiled.walker import BLOCK_SIGNATURE, WALK_SIGNATURE
 
 WALK = "cosim_walk"
@@ -37,7 +38,7 @@ def name_of(signature: str) -> str:
 
 def called_signatures(texts: Iterable[str]) -> set[str]:
     """The signatures of what is called by numbers; blocks always are, by the walk."""
-    found = {match.groups() for text in texts for match in CALL.finditer(text)}
+    found = {match.groups() for text in texts for match in CALL.finditer(without_strings(text))}
     return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in found)}
 
 

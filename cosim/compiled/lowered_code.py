@@ -11,6 +11,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from cosim.compiled.llvm_text import with_code_edited
+
 PLACEHOLDER = "cosim_lowered_function"
 LETTERS = {"f": "double", "i": "i64", "v": "ptr"}
 ITEM = 8
@@ -31,7 +33,11 @@ def without_target(text: str, symbol: str) -> str:
     symbol : str
         What numba called the function.
     """
-    text = re.sub(r"^(target|source_filename|; ModuleID|\$).*\n", "", text, flags=re.MULTILINE)
+    return with_code_edited(text, lambda code: _without_target(code, symbol))
+
+
+def _without_target(text: str, symbol: str) -> str:
+    text = re.sub(r"^(target|source_filename|\$).*\n", "", text, flags=re.MULTILINE)
     # Where numba's Python side keeps something about each function: nothing here reads it.
     text = re.sub(r"^@\"?_ZN08NumbaEnv.* = common .*\n", "", text, flags=re.MULTILINE)
     names = {symbol: PLACEHOLDER}
@@ -40,22 +46,22 @@ def without_target(text: str, symbol: str) -> str:
     # numba's helpers of these names are the C library's functions, with the same arguments.
     names |= {f"numba_{name}": name for name in ("frexp", "ldexp")}
     text = SYMBOL.sub(lambda found: f"@{names.get(found[1].strip(chr(34)), found[1])}", text)
-    text = re.sub(r" comdat(\(\$[^)]*\))?(?=[ ,\n])| *; preds = .*", "", text)
+    text = re.sub(r" comdat(\(\$[^)]*\))?(?=[ ,\n])", "", text)
     labels: dict[str, str] = {}  # numba counts the functions that a process compiles; their names hold that
     return re.sub(r"_ZN\w+", lambda found: labels.setdefault(found[0], f"inlined{len(labels)}"), text)
 
 
 def apart(text: str) -> str:
     """The text with what LLVM may know of arrays that are taken together: no two of them share memory."""
-    head = re.search(rf"^define .*@{PLACEHOLDER}\(.*$", text, re.MULTILINE)
-    if head is None:
-        return text
-    return text.replace(head[0], TOGETHER.sub("ptr noalias ", head[0]))
+    head = re.compile(rf"^define .*@{PLACEHOLDER}\(.*$", re.MULTILINE)
+    return with_code_edited(
+        text, lambda code: head.sub(lambda line: TOGETHER.sub("ptr noalias ", line[0]), code)
+    )
 
 
 def named(text: str, name: str) -> str:
     """The text with the function under a name of its own."""
-    return text.replace(PLACEHOLDER, name)
+    return with_code_edited(text, lambda code: code.replace(PLACEHOLDER, name))
 
 
 def entry_point(

@@ -22,6 +22,7 @@ import contextlib
 import ctypes
 import functools
 import gc
+import hashlib
 import logging
 import os
 import sys
@@ -33,8 +34,8 @@ from typing import Any
 
 from cosim.compiled import foreign, intrinsics, kernel_cache, lowered_calls, lowered_code, walker
 from cosim.compiled.callback import callback_of
-from cosim.compiled.fingerprint import environment, fingerprint
-from cosim.compiled.numba_cache import cache_class
+from cosim.compiled.fingerprint import REPLACED, environment, fingerprint
+from cosim.compiled.numba_cache import keep_code, kept_code
 from cosim.errors import ContractError
 
 OPTIONS = {"_nrt": False, "error_model": "numpy", "nogil": True}
@@ -46,11 +47,10 @@ HELPER_OPTIONS = {**BLOCK_OPTIONS, "forceinline": True}
 INLINED_EARLY = {**BLOCK_OPTIONS, "inline": "always"}
 log = logging.getLogger("cosim.native")
 
-_compiled: dict[tuple[int, str], tuple[types.FunctionType, Callable[..., Any]]] = {}
-_addresses: dict[int, int] = {}
-_blocks: dict[int, tuple[types.FunctionType, Any]] = {}
-_lifted: dict[int, tuple[types.FunctionType, Any]] = {}
-_lifted_by_name: dict[types.FunctionType, Any] = {}
+# By digests: a function whose globals changed is another one.
+_compiled: dict[str, Any] = {}
+_lifted: dict[str, Any] = {}
+_lifted_by_name: dict[str, Any] = {}
 _address_keepers: dict[int, Any] = {}
 
 
@@ -86,10 +86,8 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
         return function
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
-    key = (id(function), signature)
-    if key not in _compiled:
-        _compiled[key] = (function, _compile(function, signature, OPTIONS))
-    return _compiled[key][1]
+    compiled: Callable[..., Any] = _compile(function, signature, OPTIONS)
+    return compiled
 
 
 def block_address(block: Callable[..., None]) -> int:
@@ -98,19 +96,14 @@ def block_address(block: Callable[..., None]) -> int:
         return walker.plain_address(block)
     if not isinstance(block, types.FunctionType):
         raise ContractError(f"{block!r} is no plain function, so it cannot be compiled")
-    if id(block) not in _blocks:
-        _blocks[id(block)] = (block, _compile(block, walker.BLOCK_SIGNATURE, BLOCK_OPTIONS))
-    return _code_address(_blocks[id(block)][1])
+    return _code_address(_compile(block, walker.BLOCK_SIGNATURE, BLOCK_OPTIONS))
 
 
 def function_address(function: Callable[..., Any], signature: str) -> int:
     """Where the machine code of any function starts, for `walker.call_step` and `walker.call_dense`."""
     if is_plain():
         return walker.plain_address(function)
-    compiled = compile_function(function, signature)
-    if id(compiled) not in _addresses:
-        _addresses[id(compiled)] = _code_address(compiled)
-    return _addresses[id(compiled)]
+    return _code_address(compile_function(function, signature))
 
 
 def c_address(function: Callable[..., Any], signature: str) -> int:
@@ -128,13 +121,12 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
 
+@functools.cache
 def part_address(function: types.FunctionType) -> int:
     """Where the machine code of a part of the Step starts; see `cosim.step.arrays.part`."""
     if is_plain():
         return walker.plain_address(function)
-    if id(function) not in _blocks:
-        _blocks[id(function)] = (function, _compile(function, function.__dict__["__part__"], BLOCK_OPTIONS))
-    return _code_address(_blocks[id(function)][1])
+    return _code_address(_compile(function, function.__dict__["__part__"], BLOCK_OPTIONS))
 
 
 def _code_address(dispatcher: Any) -> int:
@@ -168,10 +160,11 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
         raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
-    digest = fingerprint(
-        function, spelled(signature), versions(), repr(sorted(BLOCK_OPTIONS.items())), "lowered as text 6"
-    )
-    text = kernel_cache.text(digest, lambda: _lowered(function, signature))
+    digest = _digest(function, signature, BLOCK_OPTIONS, _digest_of_module(lowered_code))
+    kept = kernel_cache.kept(digest)
+    text = _lowered(function, signature) if kept is None else kept.decode()
+    if kept is None:
+        kernel_cache.keep(digest, text.encode())
     takes_together = "A" in signature and not set(signature) & set("FIT")
     return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
 
@@ -179,7 +172,7 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
 def _lowered(function: types.FunctionType, signature: str) -> str:
     # Freshly compiled: the text of what comes out of numba's cache is not that of its code.
     with _text_alone():
-        dispatcher = _fresh(function, signature, BLOCK_OPTIONS, lift=_lift_by_name)
+        dispatcher = _fresh(function, signature, BLOCK_OPTIONS, _lift_by_name)
     result = next(iter(dispatcher.overloads.values()))
     return lowered_code.without_target(
         str(next(iter(dispatcher.inspect_llvm().values()))), result.fndesc.llvm_func_name
@@ -241,15 +234,25 @@ def release_address(address: int) -> None:
     walker.plain_blocks.pop(address, None)
 
 
+@functools.cache
 def versions() -> str:
     """What compiled code depends on besides the functions themselves."""
     import llvmlite
     import numba
+    import numpy
+    from numba.core.registry import cpu_target
 
     from cosim.version import __version__
 
-    options = [*sorted(HELPER_OPTIONS.items()), intrinsics.PASSED, walker.optional_parts]
-    return f"{numba.__version__} {llvmlite.__version__} {sys.version} {__version__} {options}"
+    programs = [numba.__version__, llvmlite.__version__, numpy.__version__, sys.version, __version__]
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    return repr((programs, processor, sorted(HELPER_OPTIONS.items()), _digest_of_module(intrinsics)))
+
+
+@functools.cache
+def _digest_of_module(module: types.ModuleType) -> str:
+    """Of its source: what it makes is kept, and changes with it."""
+    return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
 
 
 def spelled(signature: str) -> str:
@@ -265,30 +268,72 @@ def part_name(function: Callable[..., Any]) -> str:
     return f"part_{function.__name__}"
 
 
+def _digest(function: types.FunctionType, signature: str, options: dict[str, Any], *more: str) -> str:
+    return fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())), *more)
+
+
 def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
-    digest = fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())))
-    entry = kernel_cache.entry(digest)
-    dispatcher = _fresh(function, signature, options, entry)
-    if entry is None or dispatcher._cache.missed:
-        log.info("compiled %s", function.__qualname__)
+    digest = _digest(function, signature, options)
+    if digest not in _compiled:
+        _compiled[digest] = _loaded(digest, function, options) or _fresh_and_kept(
+            digest, function, signature, options
+        )
+    return _compiled[digest]
+
+
+def _loaded(digest: str, function: types.FunctionType, options: dict[str, Any]) -> Any:
+    """The function with the code that is kept, or None."""
+    import numba
+
+    for part in _parts(function):
+        _call_of_part(part)
+    result = kept_code(digest)
+    if result is None:
+        return None
+    dispatcher = numba.njit(**options)(function)
+    dispatcher.add_overload(result)
+    dispatcher.disable_compile()
     return dispatcher
+
+
+def _fresh_and_kept(
+    digest: str, function: types.FunctionType, signature: str, options: dict[str, Any]
+) -> Any:
+    log.info("compiling")
+    dispatcher = _fresh(function, signature, options, _lift)
+    keep_code(digest, next(iter(dispatcher.overloads.values())))
+    log.info("compiled %s", function.__qualname__)
+    return dispatcher
+
+
+def _parts(function: types.FunctionType) -> Iterator[types.FunctionType]:
+    """The functions compiled by themselves that a function calls, itself or in helpers."""
+    found, at = [function], 0
+    while at < len(found):
+        for value in environment(found[at]).values():
+            if not isinstance(value, types.FunctionType) or value in found or value in REPLACED:
+                continue
+            if "__optional__" in value.__dict__:
+                continue
+            if "__part__" in value.__dict__:
+                yield value
+            else:
+                found.append(value)
+        at += 1
 
 
 def _fresh(
     function: types.FunctionType,
     signature: str,
     options: dict[str, Any],
-    entry: Path | None = None,
-    lift: Callable[[types.FunctionType], Any] | None = None,
+    lift: Callable[[types.FunctionType], Any],
 ) -> Any:
-    """The function as numba compiles it, or as `entry` keeps it."""
+    """The function as numba compiles it."""
     import numba
     from numba.core.errors import NumbaWarning
 
     arguments, result = signature.split(">")
-    dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift or _lift))
-    if entry is not None:
-        dispatcher._cache = cache_class()(dispatcher.py_func, entry)
+    dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
     vectorize, collects = numba.config.LOOP_VECTORIZE, gc.isenabled()
     gc.disable()  # the compiler makes much that lives long: looking for garbage takes a seventh of its time
     numba.config.LOOP_VECTORIZE = 0  # loops here are short: it gains nothing and takes a sixth of the time
@@ -338,19 +383,21 @@ def _lift(function: types.FunctionType) -> Any:
         return intrinsics.array_at(*intrinsics.ARRAYS_AT[function])
     if "__indirect__" in function.__dict__:
         return intrinsics.indirect_call_of(function.__dict__["__indirect__"])
-    if id(function) not in _lifted:
+    digest = fingerprint(function)
+    if digest not in _lifted:
         if "__optional__" in function.__dict__:
             array, place = function.__dict__["__optional__"]
             made = intrinsics.call_if_there(array, place, function.__dict__["__part__"])
         else:
             made = _call_of_part(function) if "__part__" in function.__dict__ else _helper(function, _lift)
-        _lifted[id(function)] = (function, made)
-    return _lifted[id(function)][1]
+        _lifted[digest] = made
+    return _lifted[digest]
 
 
 def _lift_by_name(function: types.FunctionType) -> Any:
     """What lowered code calls: walks, blocks and methods by names that `lowered_calls` defines."""
-    if function not in _lifted_by_name:
+    digest = fingerprint(function)
+    if digest not in _lifted_by_name:
         if "__part__" in function.__dict__:
             made = intrinsics.call_by_name(part_name(function), function.__dict__["__part__"])
         elif function is walker.walk:
@@ -363,8 +410,8 @@ def _lift_by_name(function: types.FunctionType) -> Any:
             made = intrinsics.call_of_number(lowered_calls.name_of(signature), signature)
         else:
             made = _helper(function, _lift_by_name)
-        _lifted_by_name[function] = made
-    return _lifted_by_name[function]
+        _lifted_by_name[digest] = made
+    return _lifted_by_name[digest]
 
 
 def _helper(function: types.FunctionType, lift: Callable[[types.FunctionType], Any]) -> Any:

@@ -1,75 +1,46 @@
-"""Where numba keeps the code of a compiled function: in the folder that `kernel_cache` names."""
+"""The code of a compiled function as bytes that `cosim.compiled.kernel_cache` keeps, and back."""
 
 from __future__ import annotations
 
-import functools
 import logging
-import shutil
-from pathlib import Path
+import pickle
 from typing import Any
+
+from cosim.compiled import kernel_cache
 
 log = logging.getLogger("cosim.native")
 
 
-@functools.cache
-def cache_class() -> Any:
-    """The class of such a cache, for one function."""
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+def kept_code(digest: str) -> Any:
+    """What numba made of the function of this digest once, or None."""
+    from numba.core.compiler import CompileResult
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
 
-    class Locator(_CacheLocator):
-        """Numba asks where to keep things; the answer is the folder of the digest."""
+    content = kernel_cache.kept(digest)
+    if content is None:
+        return None
+    target = cpu_target.target_context
+    try:
+        with global_compiler_lock:
+            target.refresh()
+            result = CompileResult._rebuild(target, *pickle.loads(content))  # noqa: S301
+            target.insert_user_function(result.entry_point, result.fndesc, [result.library])
+    except Exception as error:
+        log.warning("kernel %s cannot be loaded and is compiled again: %r", digest, error)
+        return None
+    return result
 
-        def __init__(self, path: Path) -> None:
-            self.path = path
 
-        def get_cache_path(self) -> str:
-            return str(self.path)
+def keep_code(digest: str, result: Any) -> None:
+    """Keep what numba made, unless it holds addresses of this process."""
+    from numba.core.serialize import dumps
 
-        def get_source_stamp(self) -> str:
-            return self.path.name
-
-        def get_disambiguator(self) -> str:
-            return ""
-
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: Any) -> Any:
-            return cls(py_func.__cosim_entry__)
-
-    class Impl(CompileResultCacheImpl):
-        _locator_classes = [Locator]
-
-    class KernelCache(FunctionCache):
-        """Falls back to compiling when an entry is damaged, and to not saving when it cannot save."""
-
-        _impl_class = Impl
-
-        def __init__(self, function: Any, entry: Path) -> None:
-            function.__cosim_entry__ = entry
-            self.missed = False
-            super().__init__(function)
-
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            try:
-                found = super().load_overload(sig, target_context)
-            except Exception as error:
-                log.warning("damaged kernel %s is compiled again: %r", self.cache_path, error)
-                shutil.rmtree(self.cache_path, ignore_errors=True)  # numba does not save over a bad index
-                found = None
-            if found is None:
-                if not self.missed:
-                    log.info("compiling")
-                self.missed = True
-            return found
-
-        def _index_key(self, sig: Any, codegen: Any) -> Any:
-            # Numba's own key has the closure in it, in which dispatchers are new in each process; the name
-            # of the folder stands for everything that the code depends on.
-            return sig, codegen.magic_tuple()
-
-        def save_overload(self, sig: Any, data: Any) -> None:
-            try:
-                super().save_overload(sig, data)
-            except Exception as error:
-                log.warning("kernel is not kept: %s: %s", self.cache_path, error)
-
-    return KernelCache
+    if result.library.has_dynamic_globals or result.lifted:
+        return
+    try:
+        content = dumps(result._reduce())
+    except Exception as error:
+        log.warning("kernel is not kept: %s: %s", result.fndesc.qualname, error)
+        return
+    kernel_cache.keep(digest, content)

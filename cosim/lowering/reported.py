@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.compiled.llvm_text import without_strings
 from cosim.integration.projection import MOVE, PREPARE
 from cosim.lowering.program import Program
 from cosim.step import layout
@@ -46,7 +47,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     for i in range(last - 1, first - 1, -1):
         block = system.blocks[i]
         only_computes = all(slot.array == "c" for slot in (*block.writes, *block.adds))
-        can_raise = set(RETURNS.findall(texts[names[int(arrays["table"][i, 0])]])) != {"0"}
+        can_raise = set(RETURNS.findall(without_strings(texts[names[int(arrays["table"][i, 0])]]))) != {"0"}
         if only_computes and not can_raise and not regions(block, "writes", "adds") & needed:
             alone.append(i)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any
 
@@ -41,6 +42,12 @@ STAGES = {
     layout.MOTION: Stage.ACCELERATION,
     layout.REPORT: Stage.REPORT,
 }
+
+
+@functools.cache
+def _enter() -> Any:
+    """The function that calls a part with all arrays."""
+    return compile_function(enter, ENTER_SIGNATURE)
 
 
 class CompiledStep:
@@ -227,7 +234,7 @@ class CompiledStep:
             self.bind(state)
         self.stage_in(state)
         self._fixed["numbers"][layout.ACCURACY] = np.nan if state.accuracy is None else state.accuracy
-        function, address = compile_function(enter, ENTER_SIGNATURE), part_address(CALLED[name])
+        function, address = _enter(), part_address(CALLED[name])
         while True:
             if is_plain():
                 with np.errstate(all="ignore"):

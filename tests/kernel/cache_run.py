@@ -42,14 +42,19 @@ class Notes(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-if __name__ == "__main__":
-    notes = Notes()
-    logging.getLogger("cosim.native").addHandler(notes)
-    logging.getLogger("cosim.native").setLevel(logging.INFO)
+def results():
+    """sin(0.5) + 1 as a system's output, and twice of it as a function's value."""
     model = cosim.Model("curve")
     model.add(Curve, "curve")
     state = model.build().default_state()
     state.set_time(0.5)
-    value = state.realize()["curve"]
-    assert cosim.compile_function(twice(curve), "f>f")(0.5) == 2.0 * value
+    return state.realize()["curve"], cosim.compile_function(twice(curve), "f>f")(0.5)
+
+
+if __name__ == "__main__":
+    notes = Notes()
+    logging.getLogger("cosim.native").addHandler(notes)
+    logging.getLogger("cosim.native").setLevel(logging.INFO)
+    value, doubled = results()
+    assert doubled == 2.0 * value
     print(json.dumps({"value": float.hex(value), "notes": notes.texts}))

@@ -1,23 +1,27 @@
 """The folder of compiled kernels: shared, damaged, unwritable, private, never stale."""
 
+import hashlib
 import json
 import math
 import os
+import pickle
+import shutil
 import stat
 import subprocess
 import sys
 import time
-import types
 from pathlib import Path
 
 import cache_run
+import flip_run
 import pytest
+from flip_run import flipped
 
 from cosim.compiled import kernel_cache
-from cosim.compiled.fingerprint import fingerprint
 from cosim.compiled.native import is_plain
 
 VALUE = float.hex(math.sin(0.5) + 1.0)
+posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="rights of files are POSIX's")
 compiled_only = pytest.mark.skipif(is_plain(), reason="nothing is compiled here")
 
 
@@ -44,7 +48,7 @@ def finish(process):
 
 def entries(folder):
     """All files of kernels."""
-    return [p for p in Path(folder).rglob("*") if p.is_file() and p.suffix in (".nbi", ".nbc")]
+    return [p for p in Path(folder).rglob("*") if p.is_file() and not p.name.startswith(".")]
 
 
 @pytest.fixture(scope="module")
@@ -80,114 +84,143 @@ def test_a_folder_that_cannot_be_used_is_done_without(tmp_path):
     assert any("not kept" in note for note in notes)
 
 
-@compiled_only
-def test_the_folder_is_private(filled):
-    for path in [filled / "kernels", *(p for p in (filled / "kernels").iterdir() if p.is_dir())]:
-        if path.name == "kernels":
-            assert stat.S_IMODE(path.stat().st_mode) == 0o700
-
-
 def use_folder(monkeypatch, path):
     """What the kernel says to a folder in this process."""
     monkeypatch.setenv("COSIM_CACHE_DIR", str(path))
     return kernel_cache.folder.__wrapped__()
 
 
-def test_an_open_folder_is_closed(monkeypatch, tmp_path):
-    (tmp_path / "kernels").mkdir()
-    (tmp_path / "kernels").chmod(0o777)
-    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels"
-    assert stat.S_IMODE((tmp_path / "kernels").stat().st_mode) == 0o700
+@compiled_only
+@posix_only
+def test_folder_and_entries_are_private(filled):
+    assert stat.S_IMODE((filled / "kernels").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in entries(filled)} == {0o600}
+
+
+class Planted:
+    """Unpickled, it makes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (self.path, "w"))
+
+
+@compiled_only
+@posix_only
+def test_what_was_planted_in_an_open_folder_is_not_run(filled, tmp_path):
+    kernels = shutil.copytree(filled / "kernels", tmp_path / "kernels")
+    code = pickle.dumps(Planted(str(tmp_path / "ran")))
+    for path in entries(kernels):
+        path.write_bytes(hashlib.sha256(path.name.encode() + b"\0" + code).digest() + code)
+    kernels.chmod(0o777)
+    notes = finish(start(tmp_path))
+    assert sum("open to other users" in note for note in notes) == 1
+    assert any("compiled" in note for note in notes)
+    assert not (tmp_path / "ran").exists()
+    assert stat.S_IMODE(kernels.stat().st_mode) == 0o777  # whoever opened it may look what it was
+    assert [note for note in finish(start(tmp_path)) if "not used" not in note] == []
+
+
+@posix_only
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o701])
+def test_beside_an_open_folder_a_new_one_is_made(monkeypatch, tmp_path, caplog, mode):
+    for name in ("kernels", "kernels-2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-3"
+    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-3"
+    assert caplog.text.count("open to other users") == 4
+
+
+@posix_only
+def test_a_link_in_place_of_the_folder_is_not_followed(monkeypatch, tmp_path, caplog):
+    (tmp_path / "theirs").mkdir(mode=0o700)
+    (tmp_path / "kernels").symlink_to(tmp_path / "theirs")
+    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
+    assert "no folder" in caplog.text
+
+
+@posix_only
+def test_a_folder_with_an_entry_that_others_can_write_is_not_used(monkeypatch, tmp_path, caplog):
+    folder = use_folder(monkeypatch, tmp_path)
+    (folder / "entry").write_bytes(b"")
+    (folder / "entry").chmod(0o620)
+    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
+    assert "others could write entry" in caplog.text
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
-def test_somebody_elses_folder_is_not_used(monkeypatch, tmp_path):
-    (tmp_path / "kernels").mkdir()
-    os.chown(tmp_path / "kernels", 12345, 12345)
-    assert use_folder(monkeypatch, tmp_path) is None
+@pytest.mark.parametrize("what", ["kernels", "kernels/entry", "kernels/folder"])
+def test_what_belongs_to_somebody_else_is_not_used(monkeypatch, tmp_path, what):
+    folder = use_folder(monkeypatch, tmp_path)
+    (folder / "entry").touch(mode=0o600)
+    (folder / "folder").mkdir()
+    os.chown(tmp_path / what, 12345, 12345)
+    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
+
+
+@compiled_only
+@posix_only
+def test_an_entry_that_another_user_put_there_meanwhile_is_not_read(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    kernel_cache.keep("digest", b"code")
+    assert kernel_cache.kept("digest") == b"code"
+    (tmp_path / "digest").chmod(0o666)
+    assert kernel_cache.kept("digest") is None
+    assert caplog.text.count("compiled again") == 1
+
+
+def test_nothing_is_read_that_its_checksum_does_not_fit(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    kernel_cache.keep("digest", b"some code")
+    whole = (tmp_path / "digest").read_bytes()
+    for bit in range(8 * len(whole)):
+        (tmp_path / "digest").write_bytes(flipped(whole, bit))
+        assert kernel_cache.kept("digest") is None
+    assert len(caplog.records) == 8 * len(whole)
+    for size in range(len(whole)):
+        (tmp_path / "digest").write_bytes(whole[:size])
+        assert kernel_cache.kept("digest") is None
+    (tmp_path / "digest").write_bytes(whole)
+    assert kernel_cache.kept("digest") == b"some code"
+    (tmp_path / "digest").rename(tmp_path / "other")
+    assert kernel_cache.kept("other") is None
+
+
+@compiled_only
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process for each flip would take too long")
+@pytest.mark.parametrize("count", [8, pytest.param(1000, marks=pytest.mark.thorough)])
+def test_flipped_bits_neither_crash_nor_give_a_wrong_number(filled, tmp_path, count):
+    folder = shutil.copytree(filled, tmp_path / "cache")
+    environment = {**os.environ, "COSIM_CACHE_DIR": str(folder), "NUMBA_DISABLE_JIT": "0"}
+    command = [sys.executable, flip_run.__file__, str(count)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {"right": count}
 
 
 def test_old_entries_are_removed_once_a_day(monkeypatch, tmp_path):
     folder = use_folder(monkeypatch, tmp_path)
-    old, fresh = folder / ("0" * 32), folder / ("1" * 32)
-    for path in (old, fresh):
-        path.mkdir()
+    old, older, fresh = folder / ("0" * 32), folder / ("1" * 32), folder / ("2" * 32)
+    older.mkdir()
     past = time.time() - (kernel_cache.KEEP_DAYS + 1) * kernel_cache.DAY
-    os.utime(old, (past, past))
+    for path in (old, fresh, older / "entry"):
+        path.touch()
+    for path in (old, older):
+        os.utime(path, (past, past))
     kernel_cache.prune(folder)
     assert old.exists()
     os.utime(folder / ".pruned", (past, past))
     kernel_cache.prune(folder)
-    assert (old.exists(), fresh.exists()) == (False, True)
+    assert (old.exists(), older.exists(), fresh.exists()) == (False, False, True)
+    assert time.time() - (folder / ".pruned").stat().st_mtime < kernel_cache.DAY
 
 
-def changed(function, **namespace):
-    """The same function with other globals."""
-    return types.FunctionType(function.__code__, {**function.__globals__, **namespace}, function.__name__)
-
-
-def first(x):
-    return math.sin(x) + 1.0
-
-
-def second(x):
-    return math.sin(x) + 2.0
-
-
-def third(x):
-    return math.cos(x) + 1.0
-
-
-def user(x):
-    return curve(x) * FACTOR
-
-
-curve, FACTOR = first, 2.0
-
-
-def test_a_changed_helper_gives_a_new_digest():
-    digests = {
-        fingerprint(user),
-        fingerprint(changed(user, curve=second)),
-        fingerprint(changed(user, curve=third)),
-        fingerprint(changed(user, FACTOR=3.0)),
-        fingerprint(changed(user, FACTOR=2)),
-        fingerprint(user, "signature"),
-        fingerprint(user, "signature", "version"),
-    }
-    assert len(digests) == 7
-    assert fingerprint(user) == fingerprint(changed(user))
-
-
-def outer(x):
-    return middle(x)
-
-
-def middle(x):
-    return curve(x)
-
-
-def test_a_change_two_helpers_deep_gives_a_new_digest():
-    deep = changed(outer, middle=changed(middle, curve=first))
-    other = changed(outer, middle=changed(middle, curve=second))
-    assert fingerprint(deep) == fingerprint(outer)
-    assert fingerprint(other) != fingerprint(outer)
-
-
-def test_a_constant_in_a_closure_counts():
-    def make(constant):
-        def inner(x):
-            return x + constant
-
-        return inner
-
-    assert fingerprint(make(1.0)) != fingerprint(make(2.0))
-    assert fingerprint(make(1.0)) == fingerprint(make(1.0))
-
-
-def test_recursive_functions_have_a_digest():
-    assert fingerprint(recursive) == fingerprint(recursive)
-
-
-def recursive(n):
-    return 0.0 if n <= 0 else recursive(n - 1) + 1.0
+def test_an_entry_in_use_is_no_old_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    kernel_cache.keep("digest", b"code")
+    past = time.time() - 2 * kernel_cache.DAY
+    os.utime(tmp_path / "digest", (past, past))
+    assert kernel_cache.kept("digest") == b"code"
+    assert time.time() - (tmp_path / "digest").stat().st_mtime < kernel_cache.DAY

@@ -1,0 +1,42 @@
+r"""Searching LLVM's text with patterns: they must not see what stands in strings and comments.
+
+A string ends at the next quote (LLVM writes one inside as ``\22``) and holds no end of line (``\0A``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+# A name in quotes is no string: behind a sign, or at the start of a line and ahead of a colon.
+PIECE = re.compile(
+    r'(?P<name>[@%$]"[^"]*"|^"[^"]*"(?=:))|(?P<string>"[^"]*")|(?P<comment> *;[^\n]*)', re.MULTILINE
+)
+
+
+def without_strings(text: str) -> str:
+    """The code alone, to be searched: strings are empty, and comments are not there."""
+    return PIECE.sub(lambda piece: {"string": '""', "comment": ""}.get(str(piece.lastgroup), piece[0]), text)
+
+
+def with_code_edited(text: str, edit: Callable[[str], str]) -> str:
+    """The text without comments, and as `edit` changes its code; strings stay as they are.
+
+    Parameters
+    ----------
+    text : str
+    edit : callable
+        Is given the text with numbers inside the quotes of strings.
+    """
+    strings: list[str] = []
+
+    def hide(piece: re.Match[str]) -> str:
+        if piece.lastgroup == "string":
+            strings.append(piece[0])
+            return f'"{len(strings) - 1}"'
+        return "" if piece.lastgroup == "comment" else piece[0]
+
+    def show(piece: re.Match[str]) -> str:
+        return strings[int(piece[0].strip('"'))] if piece.lastgroup == "string" else piece[0]
+
+    return PIECE.sub(show, edit(PIECE.sub(hide, text)))

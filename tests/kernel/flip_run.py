@@ -1,0 +1,76 @@
+"""A process: flips bits of files of its cache folder, one at a time, and counts what users of the folder say.
+
+Each use is a process of its own, forked where everything is imported and nothing is compiled yet.
+"""
+
+import json
+import logging
+import os
+import random
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import cache_run
+
+import cosim
+from cosim.registration.registry import registry
+
+
+def flipped(data, bit):
+    """The bytes with one bit changed."""
+    return data[: bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1 :]
+
+
+def use():
+    """The numbers that come out of all the code in the folder."""
+    compiled, text = cache_run.results(), cosim.lower(cache_run.curve, "f>f", "curve")
+    return json.dumps([*map(float.hex, compiled), text])
+
+
+def answer_of_a_process(expected):
+    """What becomes of a process that uses the folder."""
+    child = os.fork()
+    if child == 0:
+        try:
+            is_right = use() == expected
+        except BaseException as error:
+            os.write(2, repr(error).encode())
+            os._exit(2)
+        os._exit(0 if is_right else 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return {0: "right", 1: "wrong", 2: "raised"}.get(status, f"ended by {status}")
+
+
+def expected_answer(path):
+    """What a process says that finds nothing wrong; whatever is missing in the folder is there then."""
+    child = os.fork()
+    if child == 0:
+        path.write_text(use(), "utf-8")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return path.read_text("utf-8")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # of forks beside threads, of which there are none that matter
+    logging.disable()
+    from numba.core.registry import cpu_target
+
+    registry()
+    cpu_target.target_context.refresh()
+    cpu_target.typing_context.refresh()
+    root = Path(os.environ["COSIM_CACHE_DIR"])
+    expected = expected_answer(root / "expected")
+    kernels = root / "kernels"
+    files = sorted(path for path in kernels.rglob("*") if path.is_file() and path.stat().st_size)
+    choose = random.Random(17)
+    answers = Counter()
+    for _ in range(int(sys.argv[1])):
+        path = choose.choice(files)
+        data = path.read_bytes()
+        path.write_bytes(flipped(data, choose.randrange(8 * len(data))))
+        answers[answer_of_a_process(expected)] += 1
+        path.write_bytes(data)
+    print(json.dumps(answers))

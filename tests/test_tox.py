@@ -1,0 +1,65 @@
+"""Where the tests keep the kernels that they compile: tox and `.ci/run` find them again."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CI = ROOT / ".ci" / "run"
+STUB = """#!/bin/sh
+case "$0 $*" in
+    *"-m venv"*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/tox" ;;
+    */tox*) echo "${COSIM_CACHE_DIR-not set}" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("given", [None, "/somewhere/else"])
+def test_tox_keeps_kernels_from_one_start_to_the_next(tmp_path: Path, given: str | None) -> None:
+    pytest.importorskip("tox")
+    environment = {**os.environ, "COSIM_CACHE_DIR": given or ""}
+    if given is None:
+        del environment["COSIM_CACHE_DIR"]
+    command = [sys.executable, "-m", "tox", "config", "--workdir", str(tmp_path), "-c", str(ROOT / "tox.ini")]
+    command += ["-e", "tests,thorough", "-k", "set_env", "env_tmp_dir"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=tmp_path)
+    found = [line.partition("=")[2] for line in done.stdout.splitlines() if "COSIM_CACHE_DIR=" in line]
+    folders = [tmp_path / name / "kernels" for name in ("tests", "thorough")]
+    assert found == ([given, given] if given else [str(folder) for folder in folders])
+    emptied = [tmp_path / name / "tmp" for name in ("tests", "thorough")]
+    assert all(str(path) in done.stdout for path in emptied)
+
+
+def cache_folder_of_ci(tmp_path: Path, **environment: str) -> str:
+    """What `.ci/run` gives to tox; Python and tox are stubs."""
+    if not CI.is_file() or os.name != "posix":
+        pytest.skip("no .ci/run here")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_text(STUB)
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    (tmp_path / "tmp").mkdir()
+    given = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "TMPDIR": str(tmp_path / "tmp"), **environment}
+    done = subprocess.run(["bash", str(CI)], env=given, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_fresh_clone_finds_the_kernels_of_an_earlier_one(tmp_path: Path) -> None:
+    found = Path(cache_folder_of_ci(tmp_path, HOME=str(tmp_path / "home")))
+    assert found == tmp_path / "home" / ".cache" / "cosim-tests"
+    assert stat.S_IMODE(found.stat().st_mode) == 0o700
+
+
+def test_a_folder_that_is_given_is_used(tmp_path: Path) -> None:
+    assert cache_folder_of_ci(tmp_path, HOME=str(tmp_path), COSIM_CACHE_DIR="/given") == "/given"
+    assert not (tmp_path / ".cache").exists()
+
+
+def test_where_nothing_can_be_kept_tox_chooses(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert (
+        cache_folder_of_ci(tmp_path, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "file")) == "not set"
+    )
