@@ -38,7 +38,7 @@ NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
-_digests: dict[types.FunctionType, tuple[bytes, list[tuple[types.FunctionType, list[int]]]]] = {}
+_digests: dict[types.FunctionType, tuple[bytes, list[tuple[types.FunctionType, list[Any]]]]] = {}
 _process = os.urandom(16)
 
 
@@ -88,7 +88,7 @@ def fingerprint(function: types.FunctionType, *more: str) -> str:
 def _known_digest(function: types.FunctionType) -> bytes:
     """The digest of a function alone; as before where every name in reach still stands for the same thing."""
     known = _digests.get(function)
-    if known is not None and all(_appearance(f) == seen for f, seen in known[1]):
+    if known is not None and all(_looks_as(f, seen) for f, seen in known[1]):
         return known[0]
     digest = _Digest()
     digest.feed(function)
@@ -98,11 +98,17 @@ def _known_digest(function: types.FunctionType) -> bytes:
     return found
 
 
-def _appearance(function: types.FunctionType) -> list[int]:
-    """Numbers that change when a name of a function stands for another object."""
+def _appearance(function: types.FunctionType) -> list[Any]:
+    """What the names of a function stand for."""
     marks = [function.__dict__.get(name) for name in ATTRIBUTES]
     values = [function.__code__, function.__defaults__, function.__kwdefaults__, *marks]
-    return [id(value) for value in (*values, *environment(function).values())]
+    return [*values, *environment(function).values()]
+
+
+def _looks_as(function: types.FunctionType, seen: list[Any]) -> bool:
+    """Whether all names stand for the same objects as before."""
+    now = _appearance(function)
+    return len(now) == len(seen) and all(a is b for a, b in zip(now, seen, strict=True))
 
 
 def _code_digest(code: types.CodeType) -> bytes:

@@ -111,12 +111,10 @@ def start_agenda(a):
     time = a.clock[TIME]
     for entry in range(a.program[ENTRIES]):
         row = row_of(a, entry)
-        numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
-        a.clock[numbers + SERVED] = -math.inf
         if a.program[row + SCHEDULE] == TIMED:
             timer = a.d[a.program[row + FLAG]]
-            if timer < time:
-                a.clock[numbers + SERVED] = timer
+            missed = timer < time
+            a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] = timer if missed else -math.inf
     return schedule_periods(a, 0)
 
 

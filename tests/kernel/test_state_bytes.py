@@ -35,7 +35,7 @@ def test_round_trip(y, time, bounces, force):
     assert (again.time, again["ball.bounces"], again.accuracy) == (time, bounces, 1e-5)
     assert again.y.tobytes() == state.y.tobytes()
     assert again.stage < Stage.INSTANCE
-    assert again.agenda.tolist() == [bounces, 1]
+    assert again.agenda.tolist() == [bounces, 1, 0, 0]
 
 
 def data():
