@@ -99,7 +99,7 @@ def block_address(block: Callable[..., None]) -> int:
         raise ContractError(f"{block!r} is no plain function, so it cannot be compiled")
     if id(block) not in _blocks:
         _blocks[id(block)] = (block, _compile(block, walker.BLOCK_SIGNATURE, BLOCK_OPTIONS))
-    return _code_address(_blocks[id(block)][1])
+    return _kept_address(_blocks[id(block)][1])
 
 
 def function_address(function: Callable[..., Any], signature: str) -> int:
@@ -107,9 +107,7 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
     if is_plain():
         return walker.plain_address(function)
     compiled = compile_function(function, signature)
-    if id(compiled) not in _addresses:
-        _addresses[id(compiled)] = _code_address(compiled)
-    return _addresses[id(compiled)]
+    return _kept_address(compiled)
 
 
 def c_address(function: Callable[..., Any], signature: str) -> int:
@@ -125,6 +123,13 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
     dispatcher: Any = compile_function(function, signature)
     result = next(iter(dispatcher.overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
+def _kept_address(dispatcher: Any) -> int:
+    """The address of what is kept in `_blocks` or `_compiled`, found once."""
+    if id(dispatcher) not in _addresses:
+        _addresses[id(dispatcher)] = _code_address(dispatcher)
+    return _addresses[id(dispatcher)]
 
 
 def _code_address(dispatcher: Any) -> int:

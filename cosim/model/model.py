@@ -141,10 +141,10 @@ class Model:
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State
 
-        problems = []
+        problems, state = [], State(system)
         for path, value in self.starts.items():
             try:
-                system.write(State(system), path, value)
+                system.write(state, path, value)
             except CosimError as error:
                 problems.append(Problem(f"starts: {path}", str(error)))
         if problems:

@@ -8,7 +8,7 @@ from cosim.stage import Stage
 from cosim.system.schedule import Slot
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A named quantity of a system.
 
