@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -86,9 +86,10 @@ class Assembly:
             self.dynamics = solver.choice
             self._raise()
         self._zero_accumulators()
-        self._check_derivatives()
-        self._mark_unknown()
-        self._check_sources()
+        written = self._regions(slot for block in self.blocks for slot in block.writes)
+        self._check_derivatives(written)
+        self._mark_unknown(written)
+        self._check_sources(written)
         self._raise()
         self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
 
@@ -454,13 +455,12 @@ class Assembly:
                         Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
                     )
 
-    def _check_derivatives(self) -> None:
-        written = {
-            self.layout.region_of(s.offset)
-            for b in self.blocks
-            for s in b.writes
-            if s.array == "c" and s.size
-        }
+    def _regions(self, slots: Iterable[Slot]) -> set[int]:
+        """The regions of the cache in which slots lie."""
+        region_of = self.layout.region_of
+        return {region_of(offset) for array, offset, size in slots if array == "c" and size}
+
+    def _check_derivatives(self, written: set[int]) -> None:
         for name, part in self.parts_by_name.items():
             for declaration in part.declarations.values():
                 if declaration.kind not in ("position", "speed", "auxiliary") or not declaration.size:
@@ -472,30 +472,28 @@ class Assembly:
                         f"nothing computes {declaration.name}_dot: give it a kernel function that does",
                     )
 
-    def _mark_unknown(self) -> None:
+    def _mark_unknown(self, written: set[int]) -> None:
         """A declared derivative that nobody computes is not a number."""
-        written = {self.layout.region_of(s.offset) for b in self.blocks for s in b.writes if s.array == "c"}
         for (part, name), slot in self.layout.slots.items():
             base, order = split_derivative(name)
-            declared = (
-                name in self.parts_by_name[part].declarations
-                and base in self.parts_by_name[part].declarations
-            )
-            if order and declared and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
-                self.nan_slots.append(slot)
+            if order and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
+                declarations = self.parts_by_name[part].declarations
+                if name in declarations and base in declarations:
+                    self.nan_slots.append(slot)
 
-    def _check_sources(self) -> None:
+    def _check_sources(self, written: set[int]) -> None:
         """Whatever a component reads from the cache has to be computed by another; said once for each."""
         if self._problems:
             return
-        known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
-        given = (*self.nan_slots, self.side, *self.smoothness.values())
-        known |= {self.layout.region_of(s.offset) for s in given}
+        known = written | self._regions(slot for block in self.blocks for slot in block.adds)
+        known |= self._regions((*self.nan_slots, self.side, *self.smoothness.values()))
         updates = (block for blocks in self.updates.values() for block in blocks)
         for block in (*self.blocks, *updates, *self.handlers.values()):
             for slot in block.reads if block.owners else ():
+                if slot.array != "c" or not slot.size:
+                    continue
                 region = self.layout.region_of(slot.offset)
-                if slot.array == "c" and slot.size and region not in known:
+                if region not in known:
                     known.add(region)
                     name = self.layout.region_names[region]
                     reader = f"{block.owners[0]} ({block.label})"

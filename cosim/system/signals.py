@@ -160,7 +160,7 @@ def _per_second(unit: str) -> str:
 
 def split_derivative(name: str) -> tuple[str, int]:
     """``value_dot2`` is the second derivative of ``value``; other names are of order 0."""
-    match = DERIVATIVE.match(name)
+    match = DERIVATIVE.match(name) if "_dot" in name else None
     return (match["base"], int(match["order"] or 1)) if match else (name, 0)
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -528,7 +529,7 @@ class System:
         starts: dict[bytes, tuple[float, ...]] = {}
         slots, units = self._assembly.layout.slots, self._assembly.wiring.paths.units
         for name, part in self.parts.items():
-            bare = main_output_or_none(part)
+            bare, has_own_units = main_output_or_none(part), not getattr(part, "unit_from", "")
             for declaration in part.declarations.values():
                 if declaration.kind in NOT_READABLE or not declaration.size:
                     continue
@@ -550,7 +551,7 @@ class System:
                     kind,
                     slot,
                     declaration.shape,
-                    units(part, declaration),
+                    declaration.units if has_own_units else units(part, declaration),
                     self.stage_of(slot),
                     numbers,
                     declaration.minimum,
@@ -561,15 +562,12 @@ class System:
                 found.append(variable)
                 if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
                     # a value that is a parameter or a state is a measure besides
-                    found.append(replace(variable, path=name, kind="measure", start=()))
+                    found.append(variable._replace(path=name, kind="measure", start=()))
             for alias, (slot_name, element, unit) in part.signals.items():
                 slot = slots[name, slot_name].part(element)
                 text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
-                found.append(
-                    Variable(
-                        f"{name}.{alias}", "cache", slot, (), (unit,), self.stage_of(slot), description=text
-                    )
-                )
+                stage, text = self.stage_of(slot), intern(text)
+                found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), stage, description=text))
         return found
 
     @property
