@@ -37,6 +37,11 @@ class Slot(NamedTuple):
         """A stretch inside this one."""
         return Slot(self.array, self.offset + index, size)
 
+    @property
+    def elements(self) -> range:
+        """The offsets of its elements."""
+        return range(self.offset, self.offset + self.size)
+
     def overlaps(self, other: Slot) -> bool:
         """Whether the two have an element in common."""
         if self.array != other.array:
@@ -195,6 +200,10 @@ class Graph:
             Blocks that renew memories. What one of them reads counts where a block of the same owner is
             on the way: at the initialization a memory is filled with present values.
         """
+        memories: dict[str, list[Block]] = {}
+        for update in updates:
+            for owner in set(update.owners):
+                memories.setdefault(owner, []).append(update)
         found: set[Slot] = set()
         pending, seen = [stop], set()
         while pending:
@@ -208,7 +217,7 @@ class Graph:
                 if i not in seen:
                     seen.add(i)
                     block = self.blocks[i]
-                    memory = [u for u in updates if set(u.owners) & set(block.owners)]
+                    memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
                     pending += [s for b in (block, *memory) for s in b.reads if s.size]
         return found
 

@@ -603,7 +603,10 @@ class System:
         found = self._assembly.graph.sources(self.signal(path).slot, updates)
         places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}
         places |= {path: self._assembly.free_inputs[path] for path in self.inputs}
-        return {path for path, place in places.items() if any(place.overlaps(slot) for slot in found)}
+        read = {(slot.array, i) for slot in found for i in slot.elements}
+        return {
+            path for path, place in places.items() if any((place.array, i) in read for i in place.elements)
+        }
 
     def _digest(self) -> str:
         digest = hashlib.sha256()
