@@ -129,6 +129,7 @@ def part_address(function: types.FunctionType) -> int:
     return _code_address(_compile(function, function.__dict__["__part__"], BLOCK_OPTIONS))
 
 
+@functools.cache
 def _code_address(dispatcher: Any) -> int:
     result = next(iter(dispatcher.overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))

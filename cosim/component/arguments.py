@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import KernelFunction
@@ -51,12 +53,9 @@ class Argument:
         """Scalars that are read arrive as numbers, everything else as a view."""
         return self.shape == () and self.effect == "read"
 
-    @property
+    @cached_property
     def size(self) -> int:
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return math.prod(self.shape)
 
 
 def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from cosim.errors import ContractError
@@ -53,7 +54,7 @@ class Declaration:
     free_length: str = ""
     nominal: float | None = None
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of scalars."""
         return math.prod(self.shape)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import signature
 from typing import Any
 
 from cosim.cause import EventCause
@@ -55,15 +56,15 @@ class KernelFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    @property
+    @cached_property
     def arguments(self) -> list[str]:
         """Argument names, without ``self``."""
-        return [a for a in inspect.signature(self.function).parameters if a != "self"]
+        return [a for a in signature(self.function).parameters if a != "self"]
 
-    @property
+    @cached_property
     def is_python(self) -> bool:
         """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
-        return next(iter(inspect.signature(self.function).parameters), "") == "self"
+        return next(iter(signature(self.function).parameters), "") == "self"
 
     @property
     def is_condition(self) -> bool:

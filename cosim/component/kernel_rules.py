@@ -135,6 +135,7 @@ def _constant_index(index: ast.expr) -> int | None:
     return None
 
 
+@functools.cache
 def returns_value(function: types.FunctionType) -> bool:
     """Whether the function returns something other than None."""
     tree, _ = _parse(function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -63,7 +64,9 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
             if declaration.kind in NUMERIC:
                 if name in meant and name not in given:
                     continue  # said already, as the misspelt name
-                values.numbers[name] = read_numbers(declaration, given.get(name, declaration.start))
+                values.numbers[name] = (
+                    read_numbers(declaration, given[name]) if name in given else _default_numbers(declaration)
+                )
             elif declaration.kind == "option":
                 values.options[name] = _read_option(declaration, given.get(name, declaration.start))
             elif declaration.kind == "attachment":
@@ -96,6 +99,17 @@ def _with_lengths(values: Values, problems: list[Problem]) -> Mapping[str, Decla
             length = lengths.get(declaration.free_length, ("", 0))[1]
             declarations[name] = replace(declaration, shape=(length,))
     return declarations
+
+
+_defaults: dict[int, tuple[Declaration, NDArray[np.float64]]] = {}
+
+
+def _default_numbers(declaration: Declaration) -> NDArray[np.float64]:
+    """`read_numbers` of the default, read once for each declaration."""
+    key = id(declaration)
+    if key not in _defaults:
+        _defaults[key] = declaration, read_numbers(declaration, declaration.start)
+    return _defaults[key][1].copy()
 
 
 def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
@@ -153,19 +167,19 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 
 
 def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
-    for index, number in enumerate(flat):
+    least = -math.inf if declaration.minimum is None else declaration.minimum
+    most = math.inf if declaration.maximum is None else declaration.maximum
+    for index, number in enumerate(flat.tolist()):
+        if least <= number <= most and math.isfinite(number):
+            continue
         at = declaration.name + (f"[{index}]" if declaration.shape else "")
-        never = number == np.inf and declaration.options.get("timer")
-        if not np.isfinite(number) and not never:
+        never = number == math.inf and declaration.options.get("timer")
+        if not math.isfinite(number) and not never:
             raise ValueError(f"{at} is {number}, needs a finite number")
-        if declaration.minimum is not None and number < declaration.minimum:
-            raise ValueError(
-                f"{at} is {number:g} {declaration.unit(index)}, needs at least {declaration.minimum:g}"
-            )
-        if declaration.maximum is not None and number > declaration.maximum:
-            raise ValueError(
-                f"{at} is {number:g} {declaration.unit(index)}, needs at most {declaration.maximum:g}"
-            )
+        if number < least:
+            raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at least {least:g}")
+        if number > most:
+            raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at most {most:g}")
 
 
 def _read_option(declaration: Declaration, value: Any) -> Any:

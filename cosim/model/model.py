@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,17 +136,18 @@ class Model:
         solver = None
         if any(isinstance(p, Joint) or set(p.declarations) >= MOVED for p in self.parts.values()):
             solver = registry().get("dynamics_solver", self.settings["dynamics"])()
-        system = System(Assembly(self.parts, self.connections, solver), self)
+        with _without_collection():
+            system = System(Assembly(self.parts, self.connections, solver), self)
         self._check_starts(system)
         return system
 
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State
 
-        problems = []
+        problems, state = [], State(system)
         for path, value in self.starts.items():
             try:
-                system.write(State(system), path, value)
+                system.write(state, path, value)
             except CosimError as error:
                 problems.append(Problem(f"starts: {path}", str(error)))
         if problems:
@@ -271,6 +274,18 @@ class Model:
         if isinstance(kind, type) and issubclass(kind, Component):
             return kind
         raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let no garbage be looked for: many objects are made that stay, and each search would go through all."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _plain(value: Any) -> Any:

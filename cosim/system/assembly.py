@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,13 +15,13 @@ from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.constraint import Constraint
 from cosim.contracts.dynamics_solver import DynamicsSolver
-from cosim.contracts.names import RING
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
 from cosim.system.elements import resize
 from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
 from cosim.system.projection import Projection
+from cosim.system.row_plan import RowPlan, of_names
 from cosim.system.schedule import Block, Graph, Slot
 from cosim.system.signals import split_derivative
 from cosim.system.wiring import Wiring
@@ -53,7 +53,7 @@ class Assembly:
         connections: Sequence[tuple[str, str]] = (),
         solver: DynamicsSolver | None = None,
     ) -> None:
-        self._parts = dict(parts)
+        self.parts_by_name = dict(parts)
         self._connections = list(connections)
         self._problems: list[Problem] = []
         self.layout = Layout()
@@ -65,13 +65,15 @@ class Assembly:
         self.input_courses: dict[str, tuple[Slot, Slot]] = {}  # slope, and time of the value
         self.start: dict[str, list[float]] = {a: [] for a in "pdk"}
         self.discrete_stage: dict[tuple[str, int], Stage] = {}
-        self.instances: list[Any] = list(self._parts.values())
+        self.instances: list[Any] = list(self.parts_by_name.values())
+        self._plans: dict[tuple[type, str], RowPlan] = {}
+        self._numbers = {name: i for i, name in enumerate(self.parts_by_name)}
         self.nan_slots: list[Slot] = []
         self.smoothness: dict[str, Slot] = {}
         self.remembered: dict[str, list[Slot]] = {}
-        self._derivatives: dict[tuple[str, str], bool] = {}
+        self._derivatives: dict[tuple[str, str], bool | None] = {}  # None: not known yet
         self.projection: Projection | None = None
-        self.elements = resize(self._parts, self.problem)
+        self.elements = resize(self.parts_by_name, self.problem)
         self._raise()
         self._allocate()
         self.wiring = Wiring(self)
@@ -84,9 +86,10 @@ class Assembly:
             self.dynamics = solver.choice
             self._raise()
         self._zero_accumulators()
-        self._check_derivatives()
-        self._mark_unknown()
-        self._check_sources()
+        written = self._regions(slot for block in self.blocks for slot in block.writes)
+        self._check_derivatives(written)
+        self._mark_unknown(written)
+        self._check_sources(written)
         self._raise()
         self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
 
@@ -94,7 +97,7 @@ class Assembly:
 
     def parts(self, kind: type[P]) -> list[P]:
         """The parts of a class, in order of declaration."""
-        return [p for p in self._parts.values() if isinstance(p, kind)]
+        return [p for p in self.parts_by_name.values() if isinstance(p, kind)]
 
     def slot(self, part: Component, name: str) -> Slot:
         """Where a part's declared quantity lies."""
@@ -111,21 +114,17 @@ class Assembly:
     def attached(self, part: Component, attachment: str) -> Component:
         """The part that an attachment names."""
         name = self._attached_name(part, attachment)
-        if name not in self._parts:
-            raise LookUpError("part", name, self._parts)
-        return self._parts[name]
+        if name not in self.parts_by_name:
+            raise LookUpError("part", name, self.parts_by_name)
+        return self.parts_by_name[name]
 
     def allocate(self, name: str, size: int, unit: str = "1") -> Slot:
         """A work slot in the cache."""
         return self.layout.allocate("c", size, name)
 
-    def named_parts(self) -> list[tuple[str, Component]]:
-        """All parts with their names, in order of declaration."""
-        return list(self._parts.items())
-
     def part(self, name: str) -> Component:
         """The part of that name."""
-        return self._parts[name]
+        return self.parts_by_name[name]
 
     def not_a_number(self, size: int) -> Slot:
         """A stretch of the cache that holds NaN: what nobody computes."""
@@ -145,9 +144,9 @@ class Assembly:
 
     def _allocate(self) -> None:
         layout = self.layout
-        layout.allocate_states((name, part.declarations) for name, part in self._parts.items())
+        layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
         self.side = layout.allocate("c", 1, "side")
-        for name, part in self._parts.items():
+        for name, part in self.parts_by_name.items():
             for declaration in part.declarations.values():
                 key, kind, size = (name, declaration.name), declaration.kind, declaration.size
                 numbers = part.values.numbers.get(declaration.name)
@@ -198,7 +197,7 @@ class Assembly:
     # blocks of components
 
     def _make_blocks(self) -> None:
-        for part in self._parts.values():
+        for part in self.parts_by_name.values():
             for name, kernel in part.kernels.items():
                 if kernel.applies_to(partial(self.holds, part)):
                     self._make_block(part, name, kernel)
@@ -207,37 +206,35 @@ class Assembly:
                     self.handlers[part.name, name] = self._handler_block(part, name, handler.function)
 
     def _make_block(self, part: Component, name: str, kernel: KernelFunction) -> None:
-        arguments = part.arguments[name]
+        plan = self._plan(part, name, kernel)
         try:
-            choices = self._row_choices(part, arguments)
+            choices = self._row_choices(part, plan)
         except (CosimError, KeyError) as error:
             self.problem(part.name, str(error))
             return
-        function = self._function(part, name, kernel, arguments)
+        function = self._function(part, name, kernel, plan.arguments)
         count = self.elements.get(part.name, 1)
+        wanted = kernel.stage or Stage.INSTANCE
+        stage = Stage[part.values.options[wanted].upper()] if isinstance(wanted, str) else wanted
         for slots in choices:
-            rows = self._rows(arguments, slots, count)
-            result: tuple[Slot, ...] = ()
+            rows = plan.rows(slots, count)
+            writes = of_names(slots, plan.writes)
             if kernel.is_python:
-                rows = [[*row, self.instances.index(part)] for row in rows]
-            elif adapter.has_result(kernel):
+                rows = [[*row, self._numbers[part.name]] for row in rows]
+            elif plan.has_result:
                 key = (part.name, name)
                 if key not in self.layout.slots:
                     self.layout.slots[key] = self.allocate(f"{part.name}.{name}", count)
-                result = (self.layout.slots[key],)
-                rows = [[*row, result[0].offset + i] for i, row in enumerate(rows)]
-            reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
-            writes = (
-                tuple(slots[a.name] for a in arguments if a.effect == "write" and a.name in slots) + result
-            )
-            adds = tuple(slots[a.name] for a in arguments if a.effect == "add")
+                result = self.layout.slots[key]
+                writes += (result,)
+                rows = [[*row, result.offset + i] for i, row in enumerate(rows)]
             block = Block(
                 function,
-                np.array(rows, dtype=np.int64).reshape(count, len(rows[0])),
-                self._least_stage(part, kernel, arguments),
-                reads,
+                np.array(rows, dtype=np.int64),
+                max(stage, plan.stage),
+                of_names(slots, plan.reads),
                 writes,
-                adds,
+                of_names(slots, plan.adds),
                 name,
                 (part.name,) * count,
                 kernel.is_python,
@@ -249,20 +246,15 @@ class Assembly:
                 self.updates[kernel.at].append(block)
             else:
                 self.blocks.append(block)
-            for argument in arguments:
-                if argument.role == "next":
-                    variable = self.layout.slots[part.name, argument.of]
-                    self.swaps.append((slots[argument.name], variable))
+            for argument in plan.next:
+                variable = self.layout.slots[part.name, argument.of]
+                self.swaps.append((slots[argument.name], variable))
 
-    def _rows(self, arguments: Sequence[Argument], slots: Mapping[str, Slot], count: int) -> list[list[int]]:
-        """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
-        strides = []
-        for argument in adapter.columns(arguments):
-            slot = slots[argument.name]
-            stride = RING if argument.role == "ring" else int(argument.size == 1 and slot.size == count)
-            strides.append((slot.offset, stride))
-        lengths = [slots[argument.name].size for argument in adapter.lengths(arguments)]
-        return [[*(offset + i * stride for offset, stride in strides), *lengths] for i in range(count)]
+    def _plan(self, part: Component, name: str, kernel: KernelFunction) -> RowPlan:
+        key = (type(part), name)
+        if key not in self._plans:
+            self._plans[key] = RowPlan(type(part), name, kernel)
+        return self._plans[key]
 
     def holds(self, part: Component, name: str) -> bool:
         """Whether an option or a condition holds for a part, or a source has a derivative."""
@@ -272,11 +264,16 @@ class Assembly:
             return part.conditions[name](part)
         key = (part.name, name)
         if key not in self._derivatives:
-            self._derivatives[key] = True  # in a circle: if nothing else in it is missing
+            self._derivatives[key] = None
             source = part.values.attachments.get(name.removesuffix("_dot"))
             path = source.name if isinstance(source, Component) else source
-            self._derivatives[key] = path is not None and self.wiring.has_derivative(path, 1)
-        return self._derivatives[key]
+            found = path is not None and self.wiring.has_derivative(path, 1)
+            if not found and self._derivatives[key]:
+                self.wiring.forget_derivatives()
+            self._derivatives[key] = found
+        if self._derivatives[key] is None:
+            self._derivatives[key] = True  # in a circle: if nothing else in it is missing
+        return bool(self._derivatives[key])
 
     def _function(self, part: Component, name: str, kernel: KernelFunction, arguments: list[Argument]) -> Any:
         if not kernel.is_python:
@@ -288,52 +285,45 @@ class Assembly:
         return cached[key]
 
     def _handler_block(self, part: Component, name: str, kernel: KernelFunction) -> Block:
-        arguments = part.arguments[name]
-        slots = self._row_choices(part, arguments)[0]
+        plan = self._plan(part, name, kernel)
+        slots = self._row_choices(part, plan)[0]
         count = self.elements.get(part.name, 1)
-        rows = self._rows(arguments, slots, count)
-        reads = tuple(slots[a.name] for a in arguments if a.effect == "read" and a.name in slots)
-        writes = tuple(slots[a.name] for a in arguments if a.effect == "write")
-        if adapter.has_result(kernel):
+        rows = plan.rows(slots, count)
+        if plan.has_result:
             status = self.allocate(f"{part.name}.{name}", 1)
             self.layout.slots[part.name, name] = status
             rows = [[*row, status.offset] for row in rows]
-        function = adapter.block_function(type(part), name, kernel, arguments)
-        table = np.array(rows, dtype=np.int64).reshape(count, len(rows[0]))
-        return Block(function, table, Stage.REPORT, reads, writes, (), name, (part.name,) * count)
+        function = adapter.block_function(type(part), name, kernel, plan.arguments)
+        table, reads, writes = np.array(rows, dtype=np.int64), plan.reads, plan.writes
+        owners = (part.name,) * count
+        return Block(
+            function, table, Stage.REPORT, of_names(slots, reads), of_names(slots, writes), (), name, owners
+        )
 
-    def _row_choices(self, part: Component, arguments: Sequence[Argument]) -> list[dict[str, Slot]]:
+    def _row_choices(self, part: Component, plan: RowPlan) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each body (or collected slot)."""
         choices: list[dict[str, Slot]] = [{}]
-        repeated: dict[str, str] = {}
-        for argument in arguments:
-            if argument.role == "collected":
-                found = self._collected(argument.slot, part)
-                choices = [{**c, argument.name: s} for c in choices for s in found]
-            elif argument.role == "offered" and part.declarations[argument.of].options.get("each"):
-                repeated[argument.of] = part.declarations[argument.of].options["provides"]
-        for attachment, kind in repeated.items():
-            offered = self._coordinates() if kind == "coordinate" else self._providers("X_GB")
+        for argument in plan.collected:
+            found = self._collected(argument.slot, part)
+            choices = [{**c, argument.name: s} for c in choices for s in found]
+        for attachment, kind in plan.repeated.items():
+            offered = self._coordinates if kind == "coordinate" else self._bodies
             choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(len(offered))]
         for choice in choices:
-            for argument in arguments:
-                if argument.role == "collected" or argument.role == "time" or argument.role == "history":
-                    continue
+            for argument in plan.placed:
                 choice[argument.name] = self._argument_slot(part, argument, choice)
-        return [{n: s for n, s in c.items() if not n.startswith("@")} for c in choices]
+        return choices
 
     def _argument_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
         layout = self.layout
+        if argument.role in ("own", "ring", "switch", "derivative"):
+            return layout.slots[part.name, argument.name]
         if argument.role == "side":
             return self.side
         if argument.role == "smoothness":
             if part.name not in self.smoothness:
                 self.smoothness[part.name] = self.allocate(f"{part.name}.smoothness", 1)
             return self.smoothness[part.name]
-        if argument.role in ("own", "ring", "switch"):
-            return layout.slots[part.name, argument.name]
-        if argument.role == "derivative":
-            return layout.slots[part.name, argument.name]
         if argument.role == "next":
             key = (part.name, argument.name)
             if key not in layout.slots:
@@ -351,13 +341,13 @@ class Assembly:
                 raise ModelError.of(
                     "", f"{argument.of} is every speed of the model, and a speed has no coordinate of its own"
                 )
-            name, at = self._coordinates()[choice[f"@{argument.of}"].offset]
+            name, at = self._coordinates[choice[f"@{argument.of}"].offset]
             return self._provided(part, argument, name).part(at)
         if kind == "coordinate":
             name, _, index = self._attached_path(part, argument.of).partition("[")
             return self._coordinate_slot(part, argument, name.split(".")[0], index.rstrip("]") or "0")
         if f"@{argument.of}" in choice:
-            return self._provided(part, argument, self._providers("X_GB")[choice[f"@{argument.of}"].offset])
+            return self._provided(part, argument, self._bodies[choice[f"@{argument.of}"].offset])
         return self._provided(part, argument, self._attached_name(part, argument.of))
 
     def _source_slot(self, part: Component, argument: Argument) -> Slot:
@@ -379,9 +369,11 @@ class Assembly:
             raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}")
         return self.layout.slots[key]
 
-    def _providers(self, slot: str) -> list[str]:
-        """Names of the movable parts that offer a slot (those with a mass)."""
-        return [n for n in self._parts if (n, slot) in self.layout.slots and (n, "mass") in self.layout.slots]
+    @cached_property
+    def _bodies(self) -> list[str]:
+        """Names of the parts that move and have a pose: those with a mass."""
+        slots = self.layout.slots
+        return [n for n in self.parts_by_name if (n, "X_GB") in slots and (n, "mass") in slots]
 
     def _coordinate_slot(self, part: Component, argument: Argument, joint: str, index: str) -> Slot:
         """One coordinate, speed or force of a joint; `ModelError` where there is none of that number."""
@@ -400,7 +392,7 @@ class Assembly:
     def _coordinate_of(self, joint: str, speed: int, attachment: str) -> int:
         """Which coordinate's rate a speed of a joint is; `ModelError` where there is none."""
         coordinates, speeds = (self.layout.slots[joint, name].size for name in "qu")
-        part, q, u = self._parts[joint], 0, 0
+        part, q, u = self.parts_by_name[joint], 0, 0
         if coordinates == speeds:
             return speed
         quaternions = getattr(part, "quaternions", ())
@@ -418,15 +410,16 @@ class Assembly:
             "or use a joint with angles",
         )
 
+    @cached_property
     def _coordinates(self) -> list[tuple[str, int]]:
         """Joint and index of every speed that a generalized force acts on."""
         slots = self.layout.slots
-        return [(n, i) for n in self._parts if (n, "tau") in slots and (n, "u") in slots
+        return [(n, i) for n in self.parts_by_name if (n, "tau") in slots and (n, "u") in slots
                 for i in range(slots[n, "u"].size)]  # fmt: skip
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
         found = []
-        for name, other in self._parts.items():
+        for name, other in self.parts_by_name.items():
             if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
                 found.append(self.wiring.in_cache(self.layout.slots[name, slot], f"{name}.{slot}"))
         return found
@@ -436,7 +429,7 @@ class Assembly:
         if value is None:
             raise ModelError.of("", f"{attachment} is missing: give a part or its name")
         path = value.name if isinstance(value, Component) else str(value)
-        if isinstance(value, Component) and self._parts.get(path) is not value:
+        if isinstance(value, Component) and self.parts_by_name.get(path) is not value:
             raise ModelError.of(
                 "", f"{attachment} is {value!r}, which is not part of this model: add it first"
             )
@@ -446,29 +439,13 @@ class Assembly:
         path = self._attached_path(part, attachment)
         if (
             part.declarations[attachment].options["provides"] != "source"
-            and path.split(".")[0].split("[")[0] not in self._parts
+            and path.split(".")[0].split("[")[0] not in self.parts_by_name
         ):
-            raise LookUpError("part", path, self._parts)
+            raise LookUpError("part", path, self.parts_by_name)
         return path
 
-    def _least_stage(self, part: Component, kernel: KernelFunction, arguments: Sequence[Argument]) -> Stage:
-        wanted = kernel.stage or Stage.INSTANCE
-        stage = Stage[part.values.options[wanted].upper()] if isinstance(wanted, str) else wanted
-        for argument in arguments:
-            if argument.role == "time":
-                stage = max(stage, Stage.TIME)
-            elif argument.role == "derivative":
-                kind = part.declarations[argument.of].kind
-                least = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
-                stage = max(stage, least[kind])
-            elif argument.role == "offered" and argument.effect == "add":
-                stage = max(stage, Stage.DYNAMICS)
-            elif argument.role == "history":
-                stage = max(stage, Stage.TIME)
-        return stage
-
     def _zero_accumulators(self) -> None:
-        for name, part in self._parts.items():
+        for name, part in self.parts_by_name.items():
             for declaration in part.declarations.values():
                 if declaration.accumulates and declaration.size:
                     slot = self.layout.slots[name, declaration.name]
@@ -478,14 +455,13 @@ class Assembly:
                         Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
                     )
 
-    def _check_derivatives(self) -> None:
-        written = {
-            self.layout.region_of(s.offset)
-            for b in self.blocks
-            for s in b.writes
-            if s.array == "c" and s.size
-        }
-        for name, part in self._parts.items():
+    def _regions(self, slots: Iterable[Slot]) -> set[int]:
+        """The regions of the cache in which slots lie."""
+        region_of = self.layout.region_of
+        return {region_of(offset) for array, offset, size in slots if array == "c" and size}
+
+    def _check_derivatives(self, written: set[int]) -> None:
+        for name, part in self.parts_by_name.items():
             for declaration in part.declarations.values():
                 if declaration.kind not in ("position", "speed", "auxiliary") or not declaration.size:
                     continue
@@ -496,27 +472,28 @@ class Assembly:
                         f"nothing computes {declaration.name}_dot: give it a kernel function that does",
                     )
 
-    def _mark_unknown(self) -> None:
+    def _mark_unknown(self, written: set[int]) -> None:
         """A declared derivative that nobody computes is not a number."""
-        written = {self.layout.region_of(s.offset) for b in self.blocks for s in b.writes if s.array == "c"}
         for (part, name), slot in self.layout.slots.items():
             base, order = split_derivative(name)
-            declared = name in self._parts[part].declarations and base in self._parts[part].declarations
-            if order and declared and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
-                self.nan_slots.append(slot)
+            if order and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
+                declarations = self.parts_by_name[part].declarations
+                if name in declarations and base in declarations:
+                    self.nan_slots.append(slot)
 
-    def _check_sources(self) -> None:
+    def _check_sources(self, written: set[int]) -> None:
         """Whatever a component reads from the cache has to be computed by another; said once for each."""
         if self._problems:
             return
-        known = {self.layout.region_of(s.offset) for b in self.blocks for s in (*b.writes, *b.adds) if s.size}
-        given = (*self.nan_slots, self.side, *self.smoothness.values())
-        known |= {self.layout.region_of(s.offset) for s in given}
+        known = written | self._regions(slot for block in self.blocks for slot in block.adds)
+        known |= self._regions((*self.nan_slots, self.side, *self.smoothness.values()))
         updates = (block for blocks in self.updates.values() for block in blocks)
         for block in (*self.blocks, *updates, *self.handlers.values()):
             for slot in block.reads if block.owners else ():
+                if slot.array != "c" or not slot.size:
+                    continue
                 region = self.layout.region_of(slot.offset)
-                if slot.array == "c" and slot.size and region not in known:
+                if region not in known:
                     known.add(region)
                     name = self.layout.region_names[region]
                     reader = f"{block.owners[0]} ({block.label})"

@@ -7,9 +7,10 @@ become one *block*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,7 @@ from cosim.errors import ModelError
 from cosim.stage import Stage
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """A stretch of one of the State's arrays.
 
     Attributes
@@ -37,6 +37,11 @@ class Slot:
         """A stretch inside this one."""
         return Slot(self.array, self.offset + index, size)
 
+    @property
+    def elements(self) -> range:
+        """The offsets of its elements."""
+        return range(self.offset, self.offset + self.size)
+
     def overlaps(self, other: Slot) -> bool:
         """Whether the two have an element in common."""
         if self.array != other.array:
@@ -44,7 +49,7 @@ class Slot:
         return self.offset < other.offset + other.size and other.offset < self.offset + self.size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Block:
     """A function and the rows that it is called for.
 
@@ -100,32 +105,33 @@ class Graph:
     blocks: Sequence[Block]
     region_of: Callable[[int], int]
     base_stage: Callable[[Slot], Stage]
-    predecessors: list[set[int]] = field(default_factory=list)
+    predecessors: list[tuple[int, ...]] = field(default_factory=list)
     adders: dict[int, list[int]] = field(default_factory=dict)
     writers: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for i, block in enumerate(self.blocks):
-            for slot in block.writes:
-                if slot.array == "c" and slot.size:
-                    self.writers[self.region_of(slot.offset)] = i
-            for slot in block.adds:
-                if not slot.size:
-                    continue
-                self.adders.setdefault(self.region_of(slot.offset), []).append(i)
+            for region in self._regions(block.writes):
+                self.writers[region] = i
+            for region in self._regions(block.adds):
+                self.adders.setdefault(region, []).append(i)
         for i, block in enumerate(self.blocks):
             before: set[int] = set()
-            for slot in (*block.reads, *block.adds):
-                if slot.array != "c" or not slot.size:
-                    continue
-                region = self.region_of(slot.offset)
+            for region in self._regions(block.reads):
                 if region in self.writers:
                     before.add(self.writers[region])
-                if slot in block.reads:
-                    before.update(self.adders.get(region, ()))
+                if region in self.adders:
+                    before.update(self.adders[region])
+            before.update(
+                self.writers[region] for region in self._regions(block.adds) if region in self.writers
+            )
             if not block.owners:
                 before.discard(i)  # a solver reads what it has written itself
-            self.predecessors.append(before)
+            self.predecessors.append(tuple(before))
+
+    def _regions(self, slots: Sequence[Slot]) -> list[int]:
+        """The regions of the cache in which slots lie."""
+        return [self.region_of(offset) for array, offset, size in slots if array == "c" and size]
 
     def order(self) -> list[list[Block]]:
         """For each stage the merged blocks in order.
@@ -135,17 +141,14 @@ class Graph:
         ModelError
             A loop; its path is listed.
         """
-        sequence = self.sequence()
-        stages = self._stages(sequence)
-        depth = [0] * len(self.blocks)
-        for i in sequence:
+        stages, depth = self.stages, [0] * len(self.blocks)
+        for i in self.sequence:
             for j in self.predecessors[i]:
-                if stages[j] == stages[i]:
-                    depth[i] = max(depth[i], depth[j] + 1)
+                if stages[j] == stages[i] and depth[j] >= depth[i]:
+                    depth[i] = depth[j] + 1
         result: list[list[Block]] = [[] for _ in Stage]
         groups: dict[tuple[Any, ...], list[int]] = {}
-        for i in range(len(self.blocks)):
-            block = self.blocks[i]
+        for i, block in enumerate(self.blocks):
             key = (stages[i], depth[i], id(block.function) if block.mergeable else -1 - i)
             groups.setdefault(key, []).append(i)
         for (stage, _, _), members in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1], g[1][0])):
@@ -154,30 +157,38 @@ class Graph:
 
     def stage_of_region(self) -> dict[int, Stage]:
         """The stage at which each region of the cache is complete."""
-        stages = self._stages(self.sequence())
+        stages = self.stages
         found = {region: stages[i] for region, i in self.writers.items()}
         for region, adders in self.adders.items():
-            found[region] = Stage(max([stages[i] for i in adders] + [found.get(region, Stage.EMPTY)]))
+            found[region] = max([stages[i] for i in adders] + [found.get(region, Stage.EMPTY)])
         return found
 
-    def reaches(self, start: Slot, stop: Slot) -> bool:
-        """Whether the value at `stop` depends on `start` at the same instant."""
-        targets = {self.region_of(start.offset)}
+    def regions_behind(self, stop: Slot) -> set[int]:
+        """Regions of the cache that the value at `stop` depends on at the same instant, its own as well."""
         region = self.region_of(stop.offset)
+        found, seen = {region}, set()
         pending = [self.writers[region]] if region in self.writers else []
         pending += self.adders.get(region, [])
-        seen: set[int] = set()
-        if region in targets:
-            return True
         while pending:
             i = pending.pop()
-            if i in seen:
-                continue
-            seen.add(i)
-            if any(s.array == "c" and self.region_of(s.offset) in targets for s in self.blocks[i].reads):
-                return True
-            pending += self.predecessors[i]
-        return False
+            if i not in seen:
+                seen.add(i)
+                found.update(self._regions(self.blocks[i].reads))
+                pending += self.predecessors[i]
+        return found
+
+    def followers(self, starts: Sequence[Slot]) -> set[int]:
+        """Regions of the cache that depend on one of these slots at the same instant, their own as well."""
+        found = set(self._regions(starts))
+        follows = [False] * len(self.blocks)
+        for i in self.sequence if found else ():
+            block = self.blocks[i]
+            follows[i] = any(follows[j] for j in self.predecessors[i]) or any(
+                region in found for region in self._regions(block.reads)
+            )
+            if follows[i]:
+                found.update(self._regions((*block.writes, *block.adds)))
+        return found
 
     def sources(self, stop: Slot, updates: Sequence[Block] = ()) -> set[Slot]:
         """Slots outside the cache that the value at `stop` is computed from.
@@ -189,6 +200,10 @@ class Graph:
             Blocks that renew memories. What one of them reads counts where a block of the same owner is
             on the way: at the initialization a memory is filled with present values.
         """
+        memories: dict[str, list[Block]] = {}
+        for update in updates:
+            for owner in set(update.owners):
+                memories.setdefault(owner, []).append(update)
         found: set[Slot] = set()
         pending, seen = [stop], set()
         while pending:
@@ -202,7 +217,7 @@ class Graph:
                 if i not in seen:
                     seen.add(i)
                     block = self.blocks[i]
-                    memory = [u for u in updates if set(u.owners) & set(block.owners)]
+                    memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
                     pending += [s for b in (block, *memory) for s in b.reads if s.size]
         return found
 
@@ -223,22 +238,20 @@ class Graph:
             tuple(members),
         )
 
+    @cached_property
     def sequence(self) -> list[int]:
         """Indices of the blocks in an order in which they can run; `ModelError` for a loop."""
-        successors: Mapping[int, list[int]] = {i: [] for i in range(len(self.blocks))}
+        successors: list[list[int]] = [[] for _ in self.blocks]
         missing = [len(p) for p in self.predecessors]
         for i, before in enumerate(self.predecessors):
             for j in before:
                 successors[j].append(i)
-        ready = [i for i, m in enumerate(missing) if m == 0]
-        sequence: list[int] = []
-        while ready:
-            i = ready.pop(0)
-            sequence.append(i)
+        sequence = [i for i, m in enumerate(missing) if m == 0]
+        for i in sequence:  # it grows meanwhile
             for j in successors[i]:
                 missing[j] -= 1
                 if missing[j] == 0:
-                    ready.append(j)
+                    sequence.append(j)
         if len(sequence) < len(self.blocks):
             raise ModelError.of("", self._loop_text({i for i, m in enumerate(missing) if m > 0}))
         return sequence
@@ -261,17 +274,20 @@ class Graph:
         block = self.blocks[i]
         return block.label if not block.owners else f"{block.owners[0]} ({block.label})"
 
-    def _stages(self, sequence: Sequence[int]) -> list[Stage]:
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """The stage of each block."""
         stages = [
-            max([b.stage] + [self.base_stage(s) for s in b.reads if s.array != "c"]) for b in self.blocks
+            max([block.stage, *(self.base_stage(slot) for slot in block.reads if slot.array != "c")])
+            for block in self.blocks
         ]
         changed = True
         while changed:
             changed = False
-            for i in sequence:
-                need = max([stages[i]] + [stages[j] for j in self.predecessors[i]])
-                if need != stages[i]:
-                    stages[i], changed = need, True
+            for i in self.sequence:
+                for j in self.predecessors[i]:
+                    if stages[j] > stages[i]:
+                        stages[i], changed = stages[j], True
             # all that add to one accumulator, and its zeroing, have to run again together
             for region, adders in self.adders.items():
                 members = adders + ([self.writers[region]] if region in self.writers else [])

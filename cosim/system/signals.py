@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
@@ -46,62 +47,110 @@ class Signal:
         return self.slot.size == 1
 
 
-def resolve_path(path: str, parts: Mapping[str, Component], layout: Layout) -> Signal:
-    """Find ``part``, ``part.name``, ``part.name[i]`` or ``part.alias``.
+class Paths:
+    """From the paths that people type to what they stand for.
 
-    Raises
-    ------
-    LookUpError
-        With the nearest name and what exists.
+    Parameters
+    ----------
+    parts : mapping of str to Component
+    layout : Layout
     """
-    match = PATH.match(path)
-    if match is None:
-        raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
-    part_name, name, index = match["part"], match["name"], match["index"]
-    if part_name not in parts:
-        raise LookUpError("part", part_name, parts)
-    part = parts[part_name]
-    if name is None:
-        name = main_output(part)
-    if name in part.signals:
-        slot_name, element, unit = part.signals[name]
-        declaration = part.declarations[slot_name]
-        return Signal(part_name, name, layout.slots[part_name, slot_name].part(element), (unit,), declaration)
-    key = (part_name, name)
-    declared = name.removesuffix("_dot") if name not in part.declarations else name
-    if key not in layout.slots or part.declarations.get(declared) is None:
-        names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(part.signals)
-        raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
-    declaration = part.declarations[declared]
-    units = _units(part, declaration, parts, layout)
-    if declared != name:
-        units = tuple(_per_second(u) for u in units)
-    slot = layout.slots[key]
-    if index is None:
-        return Signal(part_name, name, slot, units, declaration)
-    if int(index) >= slot.size:
-        raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])
-    unit = units[int(index)] if len(units) > 1 else units[0]
-    return Signal(part_name, name, slot.part(int(index)), (unit,), declaration)
 
+    def __init__(self, parts: Mapping[str, Component], layout: Layout) -> None:
+        self._parts, self._layout = parts, layout
+        self._units: dict[tuple[str, str], tuple[str, ...]] = {}
 
-def _units(
-    part: Component, declaration: Declaration, parts: Mapping[str, Component], layout: Layout
-) -> tuple[str, ...]:
-    """Declared units; a measure may have those of its source."""
-    base, order = split_derivative(declaration.name)
-    source = getattr(part, "unit_from", "") if base == "value" else ""
-    given = part.values.attachments.get(source) if source else None
-    path = given.name if isinstance(given, Component) else given
-    if not path or path.partition(".")[0] == part.name:
-        return declaration.units
-    try:
-        units = resolve_path(path, parts, layout).units
-        for _ in range(order):
-            units = tuple(_per_second(unit) for unit in units)
+    def signal(self, path: str) -> Signal:
+        """Find ``part``, ``part.name``, ``part.name[i]`` or ``part.alias``.
+
+        Raises
+        ------
+        LookUpError
+            With the nearest name and what exists.
+        """
+        place = self._place(path)
+        units = self._units_at(place, self.units(self._parts[place.part], place.declaration))
+        return Signal(place.part, place.name, place.slot, units, place.declaration)
+
+    def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
+        """Declared units; a measure may have those of its source, and this those of its own source."""
+        chain: dict[tuple[str, str], _Place] = {}
+        while True:
+            key, units = (part.name, declaration.name), declaration.units
+            place = self._source(part, declaration) if key not in chain and key not in self._units else None
+            if place is None:
+                units = self._units.get(key, units)
+                break
+            chain[key] = place
+            part, declaration = self._parts[place.part], place.declaration
+        for key, place in reversed(chain.items()):
+            units = self._units_at(place, units)
+            for _ in range(split_derivative(key[1])[1]):
+                units = tuple(_per_second(unit) for unit in units)
+            self._units[key] = units
         return units
-    except (CosimError, RecursionError):  # reported where the source itself is wired
-        return declaration.units
+
+    def _place(self, path: str) -> _Place:
+        match = PATH.match(path)
+        if match is None:
+            raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
+        part_name, name, index = match["part"], match["name"], match["index"]
+        if part_name not in self._parts:
+            raise LookUpError("part", part_name, self._parts)
+        part, slots = self._parts[part_name], self._layout.slots
+        if name is None:
+            name = main_output(part)
+        if name in part.signals:
+            slot_name, element, unit = part.signals[name]
+            declaration = part.declarations[slot_name]
+            return _Place(part_name, name, slots[part_name, slot_name].part(element), declaration, None, unit)
+        key = (part_name, name)
+        declared = name.removesuffix("_dot") if name not in part.declarations else name
+        if key not in slots or part.declarations.get(declared) is None:
+            names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(
+                part.signals
+            )
+            raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
+        declaration, slot = part.declarations[declared], slots[key]
+        if index is None:
+            return _Place(part_name, name, slot, declaration)
+        if int(index) >= slot.size:
+            raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])
+        return _Place(part_name, name, slot.part(int(index)), declaration, int(index))
+
+    def _source(self, part: Component, declaration: Declaration) -> _Place | None:
+        """Where a quantity has its units from, None where these are declared."""
+        source = getattr(part, "unit_from", "")
+        if not source or split_derivative(declaration.name)[0] != "value":
+            return None
+        given = part.values.attachments.get(source)
+        path = given.name if isinstance(given, Component) else given
+        if not path or path.partition(".")[0] == part.name:
+            return None
+        try:
+            return self._place(path)
+        except CosimError:  # reported where the source itself is wired
+            return None
+
+    @staticmethod
+    def _units_at(place: _Place, units: tuple[str, ...]) -> tuple[str, ...]:
+        """The units at a place, from those of what is declared there."""
+        if place.unit:
+            return (place.unit,)
+        if place.declaration.name != place.name:
+            units = tuple(_per_second(unit) for unit in units)
+        return units if place.element is None or len(units) == 1 else (units[place.element],)
+
+
+class _Place(NamedTuple):
+    """A `Signal` without its units: an element, or a name for one that has a unit of its own."""
+
+    part: str
+    name: str
+    slot: Slot
+    declaration: Declaration
+    element: int | None = None
+    unit: str = ""
 
 
 def _per_second(unit: str) -> str:
@@ -111,17 +160,23 @@ def _per_second(unit: str) -> str:
 
 def split_derivative(name: str) -> tuple[str, int]:
     """``value_dot2`` is the second derivative of ``value``; other names are of order 0."""
-    match = DERIVATIVE.match(name)
+    match = DERIVATIVE.match(name) if "_dot" in name else None
     return (match["base"], int(match["order"] or 1)) if match else (name, 0)
 
 
-def main_output(part: Component) -> str:
-    """What a part's bare name means: a measure's value, or its only output."""
+def main_output_or_none(part: Component) -> str:
+    """What a part's bare name means: a measure's value, or its only output; empty for other parts."""
     if "value" in part.declarations and part.declarations["value"].kind not in NOT_READABLE:
         return "value"
     outputs = [n for n, d in part.declarations.items() if d.kind == "output"]
-    if len(outputs) == 1:
-        return outputs[0]
+    return outputs[0] if len(outputs) == 1 else ""
+
+
+def main_output(part: Component) -> str:
+    """As `main_output_or_none`; `ModelError` where there is none."""
+    name = main_output_or_none(part)
+    if name:
+        return name
     named = [f"{part.name}.{n}" for n, d in part.declarations.items() if d.kind not in NOT_READABLE]
     named += [f"{part.name}.{n}" for n in part.signals]
     raise ModelError.of(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import weakref
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +29,7 @@ from cosim.system.history_buffer import RING
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Slot
-from cosim.system.signals import NOT_READABLE, Signal, main_output
+from cosim.system.signals import NOT_READABLE, Signal, main_output, main_output_or_none
 from cosim.system.state import State
 from cosim.system.variable import Variable
 
@@ -72,7 +74,7 @@ class System:
         self._signals: dict[str, Signal] = {}
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
-        self.parts: Mapping[str, Component] = dict(assembly._parts)
+        self.parts: Mapping[str, Component] = dict(assembly.parts_by_name)
         layout = assembly.layout
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
         self.ny = self.nq + self.nu + self.nz
@@ -94,10 +96,6 @@ class System:
             for key, block in assembly.handlers.items()
         }
         self.variables = {v.path: v for v in self._list_variables()}
-        self._paths: dict[tuple[str, int], list[tuple[int, str]]] = {}  # by array and offset, in order
-        for number, variable in enumerate(self.variables.values()):
-            for i in range(variable.slot.offset, variable.slot.offset + variable.slot.size):
-                self._paths.setdefault((variable.slot.array, i), []).append((number, variable.path))
         self.digest = self._digest()
         self._swaps = self._list_swaps()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
@@ -157,15 +155,15 @@ class System:
         """
         assembly, slots = self._assembly, self._assembly.layout.slots
         delayed = [
-            slots[name, main_output_of(part)]
+            slots[name, main_output(part)]
             for name, part in self.parts.items()
-            if BREAK_ORDER in part.declarations and slots[name, main_output_of(part)].array == "c"
+            if BREAK_ORDER in part.declarations
         ]
+        follows = assembly.graph.followers([s for s in delayed if s.array == "c"])
         found = []
         for name, slot in assembly.smoothness.items():
-            sources = [s for s in assembly.remembered.get(name, ()) if s.array == "c"]
-            at_once = any(assembly.graph.reaches(d, s) for d in delayed for s in sources)
-            found.append((slot.offset, at_once))
+            sources = [s.offset for s in assembly.remembered.get(name, ()) if s.array == "c"]
+            found.append((slot.offset, any(assembly.layout.region_of(at) in follows for at in sources)))
         return found
 
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
@@ -175,7 +173,7 @@ class System:
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
         graph = self._assembly.graph
-        return derivative_structure([graph.blocks[i] for i in graph.sequence()], self.ny)
+        return derivative_structure([graph.blocks[i] for i in graph.sequence], self.ny)
 
     def realize(self, state: State, stage: Stage) -> None:
         """Walk the schedule up to a stage.
@@ -425,13 +423,32 @@ class System:
 
     def paths_at(self, array: str, offsets: list[int]) -> list[str]:
         """Paths of the variables that lie at these offsets of an array."""
-        found = {number: path for i in offsets for number, path in self._paths.get((array, i), ())}
+        listed, longest = self._by_offset.get(array, ([], 0))
+        found = {
+            number: path
+            for i in offsets
+            for first, number, size, path in listed[
+                bisect_left(listed, (i - longest + 1,)) : bisect_left(listed, (i + 1,))
+            ]
+            if i < first + size
+        }
         return [found[number] for number in sorted(found)] or [f"{array}[{i}]" for i in offsets]
+
+    @cached_property
+    def _by_offset(self) -> dict[str, tuple[list[tuple[int, int, int, str]], int]]:
+        """For each array offset, number, size and path of its variables, sorted, and the largest size."""
+        found: dict[str, list[tuple[int, int, int, str]]] = {}
+        for number, variable in enumerate(self.variables.values()):
+            slot = variable.slot
+            found.setdefault(slot.array, []).append((slot.offset, number, slot.size, variable.path))
+        return {array: (sorted(listed), max(row[2] for row in listed)) for array, listed in found.items()}
 
     def _list_variables(self) -> list[Variable]:
         found = []
-        slots = self._assembly.layout.slots
+        starts: dict[bytes, tuple[float, ...]] = {}
+        slots, units = self._assembly.layout.slots, self._assembly.wiring.paths.units
         for name, part in self.parts.items():
+            bare, has_own_units = main_output_or_none(part), not getattr(part, "unit_from", "")
             for declaration in part.declarations.values():
                 if declaration.kind in NOT_READABLE or not declaration.size:
                     continue
@@ -439,19 +456,23 @@ class System:
                     continue
                 slot = slots[name, declaration.name]
                 kind = declaration.kind
-                if kind in ("cache", "output") and main_output_of(part) == declaration.name:
+                if kind in ("cache", "output") and bare == declaration.name:
                     kind = "measure" if declaration.name == "value" else "output"
                 start = part.values.numbers.get(declaration.name)
-                if start is not None and start.size == 1:
-                    start = np.repeat(start, declaration.size)
+                numbers: tuple[float, ...] = ()
+                if start is not None:
+                    if start.size == 1 != declaration.size:
+                        start = np.repeat(start, declaration.size)
+                    key = start.tobytes()  # equal starts are kept once
+                    numbers = starts[key] if key in starts else starts.setdefault(key, tuple(start.tolist()))
                 variable = Variable(
                     f"{name}.{declaration.name}" if kind != "measure" else name,
                     kind,
                     slot,
                     declaration.shape,
-                    self.signal(f"{name}.{declaration.name}").units,
+                    declaration.units if has_own_units else units(part, declaration),
                     self.stage_of(slot),
-                    () if start is None else tuple(start.tolist()),
+                    numbers,
                     declaration.minimum,
                     declaration.maximum,
                     declaration.description,
@@ -460,15 +481,12 @@ class System:
                 found.append(variable)
                 if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
                     # a value that is a parameter or a state is a measure besides
-                    found.append(replace(variable, path=name, kind="measure", start=()))
+                    found.append(variable._replace(path=name, kind="measure", start=()))
             for alias, (slot_name, element, unit) in part.signals.items():
                 slot = slots[name, slot_name].part(element)
                 text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
-                found.append(
-                    Variable(
-                        f"{name}.{alias}", "cache", slot, (), (unit,), self.stage_of(slot), description=text
-                    )
-                )
+                stage, text = self.stage_of(slot), intern(text)
+                found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), stage, description=text))
         return found
 
     @property
@@ -481,11 +499,11 @@ class System:
         slot = self.signal(path).slot
         if slot.array != "c":
             return set()
-        slots, graph = self._assembly.layout.slots, self._assembly.graph
+        layout, behind = self._assembly.layout, self._assembly.graph.regions_behind(slot)
         found = set()
         for name in self.inputs:
             part, _, port = name.partition(".")
-            if graph.reaches(slots[part, port], slot):
+            if layout.region_of(layout.slots[part, port].offset) in behind:
                 found.add(name)
         return found
 
@@ -504,17 +522,22 @@ class System:
         found = self._assembly.graph.sources(self.signal(path).slot, updates)
         places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}
         places |= {path: self._assembly.free_inputs[path] for path in self.inputs}
-        return {path for path, place in places.items() if any(place.overlaps(slot) for slot in found)}
+        read = {(slot.array, i) for slot in found for i in slot.elements}
+        return {
+            path for path, place in places.items() if any((place.array, i) in read for i in place.elements)
+        }
 
     def _digest(self) -> str:
-        text = [f"{v.path} {v.kind} {v.slot} {v.shape}" for v in self.variables.values()]
-        text += [
-            f"{n} {type(p).__module__}.{type(p).__qualname__} {sorted(p.values.options.items())}"
-            for n, p in self.parts.items()
-        ]
-        text += [f"{b.label} {b.stage} {b.owners}" for b in self.blocks]
-        text += [str(sorted(self._assembly.layout.sizes.items())), str(self.ints.tolist())]
-        return hashlib.sha256("\n".join(text).encode()).hexdigest()[:32]
+        digest = hashlib.sha256()
+        for v in self.variables.values():
+            digest.update(f"{v.path} {v.kind} {v.slot} {v.shape}\n".encode())
+        for n, p in self.parts.items():
+            options = sorted(p.values.options.items())
+            digest.update(f"{n} {type(p).__module__}.{type(p).__qualname__} {options}\n".encode())
+        for b in self.blocks:
+            digest.update(f"{b.label} {b.stage} {b.owners}\n".encode())
+        digest.update(f"{sorted(self._assembly.layout.sizes.items())}\n{self.ints.tolist()}".encode())
+        return digest.hexdigest()[:32]
 
     def export_fmu(self, path: Any, **options: Any) -> Any:
         """Write this system as an FMU; see `Model.export_fmu`."""
@@ -530,14 +553,6 @@ def _places(projection: Projection | None, first: int, motion: tuple[int, int]) 
     found = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in found.groups)])
     return np.array([*ends, found.errors, *motion], dtype=np.int64)
-
-
-def main_output_of(part: Component) -> str:
-    """The declared name that a part's bare name means, empty when there is none."""
-    try:
-        return main_output(part)
-    except Exception:
-        return ""
 
 
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cosim.stage import Stage
 from cosim.system.schedule import Slot
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """A named quantity of a system.
 
     Attributes

@@ -14,7 +14,7 @@ from cosim.component.component import Component
 from cosim.errors import CosimError, ModelError
 from cosim.stage import Stage
 from cosim.system.schedule import Block, Slot
-from cosim.system.signals import Signal, resolve_path, split_derivative
+from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.units import conversion
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Wiring:
         self._copied: dict[Slot, Slot] = {}
         self._converted: dict[tuple[str, str, int], tuple[Slot, Slot]] = {}
         self._sources: dict[str, str] = {}
+        self._known: dict[tuple[str, int], bool] = {}  # derivatives, by path and order
+        self.paths = Paths(assembly.parts_by_name, assembly.layout)
 
     def connect(self, connections: Sequence[tuple[str, str]]) -> None:
         """Connect sources to inputs; faults become problems of the assembly, all of them."""
@@ -59,7 +61,7 @@ class Wiring:
                     sources[target] = source
             except CosimError as error:
                 self.assembly.problem(where, str(error))
-        for name, part in self.assembly.named_parts():
+        for name, part in self.assembly.parts_by_name.items():
             for declaration in part.declarations.values():
                 path = f"{name}.{declaration.name}"
                 if declaration.kind == "input" and path not in sources:
@@ -71,7 +73,7 @@ class Wiring:
 
     def signal(self, path: str) -> Signal:
         """What a path stands for."""
-        return resolve_path(path, dict(self.assembly.named_parts()), self.assembly.layout)
+        return self.paths.signal(path)
 
     def source(self, path: str, unit: str | None = None, order: int = 0) -> Slot:
         """A signal in the cache, in a unit, or its time derivative of this order; NaN for none."""
@@ -92,43 +94,68 @@ class Wiring:
             self._converted[key] = (target, target_rate)
         return self._converted[key][order % 2]
 
-    def has_derivative(self, path: str, order: int, above: tuple[str, ...] = ()) -> bool:
+    def has_derivative(self, path: str, order: int) -> bool:
         """Whether somebody computes a time derivative of a signal, out of what is known itself.
 
         The derivative of an input of the whole system does not count: whoever sets the input may give
-        it, or not.
+        it, or not. In a circle it is known if nothing else in the circle is missing.
         """
+        known, needed, pending = self._known, {}, [(path, order)]
+        while pending:
+            at = pending.pop()
+            if at not in known and at not in needed:
+                needed[at] = self._needed(*at)
+                pending += needed[at] or ()
+        missing = [at for at, found in needed.items() if found is None]
+        missing += {below for found in needed.values() for below in found or () if not known.get(below, True)}
+        needed_by: dict[tuple[str, int], list[tuple[str, int]]] = {}
+        for at, found in needed.items():
+            for below in found or ():
+                needed_by.setdefault(below, []).append(at)
+        lost: set[tuple[str, int]] = set()
+        while missing:
+            at = missing.pop()
+            if at not in lost:
+                lost.add(at)
+                missing += needed_by.get(at, ())
+        known.update({at: at not in lost for at in needed})
+        return known[path, order]
+
+    def forget_derivatives(self) -> None:
+        """What `has_derivative` has found so far rests on an assumption that was wrong."""
+        self._known.clear()
+
+    def _needed(self, path: str, order: int) -> list[tuple[str, int]] | None:
+        """Which other derivatives one is computed from; None where nobody computes it."""
         try:
             signal = self.signal(path)
         except CosimError:
-            return False
+            return None
         base, already = self._base(signal)
         order += already
-        key = f"{signal.part}.{base} {order}"
-        if key in above:
-            return True  # known, if nothing else in the circle is missing
         if signal.slot.array == "y" and order == 1:
-            return True
+            return []
         if signal.declaration.kind == "input":
             connected = self._sources.get(f"{signal.part}.{signal.declaration.name}")
-            return connected is not None and self.has_derivative(connected, order, (*above, key))
+            return None if connected is None else [(connected, order)]
         part = self.assembly.part(signal.part)
         name = derivative_name(base, order)
-        needed = [
-            [a for a in part.arguments[n] if a.slot.startswith("value_dot") and a.role == "offered"]
-            for n, kernel in part.kernels.items()
-            if any(a.name == name and a.effect == "write" for a in part.arguments[n])
-            and kernel.applies_to(partial(self.assembly.holds, part))
-        ]
-        return bool(needed) and all(self._is_known(part, a, (*above, key)) for a in needed[0])
+        for n, kernel in part.kernels.items():
+            arguments = part.arguments[n]
+            writes = any(a.name == name and a.effect == "write" for a in arguments)
+            if writes and kernel.applies_to(partial(self.assembly.holds, part)):
+                read = [a for a in arguments if a.slot.startswith("value_dot") and a.role == "offered"]
+                return [at for a in read for at in self._source_derivative(part, a)]
+        return None
 
-    def _is_known(self, part: Component, argument: Argument, above: tuple[str, ...]) -> bool:
-        """Whether the derivative of a source that a kernel function reads is there."""
+    @staticmethod
+    def _source_derivative(part: Component, argument: Argument) -> list[tuple[str, int]]:
+        """The derivative of a source that a kernel function reads; none where it does without the source."""
         given = part.values.attachments.get(argument.of)
         if given is None:
-            return True  # optional: the function does without
+            return []
         path = given.name if isinstance(given, Component) else str(given)
-        return self.has_derivative(path, int(argument.slot.removeprefix("value_dot") or 1), above)
+        return [(path, int(argument.slot.removeprefix("value_dot") or 1))]
 
     def in_cache(self, slot: Slot, label: str) -> Slot:
         """A slot of the cache that holds the same numbers."""
@@ -248,7 +275,7 @@ class Wiring:
     def _inputs(self) -> str:
         found = [
             f"{n}.{d.name}"
-            for n, p in self.assembly.named_parts()
+            for n, p in self.assembly.parts_by_name.items()
             for d in p.declarations.values()
             if d.kind == "input"
         ]

@@ -27,6 +27,7 @@ class Hanging:
         self._ends: dict[str, list[tuple[cosim.Joint, str]]] = {
             self._name(part): [] for part in parts if is_body(part) or is_ground(part)
         }
+        self._above = {name: name for name in self._ends}
         self._excused: set[str] = set()
         self._loops: list[tuple[cosim.Joint, list[str]]] = []
 
@@ -38,10 +39,11 @@ class Hanging:
     def connect(self, joint: cosim.Joint, parent: cosim.Component, child: cosim.Component) -> None:
         """Connect two bodies, unless something connects them already: that is a loop."""
         inner, outer = self._name(parent), self._name(child)
-        loop = self._path(inner, outer)
-        if loop:
-            self._loops.append((joint, loop))
+        ends = self._root(inner), self._root(outer)
+        if ends[0] == ends[1]:
+            self._loops.append((joint, self._path(inner, outer)))
             return
+        self._above[ends[1]] = ends[0]
         self._ends[inner].append((joint, outer))
         self._ends[outer].append((joint, inner))
 
@@ -98,6 +100,13 @@ class Hanging:
 
     def _name(self, part: cosim.Component) -> str:
         return self._ground if is_ground(part) else part.name
+
+    def _root(self, name: str) -> str:
+        """The same name for all that are connected already."""
+        while self._above[name] != name:
+            self._above[name] = self._above[self._above[name]]  # shorter the next time
+            name = self._above[name]
+        return name
 
     def _reached(self, names: list[str]) -> list[str]:
         found, pending = dict.fromkeys(names), list(names)

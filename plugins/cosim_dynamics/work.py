@@ -37,12 +37,12 @@ class Work:
 
     def __init__(self, assembly: Assembly, tree: Tree) -> None:
         bodies = len(tree.links)
-        roots = [i for i, link in enumerate(tree.links) if link.parent < 0]
+        roots = sum(link.parent < 0 for link in tree.links)
 
         def slot(name: str, length: int) -> Slot:
             return assembly.allocate(f"dynamics: {name}", length)
 
-        references = slot("reference points", 3 * len(roots))
+        references = slot("reference points", 3 * roots)
         self.references = references
         self.joints = slots_of(assembly, tree)
         self.frames = slot("joint frames", FRAMES * bodies)
@@ -55,6 +55,6 @@ class Work:
         self.changes = slot("accelerations from u_dot", 6 * bodies)
         self.nothing = slot("nothing", 6)
         self.reference: list[int] = []
-        for i, link in enumerate(tree.links):
-            mine = references.offset + 3 * roots.index(i) if link.parent < 0 else self.reference[link.parent]
-            self.reference.append(mine)
+        points = iter(range(references.offset, references.offset + 3 * roots, 3))
+        for link in tree.links:
+            self.reference.append(next(points) if link.parent < 0 else self.reference[link.parent])

@@ -1,0 +1,83 @@
+"""What the blocks of one kernel function have in common, whichever part of the class they are made for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cosim.compiled import adapter
+from cosim.component.arguments import Argument
+from cosim.component.component import Component
+from cosim.component.kernel_function import KernelFunction
+from cosim.contracts.names import RING
+from cosim.stage import Stage
+from cosim.system.schedule import Slot
+
+DERIVED_AT = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
+
+
+class RowPlan:
+    """Made once for a kernel function of a class; parts bring only their slots.
+
+    Parameters
+    ----------
+    cls : type of Component
+    name : str
+        Of the kernel function.
+    kernel : KernelFunction
+
+    Attributes
+    ----------
+    arguments, placed, collected, next : list of Argument
+        All; those whose slot is looked up; those that a row for each provider is made for; next values.
+    repeated : dict of str to str
+        Attachments to everything of a kind, with the kind.
+    reads, writes, adds : list of str
+        Arguments by effect, of those that have a slot.
+    has_result : bool
+        Whether the function returns a number.
+    stage : Stage
+        The earliest, from the arguments alone.
+    """
+
+    def __init__(self, cls: type[Component], name: str, kernel: KernelFunction) -> None:
+        self.arguments: list[Argument] = cls.arguments[name]
+        self.has_result = not kernel.is_python and adapter.has_result(kernel)
+        columns = adapter.columns(self.arguments)
+        self.placed = [a for a in columns if a.role != "collected"]
+        self.collected = [a for a in self.arguments if a.role == "collected"]
+        self.next = [a for a in self.arguments if a.role == "next"]
+        offered = {a.of: cls.declarations[a.of].options for a in self.arguments if a.role == "offered"}
+        self.repeated = {of: options["provides"] for of, options in offered.items() if options.get("each")}
+        self.reads, self.writes, self.adds = (
+            [a.name for a in columns if a.effect == effect] for effect in ("read", "write", "add")
+        )
+        self._columns = [(a.name, RING if a.role == "ring" else 0, a.size == 1) for a in columns]
+        self._lengths = [a.name for a in adapter.lengths(self.arguments)]
+        self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
+
+    def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
+        """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
+        lengths = [slots[name].size for name in self._lengths]
+        if count == 1:
+            return [[*(slots[name].offset for name, _, _ in self._columns), *lengths]]
+        strides = []
+        for name, ring, is_number in self._columns:
+            slot = slots[name]
+            strides.append((slot.offset, ring or int(is_number and slot.size == count)))
+        return [[*(offset + i * stride for offset, stride in strides), *lengths] for i in range(count)]
+
+
+def of_names(slots: Mapping[str, Slot], names: Sequence[str]) -> tuple[Slot, ...]:
+    """The slots of these arguments."""
+    return tuple([slots[name] for name in names])
+
+
+def _least_stage(cls: type[Component], argument: Argument) -> Stage:
+    """The earliest stage at which a function that has this argument can run."""
+    if argument.role in ("time", "history"):
+        return Stage.TIME
+    if argument.role == "derivative":
+        return DERIVED_AT[cls.declarations[argument.of].kind]
+    if argument.role == "offered" and argument.effect == "add":
+        return Stage.DYNAMICS
+    return Stage.EMPTY

@@ -1,0 +1,76 @@
+"""The work of building grows with the number of parts."""
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "building"))
+from building import MODELS, Ball
+
+import cosim
+from cosim.component import kernel_rules
+
+SMALLEST = 8
+
+
+def lines_run(name, count):
+    """Lines of Python that building a model takes, every round of a loop counted."""
+    model, counted = MODELS[name](count), 0
+
+    def trace(frame, event, argument):
+        nonlocal counted
+        counted += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        model.build()
+    finally:
+        sys.settrace(before)
+    return counted
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_work_grows_with_the_number_of_parts(name):
+    MODELS[name](SMALLEST).build()  # what is done once for a class
+    small, middle, large = (lines_run(name, factor * SMALLEST) for factor in (1, 2, 4))
+    assert math.log2((large - middle) / (middle - small)) < 1.005
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_schedule_grows_with_the_number_of_parts(name):
+    small, middle, large = (MODELS[name](factor * SMALLEST).build().ints.size for factor in (1, 2, 4))
+    assert large - middle == 2 * (middle - small)
+
+
+def test_sources_are_read_once_for_a_class(monkeypatch):
+    parsed = []
+    parse = kernel_rules._parse
+    monkeypatch.setattr(kernel_rules, "_parse", lambda function: parsed.append(function) or parse(function))
+    MODELS["delays"](4).build()
+    parsed.clear()
+    MODELS["delays"](40).build()
+    assert parsed == []
+
+
+def chain_of_sums(count, source):
+    """Each adds the one before to itself."""
+    model = cosim.Model("sums")
+    model.add(Ball, "ball")
+    for i in range(count):
+        model.add("measures.plus", f"sum{i}", first=source, second=source)
+        source = f"sum{i}"
+    return model.build()
+
+
+def test_units_come_through_long_chains():
+    assert chain_of_sums(1500, "ball.height").variables["sum1499"].units == ("m",)
+
+
+def test_derivatives_are_looked_for_once_for_each_signal():
+    system = chain_of_sums(60, "ball.height")
+    assert system.has_derivative("sum59", 1)
+    assert not system.has_derivative("sum59", 2)
