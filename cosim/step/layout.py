@@ -37,10 +37,10 @@ from __future__ import annotations
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, FORESEEN, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
-    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, TOLD, MARKS, STACK,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, SINCE, TOLD, MARKS, STACK,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     HEADER,
-) = range(119)  # fmt: skip
+) = range(120)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
@@ -97,7 +97,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     BLOCK, ENTRY, WITNESS, STEP_CODE, ARRAY, INDEX,  # what failed
     NEEDED,  # length that `h` needs
     HANDLED,  # how many handlers were called
-    FASTEST,  # the state that changes fastest
+    FASTEST, COUNTED_STEPS,  # the state that changes fastest, steps since the pace was looked at
     MOST,  # how many steps one call may take
     SUPPRESSED,  # whether initialization leaves its events out
     TOUCHED,  # whether all that has changed since the last evaluation is marked
@@ -108,7 +108,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     STEPS_TAKEN, PUBLISHES, DISCRETE_UPDATES, UNRESTRICTED_UPDATES, EVENTS,  # statistics
     EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
     PLACES_HEADER,
-) = range(32)  # fmt: skip
+) = range(33)  # fmt: skip
 RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID = 0, 1, 2, 3  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING

@@ -46,6 +46,7 @@ from cosim.step.layout import (
     CHANGED,
     CHEAP,
     COMPLETED,
+    COUNTED_STEPS,
     DERIVATIVE,
     ENTRIES,
     FASTEST,
@@ -67,6 +68,7 @@ from cosim.step.layout import (
     RECORDING,
     REPORT,
     SEVERITY,
+    SINCE,
     SMOOTH,
     SOURCE,
     STAGE,
@@ -207,7 +209,6 @@ def advance(a, t):
     """Steps until `t`, at most ``places[MOST]`` of them: REACHED, STEPPED, TERMINATED or another code."""
     if not t >= a.clock[TIME]:
         return FAILED_PAST
-    start = a.clock[TIME]
     if a.program[SMOOTH] != 0 and a.places[RECORDING] == NO_ROWS:
         a.clock[JUMPED] = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(a, t)
@@ -215,11 +216,10 @@ def advance(a, t):
     while True:
         code = advance_once(a, t)
         steps += 1
+        if code == STEPPED and crawls(a, t):
+            return FAILED_CRAWL
         if code != STEPPED or steps >= a.places[MOST]:
             return code
-        if steps % LOOKED_AFTER == 0 and (a.clock[TIME] - start) * MOST_STEPS < (t - start) * steps:
-            a.places[FASTEST] = fastest_state(a)
-            return FAILED_CRAWL
 
 
 @part("Af>i")
@@ -240,6 +240,8 @@ def advance_smoothly(a, t):
         if code != 0:
             return code
         a.places[STEPS_TAKEN] += 1
+        if crawls(a, t):
+            return FAILED_CRAWL
         if a.clock[TIME] >= t:
             break
     a.agenda[UPDATES_DONE] = 0
@@ -248,6 +250,22 @@ def advance_smoothly(a, t):
     a.clock[STAMP] = a.clock[TIME]
     a.clock[STATES_CHANGED] = 0.0
     return REACHED if a.clock[TIME] >= t else STEPPED
+
+
+def crawls(a, t):
+    """Whether at the pace of the last steps it would take far too many to reach `t`."""
+    since = a.scratch[a.program[SINCE]]
+    if not since <= a.clock[TIME] or a.places[COUNTED_STEPS] == 0:
+        a.scratch[a.program[SINCE]] = a.clock[TIME]
+        a.places[COUNTED_STEPS] = 0
+    a.places[COUNTED_STEPS] += 1
+    if a.places[COUNTED_STEPS] < LOOKED_AFTER:
+        return False
+    a.places[COUNTED_STEPS] = 0
+    if (a.clock[TIME] - since) * MOST_STEPS >= (t - since) * LOOKED_AFTER:
+        return False
+    a.places[FASTEST] = fastest_state(a)
+    return True
 
 
 def fastest_state(a):

@@ -346,6 +346,7 @@ class Tables:
             (layout.FAILED_C, plain),
             (layout.WINDOW, 2),
             (layout.DURATION, 1),
+            (layout.SINCE, 1),
             (layout.TIMERS, entries),
             (layout.PROBED_Y, system.ny),
             (layout.PROBED_C, cache),

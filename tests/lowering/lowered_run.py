@@ -1,4 +1,7 @@
-"""A lowered run in this process, beside one of the Simulator."""
+"""A program as it is exported, run in this process, beside a Simulator.
+
+An exported program evaluates everything behind an event, a Simulator what the event has reached.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,26 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim.compiled.native import block_address, function_address, part_address
+from cosim.compiled.walker import BLOCK_SIGNATURE
 from cosim.contracts.compiled_integrator import compiled
-from cosim.lowering import codes, layout
-from cosim.lowering.arrays import ARRAYS, ENTRY_SIGNATURE
+from cosim.step import codes, layout
+from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, OPTIONAL
+
+
+def instance(program: cosim.Program) -> dict[str, Any]:
+    """Arrays of a run of its own, with the addresses of functions in this process."""
+    program.require()
+    found = {name: program.arrays[name].copy() for name, _, _ in ARRAYS}
+    for array, place, name in program.addresses:
+        function, signature = program.functions[name]
+        is_block = signature == BLOCK_SIGNATURE
+        address = block_address(function) if is_block else function_address(function, signature)
+        found[array].reshape(-1)[place] = address
+    for place, function in OPTIONAL.items():
+        if function.__dict__["__needed_for__"] != "rows":
+            found["program"][place] = part_address(function)
+    return found
 
 
 class LoweredRun:
@@ -17,7 +37,7 @@ class LoweredRun:
 
     def __init__(self, system: cosim.System, *arguments: Any, **options: Any) -> None:
         self.program = cosim.Program(system, *arguments, **options)
-        self.arrays = self.program.instance()
+        self.arrays = instance(self.program)
         self.grown = 0
         self.findings: list[str] = []  # what the Simulator beside it has found
 
@@ -81,6 +101,8 @@ def compare(
             run.write(path, value)
         status = simulator.advance_to(time)
         code = run.call("advance", time)
+        if code == codes.TERMINATED:
+            run.call("finish")
         assert code == (codes.REACHED if status.succeeded else codes.TERMINATED), (time, code, status)
         same(simulator, run)
         if not status.succeeded:
@@ -113,5 +135,5 @@ def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
         histories(system, run.arrays["k"], run.arrays["h"]),
     )
     assert np.array_equal(np.array(mine), np.array(theirs), equal_nan=True)
-    memory = simulator.state.integrator_memory
-    assert memory.tobytes() == run.arrays["memory"][: memory.size].tobytes()
+    for name in ("memory", "agenda"):
+        assert arrays[name].tobytes() == run.arrays[name].tobytes(), name

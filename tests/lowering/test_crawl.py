@@ -5,7 +5,7 @@ from __future__ import annotations
 from lowered_run import LoweredRun
 from test_continuous import oscillator
 
-from cosim.lowering import codes, layout
+from cosim.step import codes, layout
 
 
 def test_a_system_that_is_extremely_stiff_is_told_with_the_state() -> None:

@@ -9,7 +9,7 @@ from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun, compare
 
 import cosim
-from cosim.lowering import codes, layout
+from cosim.step import codes, layout
 
 LONG = pytest.mark.thorough  # each method is compiled
 TIMES = [0.05, 0.1, 0.26, 0.26, 0.5, 0.77, 1.3]

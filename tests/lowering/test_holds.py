@@ -11,9 +11,9 @@ from held_parts import Fading, Gears, Relay, Shaken, Stuck
 from lowered_run import LoweredRun, compare
 
 import cosim
-from cosim.lowering import codes, layout
-from cosim.lowering.arrays import ARRAYS, STATE
-from cosim.lowering.holds import ORDER
+from cosim.step import codes, layout
+from cosim.step.arrays import ARRAYS, STATE
+from cosim.step.holds import ORDER
 
 LONG = pytest.mark.thorough  # each method is compiled
 MERSON = "integrators.runge_kutta_merson"

@@ -10,7 +10,7 @@ from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun
 
 import cosim
-from cosim.lowering import codes, layout
+from cosim.step import codes, layout
 
 STEP = 0.002
 

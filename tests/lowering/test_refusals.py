@@ -9,7 +9,7 @@ import pytest
 from event_parts import Ball
 
 import cosim
-from cosim.lowering.witnesses import spacing_of
+from cosim.step.witnesses import spacing_of
 from cosim.testing.known_solution import known_system
 
 
