@@ -170,7 +170,7 @@ class _Digest:
         if "__part__" in function.__dict__ and not is_first:
             # compiled by itself, and called by its symbol or through a table: what it does is not in the caller
             self._named("part", function)
-            self.feed((function.__dict__["__part__"], function.__dict__.get("__optional__")))
+            self.feed([function.__dict__.get(mark) for mark in ("__part__", "__optional__", "__head__")])
         elif function in REPLACED or "__indirect__" in function.__dict__:
             self._named("replaced", function)
             self.feed(function.__dict__.get("__indirect__"))

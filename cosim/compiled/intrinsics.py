@@ -174,27 +174,42 @@ def call_by_name(name: str, signature: str) -> Any:
     return intrinsic(namespace["call"])
 
 
-def call_if_there(array: int, place: int, signature: str) -> Any:
-    """Numba intrinsic: calls what has its address at a place of an array, or answers 0 where that is 0.
+def call_of_part(signature: str, head: tuple[int, int], callee: str | int) -> Any:
+    """Numba intrinsic: calls a part of the Step with the address of a head in place of all arrays.
 
-    The first argument is a named tuple; `array` says which of its members holds addresses.
+    Parameters
+    ----------
+    signature : str
+        Its first letter stands for a named tuple of arrays.
+    head : (int, int)
+        Which of these arrays holds addresses, and where in it that of the head lies.
+    callee : str or int
+        The symbol of the part, or where its address lies; where that is 0, nothing is called and the answer is 0.
     """
     from llvmlite import ir
+    from numba import types as nb
+    from numba.core import cgutils
     from numba.extending import intrinsic
 
     letters, letter = signature.split(">")
-    wanted, answer = [numba_type(letter) for letter in letters], numba_type(letter)
+    given, answer = [numba_type(inner) for inner in letters], numba_type(letter)
+    wanted = [nb.int64, *given[1:]]
 
     def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
         convention = context.call_conv
-        data = builder.extract_value(builder.extract_value(values[0], array), DATA)
-        address = builder.load(builder.gep(data, [ir.Constant(ir.IntType(64), place)]))
+        data = builder.extract_value(builder.extract_value(values[0], head[0]), DATA)
+        word = ir.IntType(64)
+        arguments = [builder.load(builder.gep(data, [ir.Constant(word, head[1])])), *values[1:]]
         kind = convention.get_function_type(answer, wanted)
-        there = builder.icmp_signed("!=", address, ir.Constant(ir.IntType(64), 0))
+        if isinstance(callee, str):
+            symbol = cgutils.get_or_insert_function(builder.module, kind, callee)
+            _, value = convention.call_function(builder, symbol, answer, wanted, arguments)
+            return value if letter != "v" else context.get_dummy_value()
+        address = builder.load(builder.gep(data, [ir.Constant(word, callee)]))
         before = builder.block
-        with builder.if_then(there):
+        with builder.if_then(builder.icmp_signed("!=", address, ir.Constant(word, 0))):
             pointer = builder.inttoptr(address, kind.as_pointer())
-            _, value = convention.call_function(builder, pointer, answer, wanted, values)
+            _, value = convention.call_function(builder, pointer, answer, wanted, arguments)
             called = builder.block
         if letter == "v":
             return context.get_dummy_value()
@@ -203,9 +218,9 @@ def call_if_there(array: int, place: int, signature: str) -> Any:
         result.add_incoming(value, called)
         return result
 
-    given = ", ".join(f"a{i}" for i in range(len(letters)))
-    namespace = {"typed": answer(*wanted), "generate": generate}
-    exec(f"def call(typing_context, {given}):\n    return typed, generate\n", namespace)  # noqa: S102
+    names = ", ".join(f"a{i}" for i in range(len(letters)))
+    namespace = {"typed": answer(*given), "generate": generate}
+    exec(f"def call(typing_context, {names}):\n    return typed, generate\n", namespace)  # noqa: S102
     return intrinsic(namespace["call"])
 
 

@@ -126,7 +126,8 @@ def part_address(function: types.FunctionType) -> int:
     """Where the machine code of a part of the Step starts; see `cosim.step.arrays.part`."""
     if is_plain():
         return walker.plain_address(function)
-    return _code_address(_compile(function, function.__dict__["__part__"], BLOCK_OPTIONS))
+    signature = "i" + function.__dict__["__part__"][1:]
+    return _code_address(_compile(function.__dict__["__by_address__"], signature, BLOCK_OPTIONS))
 
 
 @functools.cache
@@ -386,11 +387,7 @@ def _lift(function: types.FunctionType) -> Any:
         return intrinsics.indirect_call_of(function.__dict__["__indirect__"])
     digest = fingerprint(function)
     if digest not in _lifted:
-        if "__optional__" in function.__dict__:
-            array, place = function.__dict__["__optional__"]
-            made = intrinsics.call_if_there(array, place, function.__dict__["__part__"])
-        else:
-            made = _call_of_part(function) if "__part__" in function.__dict__ else _helper(function, _lift)
+        made = _call_of_part(function) if "__part__" in function.__dict__ else _helper(function, _lift)
         _lifted[digest] = made
     return _lifted[digest]
 
@@ -423,12 +420,15 @@ def _helper(function: types.FunctionType, lift: Callable[[types.FunctionType], A
 
 
 def _call_of_part(function: types.FunctionType) -> Any:
-    """Numba intrinsic: calls a function that is compiled by itself, by its symbol.
+    """Numba intrinsic: calls a function that is compiled by itself, by its symbol or through a table.
 
     Large functions that are called from several places would otherwise be compiled again with each of them.
     """
     import llvmlite.binding as llvm
 
-    name = part_name(function)
-    llvm.add_symbol(name, part_address(function))
-    return intrinsics.call_by_name(name, function.__dict__["__part__"])
+    name, optional = part_name(function), function.__dict__.get("__optional__")
+    if optional is None:
+        llvm.add_symbol(name, part_address(function))
+    return intrinsics.call_of_part(
+        function.__dict__["__part__"], function.__dict__["__head__"], name if optional is None else optional[1]
+    )

@@ -12,7 +12,6 @@ from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import SimulatorStatus
 from cosim.stage import Stage
 from cosim.step import by_address, layout
-from cosim.step.arrays import ARRAYS
 
 
 class CalledSimulator:
@@ -25,16 +24,12 @@ class CalledSimulator:
 
     Attributes
     ----------
-    handle : int
-        What the functions take first.
     set, step, get : int
         Addresses of ``set(handle, inputs, count, values, size)``, ``step(handle, start, length, …)`` and
         ``get(handle, outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `go_on`.
     """
 
     def __init__(self, simulator: Simulator) -> None:
-        self._head = np.zeros(by_address.HEAD, dtype=np.int64)
-        self.handle = int(self._head.ctypes.data)
         self.set, self.step, self.get = (
             c_address(by_address.called_set, by_address.ARRAY_CALL),
             c_address(by_address.called_step, by_address.STEP_CALL),
@@ -42,17 +37,17 @@ class CalledSimulator:
         )
         self.bind(simulator)
 
+    @property
+    def handle(self) -> int:
+        """What the functions take first."""
+        return int(self._head.ctypes.data)
+
     def bind(self, simulator: Simulator) -> None:
         """From here on the functions work on the State of this simulator, of the same system."""
         self.simulator = simulator
         step, state = simulator.compiled_step, simulator.state
         step.stage_in(state)
-        arrays = step.arrays
-        self._head[: by_address.BOUND] = [
-            number
-            for name, _, _ in ARRAYS
-            for number in (getattr(arrays, name).ctypes.data, getattr(arrays, name).shape[0])
-        ]
+        self._head = step.head
         self._head[by_address.BOUND] = 1
 
     def release(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.compiled import walker
-from cosim.step.layout import HEADER, OPTIONAL_PARTS
+from cosim.compiled.foreign import integers_at, reals_at, table_at
+from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Reals = NDArray[np.float64]
@@ -75,6 +77,24 @@ ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 ENTRY_SIGNATURE = "".join(LETTERS.values()) + "f>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
+def _arrays_at() -> Any:
+    """The function that finds all arrays by the address of a head; written out, since loops cannot be compiled."""
+    at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
+    members = ", ".join(
+        f"{at[letter]}(head[{2 * i}], head[{2 * i + 1}])" for i, letter in enumerate(LETTERS.values())
+    )
+    namespace: dict[str, Any] = {
+        **{"Arrays": Arrays, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
+        "__name__": __name__,
+    }
+    source = f"def arrays_at(address):\n    head = integers_at(address, {2 * len(LETTERS)})\n    return Arrays({members})\n"
+    exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
+    return namespace["arrays_at"]
+
+
+arrays_at = _arrays_at()
+
+
 PARTS: list[Callable[..., Any]] = []
 """The functions that are compiled by themselves and call each other by their symbols."""
 walker.compounds["A"] = (Arrays, "".join(LETTERS.values()))
@@ -82,6 +102,22 @@ walker.optional_parts[:] = OPTIONAL_PARTS
 
 OPTIONAL: dict[int, Callable[..., Any]] = {}
 """Those of PARTS that only some runs need, by the place in `program` where the Step finds their addresses."""
+
+
+def _by_address(function: Any, signature: str) -> types.FunctionType:
+    """What is compiled in this process: the part with the address of a head in place of all arrays.
+
+    A call then hands over one word; as it is, it would hand over a hundred and ninety.
+    """
+    more = "".join(f", b{i}" for i in range(len(signature.split(">")[0]) - 1))
+    plain = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    namespace: dict[str, Any] = {"plain": plain, "arrays_at": arrays_at, "__name__": __name__}
+    source = f"def {function.__name__}(head{more}):\n    return plain(arrays_at(head){more})\n"
+    exec(compile(source, f"<part {function.__name__}>", "exec"), namespace)  # noqa: S102
+    made: types.FunctionType = namespace[function.__name__]
+    return made
 
 
 def part(signature: str, needed_for: str = "") -> Callable[[Function], Function]:
@@ -97,6 +133,8 @@ def part(signature: str, needed_for: str = "") -> Callable[[Function], Function]
 
     def mark(function: Function) -> Function:
         function.__dict__["__part__"] = signature
+        function.__dict__["__head__"] = (Arrays._fields.index("program"), HEAD)
+        function.__dict__["__by_address__"] = _by_address(function, signature)
         PARTS.append(function)
         if needed_for:
             function.__dict__["__needed_for__"] = needed_for

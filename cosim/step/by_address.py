@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from cosim.compiled.foreign import integers_at, reals_at, table_at
-from cosim.step.arrays import ARRAYS, Arrays
+from cosim.compiled.foreign import integers_at, reals_at
+from cosim.step.arrays import ARRAYS, arrays_at
 from cosim.step.codes import REACHED, STEPPED
 from cosim.step.layout import JUMPED, MOST, ROWS_USED
 from cosim.step.realize import realize
@@ -28,31 +27,13 @@ DONE, NOT_DONE = 0, 3  # as FMI's OK and Error
 STRIDE = 1 << 40  # steps in one call
 
 
-def _arrays_of() -> Any:
-    """The function that gives all arrays of a run; written out, since nothing else can be compiled."""
-    at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
-    members = ", ".join(
-        f"{at[letter]}(head[{2 * i}], head[{2 * i + 1}])" for i, (_, letter, _) in enumerate(ARRAYS)
-    )
-    namespace: dict[str, Any] = {
-        **{"Arrays": Arrays, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
-        "__name__": __name__,
-    }
-    source = f"def arrays_of(head):\n    return Arrays({members})\n"
-    exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
-    return namespace["arrays_of"]
-
-
-arrays_of = _arrays_of()
-
-
 def called_step(handle, start, length, flag, first, second, third, fourth):
     """Advance to ``start + length``; DONE, or NOT_DONE: Python goes on with what is in ``head[ANSWER]``."""
     head = integers_at(handle, HEAD)
     if head[BOUND] == 0:
         head[ANSWER] = STEPPED
         return NOT_DONE
-    a = arrays_of(head)
+    a = arrays_at(handle)
     a.places[MOST] = STRIDE
     code = advance(a, start + length)
     head[ANSWER] = code
@@ -64,7 +45,7 @@ def called_set(handle, inputs, count, values, size):
     head = integers_at(handle, HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    a = arrays_of(head)
+    a = arrays_at(handle)
     rows = integers_at(inputs, 1 + INPUT_WIDTH * count)
     known = reals_at(rows[0], count)
     given = reals_at(values, count)
@@ -84,7 +65,7 @@ def called_get(handle, outputs, count, values, size):
     head = integers_at(handle, HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    a = arrays_of(head)
+    a = arrays_at(handle)
     rows = integers_at(outputs, 1 + 2 * count)
     if realize(a, rows[0]) != 0:
         return NOT_DONE

@@ -24,7 +24,8 @@ from cosim.errors import StateError
 from cosim.integration.projection import END, NORMALIZE
 from cosim.stage import Stage
 from cosim.step import layout, recording
-from cosim.step.arrays import ENTRY_SIGNATURE, OPTIONAL, Arrays
+from cosim.step.arrays import OPTIONAL, Arrays
+from cosim.step.by_address import HEAD
 from cosim.step.codes import GROW
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
@@ -34,7 +35,7 @@ from cosim.step.tables import Tables
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
 
-ENTER_SIGNATURE = f"i{ENTRY_SIGNATURE}"
+ENTER_SIGNATURE = "iif>i"
 STAGES = {
     layout.RESTORED: Stage.MODEL,
     layout.NOTHING: Stage.MODEL,
@@ -72,6 +73,8 @@ class CompiledStep:
     tables : Tables
     arrays : Arrays
         Those of the State that is bound.
+    head : ndarray of int64
+        Their addresses and lengths, and what `by_address` keeps there.
     method : PythonMethod or None
         Where the steps of the integrator are Python.
     """
@@ -138,6 +141,8 @@ class CompiledStep:
             self._fixed["work"][: integrator._work.size] = integrator._work
             integrator._work = self._fixed["work"]
         self.arrays: Any = None
+        self.head = np.zeros(HEAD, dtype=np.int64)
+        program[layout.HEAD] = self.head.ctypes.data
         self.places: Any = places
 
     def _needs(self) -> set[str]:
@@ -206,6 +211,9 @@ class CompiledStep:
         assert self._state is not None
         made = {**self._fixed, **self._state._arrays}
         self.arrays = Arrays(**{name: made[name] for name in Arrays._fields})
+        self.head[: 2 * len(Arrays._fields)] = [
+            number for array in self.arrays for number in (array.ctypes.data, array.shape[0])
+        ]
         if isinstance(self.integrator, CompiledIntegrator):
             self.integrator._attach(self.system, self._state)
 
@@ -238,9 +246,9 @@ class CompiledStep:
         while True:
             if is_plain():
                 with np.errstate(all="ignore"):
-                    code = int(function(address, *self.arrays, t))
+                    code = int(CALLED[name](self.arrays, t))
             else:
-                code = function(address, *self.arrays, t)
+                code = function(address, self.head.ctypes.data, t)
             if code != GROW:
                 break
             longer = np.zeros(int(self.places[layout.NEEDED]))

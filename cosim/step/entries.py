@@ -40,12 +40,10 @@ def pending(a: Arrays, t: float) -> int:
     return 1 if has_pending_updates(a) else 0
 
 
-def _entry_point(name: str, function: Callable[..., int], address: str = "") -> types.FunctionType:
+def _entry_point(name: str, function: Callable[..., int]) -> types.FunctionType:
     """A function that takes the arrays one by one; written out, since nothing else can be compiled."""
     names = ", ".join(array for array, _, _ in ARRAYS)
     source = f"def {name}({names}, t):\n    return function(Arrays({names}), t)\n"
-    if address:
-        source = f"def {name}({address}, {names}, t):\n    return function({address}, (Arrays({names}), t))\n"
     namespace: dict[str, Any] = {"Arrays": Arrays, "function": function, "__name__": __name__}
     exec(compile(source, f"<entry point {name}>", "exec"), namespace)  # noqa: S102
     made: types.FunctionType = namespace[name]
@@ -81,10 +79,13 @@ CALLED = {
 
 
 def call_part(address, arguments):
-    """Call the part of the Step at that address; its code."""
+    """Call the part of the Step at that address with the address of a head and a time; its code."""
     return plain_blocks[address](*arguments)
 
 
-call_part.__dict__["__indirect__"] = "Af>i"
-enter = _entry_point("enter", call_part, "address")
-"""Calls the part whose address is its first argument, with all arrays and a time."""
+call_part.__dict__["__indirect__"] = "if>i"
+
+
+def enter(address, head, t):
+    """Call a part of the Step by addresses: its own, and that of the head of all arrays."""
+    return call_part(address, (head, t))
