@@ -29,6 +29,7 @@ REPLACED: tuple[Any, ...] = (
     *intrinsics.ARRAYS_AT,
 )
 """The compiler puts calls of machine code in their place: what they say in Python does not count."""
+OF_PARTS = ("__part__", "__optional__", "__head__")
 ATTRIBUTES = ("__inline__", "__part__")
 """Marks of a function that change how it is compiled."""
 LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
@@ -168,9 +169,9 @@ class _Digest:
         is_first = not self._numbers
         self._numbers[function] = len(self._numbers)
         if "__part__" in function.__dict__ and not is_first:
-            # compiled by itself, and called by its symbol or through a table: what it does is not in the caller
+            # it is compiled by itself: what it does is not in its callers
             self._named("part", function)
-            self.feed([function.__dict__.get(mark) for mark in ("__part__", "__optional__", "__head__")])
+            self.feed(tuple(function.__dict__.get(mark) for mark in OF_PARTS))
         elif function in REPLACED or "__indirect__" in function.__dict__:
             self._named("replaced", function)
             self.feed(function.__dict__.get("__indirect__"))
@@ -182,7 +183,7 @@ class _Digest:
             marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
             if marks["__part__"]:
                 marks["__name__"] = function.__name__  # compiled code calls it by this symbol
-            self.feed((function.__defaults__, function.__kwdefaults__, marks))
+            self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
             names = _names(function.__code__)
             for name, value in environment(function).items():
                 self.put("name", name.encode())
