@@ -92,6 +92,7 @@ from cosim.lowering.linking import machine_code as machine_code
 from cosim.lowering.program import Program as Program
 from cosim.lowering.refusals import component_refusals as component_refusals
 from cosim.lowering.refusals import method_refusals as method_refusals
+from cosim.lowering.refusals import system_refusals as system_refusals
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.model.model import Model as Model

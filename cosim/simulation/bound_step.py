@@ -106,16 +106,23 @@ class BoundStep:
         places[layout.MOST], places[layout.SUPPRESSED] = most, suppressed
         self.handlers.interrupted = None
         code = self.step.call(entry, target)
+        self.explain(code, target)
+        return code
+
+    def explain(self, code: int, target: float) -> None:
+        """After a call: take what was recorded, and say why it has failed while that can be seen."""
+        places = self.step.places
         if self.handlers.interrupted is not None:
             raise self.handlers.interrupted
         self._error = None
+        if not self.events.limit:
+            self.events.forgotten = int(places[layout.EVENTS])
         if code in HANDLERS or code == codes.FAILED_BLOCK:
             self._error = self._explain(code, target)
             if self._error.status is not None:
                 self.handlers.answers[int(places[layout.SOURCE])] = self._error.status
         if places[layout.LOG_USED] > 0:
             self.take_log()
-        return code
 
     def answer(self) -> EventStatus:
         """The worst answer of the last call."""

@@ -70,7 +70,7 @@ class Result:
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
         self.signals = {name: np.asarray(values, dtype=np.float64) for name, values in signals.items()}
         self.units = {name: (units or {}).get(name, "1") for name in self.signals}
-        self.events, self.findings = list(events), list(findings)
+        self.events, self.findings = events, list(findings)
         self.statistics = dict(statistics or {})
         self.message = message
         problems = []

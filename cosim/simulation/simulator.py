@@ -30,7 +30,7 @@ from cosim.system.state import State
 from cosim.system.system import System
 
 EVENT_LIMIT = 100_000
-FIRST_STRIDE, LONGEST_STRIDE = 256, 1_000_000  # steps in one call of the Step
+FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
 PATIENCE = 0.1  # s of the wall's clock that such a call may take: who presses Ctrl-C waits for it
 
 
@@ -406,8 +406,7 @@ class Simulator:
 
     def go_on(self, code: int, boundary_time: float) -> SimulatorStatus:
         """Go on from what the Step answered when compiled code called it."""
-        if self._step.step.places[layout.LOG_USED] > 0:
-            self._step.take_log()
+        self._step.explain(code, boundary_time)
         if code in (codes.GROW, codes.STEPPED):
             return self.advance_to(boundary_time)
         try:
@@ -448,7 +447,7 @@ class Simulator:
         began = wall.perf_counter()
         answer = self._run("advance", target, wanted, most=self._stride)
         took = wall.perf_counter() - began
-        self._stride = min(max(1, int(self._stride * min(4.0, PATIENCE / max(took, 1e-6)))), LONGEST_STRIDE)
+        self._stride = min(max(1, int(self._stride * min(16.0, PATIENCE / max(took, 1e-6)))), LONGEST_STRIDE)
         return answer
 
     def _run(

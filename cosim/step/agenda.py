@@ -1,4 +1,4 @@
-"""Scheduled events: when they come; as `cosim.simulation.agenda`."""
+"""Scheduled events: when they come."""
 
 from __future__ import annotations
 

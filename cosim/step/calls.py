@@ -1,4 +1,4 @@
-"""Large kernel functions that a run calls by their addresses: the Simulator has compiled them already."""
+"""Large kernel functions that a run calls by their addresses: only runs with witnesses need them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from cosim.step.forecast import FORECAST_SIGNATURE
 
 
 def call_search(address, arguments):
-    """`cosim.simulation.crossing.first_crossing`."""
+    """`cosim.step.crossing.first_crossing`."""
     return plain_blocks[address](*arguments)
 
 
 def call_rates(address, arguments):
-    """`cosim.simulation.crossing.rates_along`."""
+    """`cosim.step.crossing.rates_along`."""
     return plain_blocks[address](*arguments)
 
 
 def call_forecast(address, arguments):
-    """`cosim.simulation.forecast.forecast`."""
+    """`cosim.step.forecast.forecast`."""
     return plain_blocks[address](*arguments)
 
 

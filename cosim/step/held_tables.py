@@ -1,4 +1,4 @@
-"""Where a run without Python keeps the witnesses that it holds, and what the integrator then walks."""
+"""Where a run keeps the witnesses that it holds, and what the integrator then walks."""
 
 from __future__ import annotations
 

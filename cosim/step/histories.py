@@ -134,7 +134,7 @@ def look_again(a):
 
 @part("AiifFFfff>i")
 def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
-    """As `System.run_auto_updates`, on any cache; 0 or a code."""
+    """Append to histories and swap in new values of auto-update variables, from any cache; 0 or a code."""
     c[a.program[SIDE]] = side
     at = a.program[SMOOTHNESS_AT]
     for i in range(a.program[SMOOTHNESS]):

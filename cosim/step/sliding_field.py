@@ -7,7 +7,7 @@ taken out of r_i first, in the metric of the mass matrix. Where its handlers hav
 variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i
 has the variables of witness i switched over. Where both kinds are held, all lambda_i are found together.
 
-The block comes after all others of an evaluation. Its row holds what `SlidingSystem` writes there; the
+The block comes after all others of an evaluation. Its row holds what `holds.set_up` writes there; the
 numbers that it works with follow the cache of the State.
 """
 

@@ -105,6 +105,9 @@ class SystemParticipant(cosim.Participant):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
+        refused = [*cosim.system_refusals(self.system), *cosim.method_refusals(type(self.simulator.integrator))]
+        if refused:
+            raise cosim.ModelError(refused)
         run = self._run = cosim.CalledSimulator(self.simulator)
         (written, known), read = run.inputs(inputs), run.outputs(reads)
         self._known = inputs, known
