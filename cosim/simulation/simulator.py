@@ -90,7 +90,7 @@ class Simulator:
         self.findings: list[Finding] = []
         self._limit, self._target_rate, self._is_busy = event_limit, 0.0, False
         self._monitor: Monitor | None = None
-        self._taken: list[Any] = []
+        self._step: BoundStep
         self._stride = FIRST_STRIDE
         self._wall_origin = (wall.perf_counter(), self.state.time)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
@@ -194,7 +194,7 @@ class Simulator:
     def _make_step(self) -> None:
         """The Step for this system and integrator, on the present State."""
         accuracy = None if self._state is None else self._state.accuracy
-        listed = self._step.events if hasattr(self, "_step") else None
+        listed: EventLog | None = self._step.events if hasattr(self, "_step") else None
         self._step = BoundStep(self._system, self._integrator, self._policy, accuracy, self._limit)
         if listed is not None:
             self._step.events = listed

@@ -6,6 +6,7 @@ from cosim.contracts.integrator import LOOSEST_ACCURACY
 from cosim.contracts.tolerances import SCALE
 from cosim.integration.layout import ACCURACY as METHOD_ACCURACY
 from cosim.integration.layout import SETTINGS_HEADER
+from cosim.step.arrays import Arrays
 from cosim.step.calls import call_tune
 from cosim.step.codes import REACHED
 from cosim.step.layout import (
@@ -20,7 +21,7 @@ from cosim.step.layout import (
 )
 
 
-def set_accuracy(a, accuracy):
+def set_accuracy(a: Arrays, accuracy: float) -> int:
     """Integrate, and locate events, with `accuracy`; tolerances that were given as numbers stay."""
     a.numbers[ACCURACY] = accuracy
     kept = min(accuracy, LOOSEST_ACCURACY)

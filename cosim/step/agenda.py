@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_PERIOD, FAILED_TIMER
 from cosim.step.layout import (
     CLOCK_HEADER,
@@ -37,12 +37,12 @@ from cosim.step.layout import (
 )
 
 
-def row_of(a, entry):
+def row_of(a: Arrays, entry: int) -> int:
     """Where the row of a handler starts in `program`."""
     return a.program[ENTRIES_AT] + ENTRY_WIDTH * entry
 
 
-def number_at(a, array, at):
+def number_at(a: Arrays, array: int, at: int) -> float:
     """A period or an offset: a number, or the present value of a parameter."""
     if array == IN_NUMBERS:
         return a.numbers[at]
@@ -55,7 +55,7 @@ def number_at(a, array, at):
     return a.p[at]
 
 
-def time_of(a, row, index):
+def time_of(a: Arrays, row: int, index: int) -> float:
     """Time of the `index`-th occurrence, never an accumulated sum; NaN where the period is none."""
     if a.program[row + SCHEDULE] == LISTED:
         if index < a.program[row + TIMES]:
@@ -68,7 +68,7 @@ def time_of(a, row, index):
 
 
 @part("Ai>f")
-def next_time(a, entry):
+def next_time(a: Arrays, entry: int) -> float:
     """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
     row = row_of(a, entry)
     if a.program[row + SCHEDULE] == TIMED:
@@ -78,7 +78,7 @@ def next_time(a, entry):
 
 
 @part("A>f", needed_for="schedule")
-def next_event_time(a):
+def next_event_time(a: Arrays) -> float:
     """When the next scheduled event comes; NaN where a period is none."""
     first = math.inf
     for entry in range(a.program[ENTRIES]):
@@ -92,7 +92,7 @@ def next_event_time(a):
 
 
 @part("Aif>i")
-def first_index(a, row, time):
+def first_index(a: Arrays, row: int, time: float) -> int:
     """Index of the first occurrence that is not before a time."""
     index = 0
     if a.program[row + SCHEDULE] != LISTED:
@@ -106,7 +106,7 @@ def first_index(a, row, time):
 
 
 @part("A>i", needed_for="schedule")
-def start_agenda(a):
+def start_agenda(a: Arrays) -> int:
     """A fresh agenda at the present time; 0 or a code."""
     time = a.clock[TIME]
     for entry in range(a.program[ENTRIES]):
@@ -119,7 +119,7 @@ def start_agenda(a):
 
 
 @part("Ai>i", needed_for="schedule")
-def schedule_periods(a, following):
+def schedule_periods(a: Arrays, following: int) -> int:
     """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
 
     Where `following`, only those whose period or offset is a parameter.
@@ -145,7 +145,7 @@ def schedule_periods(a, following):
     return 0
 
 
-def later_index(a, row):
+def later_index(a: Arrays, row: int) -> int:
     """Index of the first occurrence behind the present time."""
     time = a.clock[TIME]
     index = first_index(a, row, time)
@@ -155,7 +155,7 @@ def later_index(a, row):
 
 
 @part("A>i", needed_for="schedule")
-def check_timers(a):
+def check_timers(a: Arrays) -> int:
     """Refuse timers that were set to the past; 0 or a code."""
     for entry in range(a.program[ENTRIES]):
         row = row_of(a, entry)
@@ -169,7 +169,7 @@ def check_timers(a):
 
 
 @part("A>i", needed_for="schedule")
-def follow_parameters(a):
+def follow_parameters(a: Arrays) -> int:
     """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
 
     What was due already stays due.
@@ -198,7 +198,7 @@ def follow_parameters(a):
     return 0
 
 
-def serve(a, entry):
+def serve(a: Arrays, entry: int) -> None:
     """A scheduled event was handled: on to the next one."""
     if a.program[row_of(a, entry) + SCHEDULE] == TIMED:
         a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] = a.scratch[a.program[TIMERS] + entry]

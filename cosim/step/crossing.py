@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.walker import call_dense, walk
+from cosim.step.arrays import Integers, Reals
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
 DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
@@ -33,7 +34,7 @@ SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFff>i"
 RATES_SIGNATURE = "TIfFFFIFFIFFfF>i"
 
 
-def crosses(before, after, direction, guard):
+def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     """Whether going from one value to another is an event; leaving zero only on guard, NaN is no value."""
     if before == 0.0:
         return (guard > 0.0 and after < 0.0) or (guard < 0.0 and after > 0.0)
@@ -42,7 +43,22 @@ def crosses(before, after, direction, guard):
     return falls or rises
 
 
-def evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level, row):
+def evaluate(
+    table: Integers,
+    ints: Integers,
+    t: float,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    row: Reals,
+) -> int:
     """The witnesses at a time of the last step, into `row`; 0 or 1 + the index of a failed block."""
     call_dense(probe[0], (t, coefficients, dense, y, y))
     status = walk(table, ints, 0, probe[1], t, y, p, d, k, h, c)
@@ -52,7 +68,24 @@ def evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level
     return status
 
 
-def point(table, ints, t, step, p, d, k, h, y, c, probe, coefficients, dense, level, work, at):
+def point(
+    table: Integers,
+    ints: Integers,
+    t: float,
+    step: float,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    work: Reals,
+    at: int,
+) -> int:
     """Values and rates of the witnesses at `t`; a rate that nobody declares is a difference over `step`."""
     count = probe[2]
     width = 1 + 2 * count
@@ -80,13 +113,13 @@ def point(table, ints, t, step, p, d, k, h, y, c, probe, coefficients, dense, le
     return status
 
 
-def copy_row(work, width, source, target):
+def copy_row(work: Reals, width: int, source: int, target: int) -> None:
     """One point of `work` over another."""
     for i in range(width):
         work[target * width + i] = work[source * width + i]
 
 
-def turns(left, right, left_rate, right_rate):
+def turns(left: float, right: float, left_rate: float, right_rate: float) -> int:
     """1 when a witness may dip to zero and come back between two points: which way it has to turn.
 
     1: positive at both ends, going down and coming up again; -1: the mirror image; 0: neither.
@@ -99,8 +132,24 @@ def turns(left, right, left_rate, right_rate):
 
 
 def search_extremum(
-    table, ints, i, turn, p, d, k, h, y, c, probe, coefficients, dense, level, work, difference, shortest
-):
+    table: Integers,
+    ints: Integers,
+    i: int,
+    turn: int,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    work: Reals,
+    difference: float,
+    shortest: float,
+) -> int:
     """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
 
     The turn of the cubic through the ends is tried, every third time the middle, until the tangents show that
@@ -176,7 +225,7 @@ def search_extremum(
     return 0
 
 
-def between_turns(work, count, i):
+def between_turns(work: Reals, count: int, i: int) -> float:
     """Where to look between LEFT and RIGHT when witness `i` may turn twice there; NaN when it may not.
 
     The cubic through the values and rates at both ends is asked. The answer lies a little behind its first
@@ -212,7 +261,7 @@ def between_turns(work, count, i):
     return start + (one + 0.1 * (two - one)) * step
 
 
-def is_smooth(work, count, i):
+def is_smooth(work: Reals, count: int, i: int) -> bool:
     """Whether witness `i` between LEFT and RIGHT is as the cubic through its values and rates foretells."""
     width = 1 + 2 * count
     step = work[RIGHT * width] - work[LEFT * width]
@@ -228,7 +277,7 @@ def is_smooth(work, count, i):
     return abs(m - foretold) <= 0.25 * nearest + 1e-4 * largest
 
 
-def first_guess(work, count, probe, level):
+def first_guess(work: Reals, count: int, probe: Integers, level: Reals) -> float:
     """Where the first crossing between LEFT and RIGHT is if witnesses are straight; NaN when none crosses."""
     width = 1 + 2 * count
     a = work[LEFT * width]
@@ -246,7 +295,22 @@ def first_guess(work, count, probe, level):
     return first
 
 
-def narrow(table, ints, p, d, k, h, y, c, probe, coefficients, dense, level, work, window):
+def narrow(
+    table: Integers,
+    ints: Integers,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    work: Reals,
+    window: float,
+) -> int:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
     At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
@@ -293,25 +357,25 @@ def narrow(table, ints, p, d, k, h, y, c, probe, coefficients, dense, level, wor
 
 
 def first_crossing(
-    table,
-    ints,
-    start,
-    stop,
-    p,
-    d,
-    k,
-    h,
-    y,
-    c,
-    probe,
-    coefficients,
-    dense,
-    level,
-    ends,
-    work,
-    window,
-    difference,
-):
+    table: Integers,
+    ints: Integers,
+    start: float,
+    stop: float,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    ends: Reals,
+    work: Reals,
+    window: float,
+    difference: float,
+) -> int:
     """The first crossing between `start` and `stop`; FOUND leaves its window in ``ends[0:2]``.
 
     `ends` holds, from 2 on, the values of the witnesses at the start and at the end of the step, above
@@ -469,7 +533,22 @@ def first_crossing(
     return NOTHING_FOUND
 
 
-def rates_along(table, ints, t, y, p, d, k, h, c, probe, scratch_y, scratch_c, spacing, out):
+def rates_along(
+    table: Integers,
+    ints: Integers,
+    t: float,
+    y: Reals,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    c: Reals,
+    probe: Integers,
+    scratch_y: Reals,
+    scratch_c: Reals,
+    spacing: int,
+    out: Reals,
+) -> int:
     """How fast the witnesses change along the solution; ``c[0:n]`` is the derivative of `y` at `t`.
 
     Central differences: the curvature of the solution drops out. Returns 0 or 1 + a failed block.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.step.agenda import check_timers, follow_parameters, next_time, row_of
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, part
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
 from cosim.step.histories import arrived_break, make_room, remember
@@ -49,7 +49,7 @@ from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
 
 
-def arrive(a, t):
+def arrive(a: Arrays, t: float) -> int:
     """Be at `t` with the states that were set; 0 or a code."""
     if t != a.clock[TIME]:
         a.clock[TIME] = t
@@ -57,7 +57,7 @@ def arrive(a, t):
     return realize(a, MOTION)
 
 
-def up_to_rounding(a, t):
+def up_to_rounding(a: Arrays, t: float) -> float:
     """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`.
 
     Hosts compute their own times, and their solvers refuse steps of the last few bits.
@@ -72,7 +72,7 @@ def up_to_rounding(a, t):
     return latest
 
 
-def find_crossed(a):
+def find_crossed(a: Arrays) -> bool:
     """Which witnesses have crossed since the last completed step, into CROSSED; whether there is one."""
     begin_watch(a)
     found = False
@@ -85,7 +85,7 @@ def find_crossed(a):
     return found
 
 
-def has_every_step(a):
+def has_every_step(a: Arrays) -> bool:
     """Whether there are handlers of every step."""
     found = False
     for entry in range(a.program[ENTRIES]):
@@ -93,7 +93,7 @@ def has_every_step(a):
     return found
 
 
-def complete_step(a, t):
+def complete_step(a: Arrays, t: float) -> int:
     """A step of whoever integrates has been completed at `t`: REACHED, EVENT or another code."""
     code = make_room(a)
     if code == 0:
@@ -117,7 +117,7 @@ def complete_step(a, t):
 
 
 @part("Af>i")
-def handle_events(a, t):
+def handle_events(a: Arrays, t: float) -> int:
     """The events of `t`: REACHED, TERMINATED or another code.
 
     Which witnesses have crossed is decided by their values at the last completed step.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.step.arrays import Integers, Reals
 from cosim.step.crossing import HEADER, evaluate
 
 FORECAST_SIGNATURE = "TIffffFFIFFFIFFFFFFf>i"
@@ -17,7 +18,7 @@ MOST_STEPS = 60
 TRIES = 5
 
 
-def first_root(value, rate, bend, twist, end):
+def first_root(value: float, rate: float, bend: float, twist: float, end: float) -> float:
     """The smallest 0 < x <= end at which value + rate x + bend x^2 + twist x^3 has not the sign of `value`.
 
     NaN when there is none. Between the turns of the cubic Newton's method is followed inside a bracket.
@@ -63,27 +64,27 @@ def first_root(value, rate, bend, twist, end):
 
 
 def settle(
-    table,
-    ints,
-    time,
-    first,
-    last,
-    rate,
-    i,
-    zero,
-    p,
-    d,
-    k,
-    h,
-    y,
-    c,
-    probe,
-    coefficients,
-    dense,
-    level,
-    row,
-    out,
-):
+    table: Integers,
+    ints: Integers,
+    time: float,
+    first: float,
+    last: float,
+    rate: float,
+    i: int,
+    zero: float,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    row: Reals,
+    out: Reals,
+) -> int:
     """A zero of witness `i` inside the step, near `time`: ``out[0]``, and by how much the last try moved it.
 
     `rate` is how fast the witness changes there. Returns 0, or 1 + the index of a block that failed.
@@ -110,27 +111,27 @@ def settle(
 
 
 def forecast(
-    table,
-    ints,
-    start,
-    stop,
-    now,
-    horizon,
-    p,
-    d,
-    k,
-    h,
-    y,
-    c,
-    probe,
-    coefficients,
-    dense,
-    level,
-    ends,
-    work,
-    expected,
-    aim,
-):
+    table: Integers,
+    ints: Integers,
+    start: float,
+    stop: float,
+    now: float,
+    horizon: float,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    y: Reals,
+    c: Reals,
+    probe: Integers,
+    coefficients: Reals,
+    dense: Reals,
+    level: Reals,
+    ends: Reals,
+    work: Reals,
+    expected: Reals,
+    aim: float,
+) -> int:
     """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
 
     Each witness is taken for the polynomial through its values at the ends of the step from `start` to `stop`

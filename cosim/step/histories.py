@@ -6,7 +6,7 @@ import math
 
 from cosim.compiled.walker import call_dense, walk
 from cosim.integration.layout import START as STEP_START
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
@@ -69,7 +69,7 @@ from cosim.system.history_buffer import (
 ROOM = 12  # entries: more than one step can bring
 
 
-def earliest(a, table):
+def earliest(a: Arrays, table: int) -> float:
     """The smallest of some slots of the cache."""
     first = math.inf
     at = a.program[table + 1]
@@ -78,18 +78,18 @@ def earliest(a, table):
     return first
 
 
-def next_kink(a):
+def next_kink(a: Arrays) -> float:
     """When a component will not be smooth."""
     return earliest(a, KINKS)
 
 
-def arrived_break(a):
+def arrived_break(a: Arrays) -> float:
     """Order of a delayed break that has arrived; infinite when none has."""
     return earliest(a, BREAKS)
 
 
 @part("Aff>i", needed_for="memories")
-def remember(a, side, smoothness):
+def remember(a: Arrays, side: float, smoothness: float) -> int:
     """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
     code = realize(a, MOTION)
     if code != 0 or a.program[END_FIRST] == a.program[END_LAST]:
@@ -104,7 +104,7 @@ def remember(a, side, smoothness):
 
 
 @part("A>i")
-def look_again(a):
+def look_again(a: Arrays) -> int:
     """Compute what is looked up in histories, to which something was appended; 0 or a code.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
@@ -133,7 +133,9 @@ def look_again(a):
 
 
 @part("AiifFFfff>i")
-def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
+def run_updates(
+    a: Arrays, first: int, last: int, t: float, y: Reals, c: Reals, side: float, smoothness: float, tracked: float
+) -> int:
     """Append to histories and swap in new values of auto-update variables, from any cache; 0 or a code."""
     c[a.program[SIDE]] = side
     at = a.program[SMOOTHNESS_AT]
@@ -177,7 +179,7 @@ def run_updates(a, first, last, t, y, c, side, smoothness, tracked):
 
 
 @part("A>i", needed_for="memories")
-def remember_step(a):
+def remember_step(a: Arrays) -> int:
     """Append to histories what the step has brought; 0 or a code."""
     code = realize(a, MOTION)
     if code != 0:
@@ -192,7 +194,7 @@ def remember_step(a):
 
 
 @part("A>i")
-def remember_inside(a):
+def remember_inside(a: Arrays) -> int:
     """Append the points inside the last step, all of which are computed before the first is remembered."""
     first = a.program[INSIDE_FIRST]
     last = a.program[INSIDE_LAST]
@@ -232,7 +234,7 @@ def remember_inside(a):
 
 
 @part("A>i", needed_for="memories")
-def make_room(a):
+def make_room(a: Arrays) -> int:
     """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
     wanted = 0
     used = 0
@@ -253,7 +255,7 @@ def make_room(a):
     return 0
 
 
-def double(a, ring, used):
+def double(a: Arrays, ring: int, used: int) -> int:
     """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
     capacity = a.k[ring + CAPACITY]
     stop = a.k[ring + START] + WIDTH * capacity

@@ -93,49 +93,49 @@ TRIGGERED = int(EventCause.TRIGGERED)
 SWITCH_WIDTH = 4  # array, offset, present value, the other one
 
 
-def can_hold(a):
+def can_hold(a: Arrays) -> bool:
     """Whether witnesses may be held at all."""
     return a.program[HELD_LAST] > 0
 
 
-def held_count(a):
+def held_count(a: Arrays) -> int:
     """How many witnesses are held."""
     return int(a.clock[a.program[HOLDS]]) if a.program[HELD_LAST] > 0 else 0
 
 
-def held_at(a, j):
+def held_at(a: Arrays, j: int) -> int:
     """Which witness is the `j`-th one that is held."""
     return int(a.clock[a.program[HOLDS] + ORDER + j])
 
 
-def hold_row(a, i):
+def hold_row(a: Arrays, i: int) -> int:
     """Where in `clock` the row of a witness starts."""
     return a.program[HOLDS] + ORDER + a.program[WITNESSES] + a.program[HOLDS_WIDTH] * i
 
 
-def forget_holds(a):
+def forget_holds(a: Arrays) -> None:
     """At the beginning of a run nothing is held."""
     for m in range(ORDER if can_hold(a) else 0):
         a.clock[a.program[HOLDS] + m] = 0.0
 
 
-def uses_held_method(a):
+def uses_held_method(a: Arrays) -> bool:
     """Whether the memory of the method is that of a system with held witnesses."""
     return a.program[HELD_LAST] > 0 and a.clock[a.program[HOLDS] + METHOD] != 0.0
 
 
-def note_derivatives(a, held):
+def note_derivatives(a: Arrays, held: int) -> None:
     """The derivatives were computed with (1) or without (0) what holds witnesses."""
     if a.program[HELD_LAST] > 0:
         a.clock[a.program[HOLDS] + WITH_HOLDS] = float(held)
 
 
-def has_held_derivatives(a):
+def has_held_derivatives(a: Arrays) -> bool:
     """Whether they were."""
     return a.program[HELD_LAST] > 0 and a.clock[a.program[HOLDS] + WITH_HOLDS] != 0.0
 
 
-def is_held(a, i):
+def is_held(a: Arrays, i: int) -> bool:
     """Whether a witness is held."""
     found = False
     for j in range(held_count(a)):
@@ -143,7 +143,7 @@ def is_held(a, i):
     return found
 
 
-def leave_out_held(a):
+def leave_out_held(a: Arrays) -> None:
     """Look for crossings of all witnesses but those that are held."""
     for i in range(a.program[WITNESSES]):
         a.probe[HEADER + 3 * i + 2] = direction_of(a, i)
@@ -152,7 +152,7 @@ def leave_out_held(a):
 
 
 @part("A>v")
-def set_up(a):
+def set_up(a: Arrays) -> None:
     """Write the row of `sliding_field` and the numbers that it works with."""
     held = held_count(a)
     n = a.y.shape[0]
@@ -194,7 +194,7 @@ def set_up(a):
 
 
 @part("A>i", needed_for="holds")
-def realize_held(a):
+def realize_held(a: Arrays) -> int:
     """The derivatives with what holds witnesses, at the present state; 0 or a code."""
     set_up(a)
     first = a.program[HELD_FIRST]
@@ -208,7 +208,7 @@ def realize_held(a):
 
 
 @part("A>i", needed_for="holds")
-def release(a):
+def release(a: Arrays) -> int:
     """Let go of witnesses that nothing presses any more; 0 or a code.
 
     One that leaves on the side for which its variables are not switched fires once more: now, or just
@@ -263,7 +263,7 @@ def release(a):
     return 0
 
 
-def let_go(a, i, why):
+def let_go(a: Arrays, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
     tell(a, why, i, 0.0)
     at = memory_of(a, i)
@@ -276,7 +276,7 @@ def let_go(a, i, why):
     a.clock[at + REPEATS] = 0.0
 
 
-def is_switched_over(a, i):
+def is_switched_over(a: Arrays, i: int) -> bool:
     """Whether somebody has given other values to the variables that a held witness switches."""
     at = hold_row(a, i)
     found = False
@@ -291,7 +291,7 @@ def is_switched_over(a, i):
 
 
 @part("A>i")
-def values_before(a):
+def values_before(a: Arrays) -> int:
     """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
     n = a.y.shape[0]
     size = a.c.shape[0]
@@ -332,7 +332,7 @@ def values_before(a):
 
 
 @part("A>i", needed_for="holds")
-def drop(a):
+def drop(a: Arrays) -> int:
     """Let go of witnesses where handlers have changed what holds them; STARTING has the state before."""
     count = held_count(a)
     if count == 0:
@@ -362,7 +362,7 @@ def drop(a):
 
 
 @part("A>v", needed_for="holds")
-def drop_moved(a):
+def drop_moved(a: Arrays) -> None:
     """Let go of held witnesses that somebody has moved, or set in motion, since the last step."""
     count = held_count(a)
     if count == 0:
@@ -384,7 +384,7 @@ def drop_moved(a):
 
 
 @part("A>v", needed_for="holds")
-def note_held(a):
+def note_held(a: Arrays) -> None:
     """At the end of a step: how fast the held witnesses change."""
     count = held_count(a)
     if count > 0:
@@ -397,18 +397,18 @@ def note_held(a):
 # What handlers of a witness whose events do not end have done, for a hold
 
 
-def candidate(a, i):
+def candidate(a: Arrays, i: int) -> int:
     """Where in `scratch` it is gathered: a push, how many variables were switched, and these."""
     return a.program[CANDIDATES] + a.program[CANDIDATES_WIDTH] * i
 
 
-def is_endless(a, i):
+def is_endless(a: Arrays, i: int) -> bool:
     """Whether this event is the one at which a witness is to be held."""
     return a.clock[memory_of(a, i) + REPEATS] == MOST_REPEATS
 
 
 @part("A>v", needed_for="holds")
-def begin_candidates(a):
+def begin_candidates(a: Arrays) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
     for i in range(a.program[WITNESSES]):
         if a.places[a.program[FIRED_BY] + i] != 0 and is_endless(a, i):
@@ -452,7 +452,7 @@ def pushes_it(a: Arrays, i: int) -> float:
 
 
 @part("Aiff>i", needed_for="holds")
-def hold(a, i, side, sign):
+def hold(a: Arrays, i: int, side: float, sign: float) -> int:
     """Hold a witness by what its handlers have done; 0 or a code."""
     n = a.y.shape[0]
     at = candidate(a, i)

@@ -9,7 +9,7 @@ from cosim.integration.layout import END, FAILED_BLOCK, SLOTS_HEADER
 from cosim.integration.projection import END as END_OF_CORRECTIONS
 from cosim.integration.projection import NORMALIZE
 from cosim.integration.whole_way import whole_way
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
 from cosim.step.holds import (
@@ -63,12 +63,12 @@ UNBOUNDED = float("inf")
 
 
 @part("Ai>i")
-def realize(a, stage):
+def realize(a: Arrays, stage: int) -> int:
     """As `realize_here`, compiled by itself."""
     return realize_here(a, stage)
 
 
-def realize_here(a, stage):
+def realize_here(a: Arrays, stage: int) -> int:
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
     t = a.clock[TIME]
     if a.places[STAGE] < MOTION and a.places[TOUCHED] != 0 and held_count(a) == 0 and not has_held_derivatives(a):
@@ -102,7 +102,7 @@ def realize_here(a, stage):
 
 
 @part("A>i")
-def assemble(a):
+def assemble(a: Arrays) -> int:
     """Make the state one that meets the constraints, and realize it; 0 or a code."""
     counted = a.places[EVALUATED]
     code = realize(a, MOTION)
@@ -122,7 +122,7 @@ def assemble(a):
 
 
 @part("A>i", needed_for="constraints")
-def meet(a):
+def meet(a: Arrays) -> int:
     """Change coordinates, then speeds, until every constraint is met; what `meet_constraints` answers."""
     n = a.y.shape[0]
     at = a.program[SPARE]
@@ -132,44 +132,44 @@ def meet(a):
     )  # fmt: skip
 
 
-def first_coefficient(a):
+def first_coefficient(a: Arrays) -> int:
     """Where the numbers of the method begin: while witnesses are held they may be others."""
     return 0 if not uses_held_method(a) else a.program[HELD_COEFFICIENTS]
 
 
-def last_coefficient(a):
+def last_coefficient(a: Arrays) -> int:
     """Where they end."""
     return a.program[COEFFICIENTS] if not uses_held_method(a) else a.coefficients.shape[0]
 
 
-def first_slot(a):
+def first_slot(a: Arrays) -> int:
     """Where the integers of the method begin."""
     return 0 if not uses_held_method(a) else a.program[HELD_SLOTS]
 
 
-def last_slot(a):
+def last_slot(a: Arrays) -> int:
     """Where they end."""
     return a.program[SLOTS] if not uses_held_method(a) else a.slots.shape[0]
 
 
-def memory_size(a):
+def memory_size(a: Arrays) -> int:
     """How much of the method lies in the state."""
     return a.program[MEMORY] if not uses_held_method(a) else a.program[HELD_MEMORY]
 
 
-def begin_integration(a):
+def begin_integration(a: Arrays) -> int:
     """The integrator's memory at the beginning of a run."""
     return call_method(a, a.program[BEGIN], a.clock[TIME], 0)
 
 
-def restart_integration(a):
+def restart_integration(a: Arrays) -> int:
     """After a jump."""
     a.places[STAGE] = MOTION
     return call_method(a, a.program[RESTART], a.clock[TIME], 0)
 
 
 @part("Ai>i", needed_for="holds")
-def follow_holds(a, held):
+def follow_holds(a: Arrays, held: int) -> int:
     """Where the memory of the method has another length while witnesses are held, begin anew; 0 or a code."""
     before = memory_size(a)
     a.clock[a.program[HOLDS] + METHOD] = float(held)
@@ -182,7 +182,7 @@ def follow_holds(a, held):
 
 
 @part("Af>i")
-def step(a, t_stop):
+def step(a: Arrays, t_stop: float) -> int:
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
     held = 1 if held_count(a) > 0 else 0
     table = a.table if held == 0 else a.held_table
@@ -217,7 +217,7 @@ def step(a, t_stop):
 
 
 @part("Af>i")
-def redo(a, t_event):
+def redo(a: Arrays, t_event: float) -> int:
     """The last step again, ending at `t_event`."""
     code = call_method(a, a.program[REDO], t_event, 1 if held_count(a) > 0 else 0)
     a.clock[TIME] = a.work[END]
@@ -228,7 +228,7 @@ def redo(a, t_event):
 
 
 @part("A>i")
-def complete(a):
+def complete(a: Arrays) -> int:
     """What dense output needs beyond the last step."""
     if a.program[COMPLETE] == 0:
         return 0
@@ -255,7 +255,7 @@ def complete(a):
 
 
 @part("Aifi>i")
-def call_method(a, address, t, held):
+def call_method(a: Arrays, address: int, t: float, held: int) -> int:
     """Call a function of the integrator that has the signature of a step taken again."""
     first = a.program[FIRST] if held == 0 else a.program[HELD_FIRST]
     last = a.program[LAST] if held == 0 else a.program[HELD_LAST]
@@ -269,7 +269,7 @@ def call_method(a, address, t, held):
     return method_failed(a, code) if code != DONE else 0
 
 
-def method_failed(a, code):
+def method_failed(a: Arrays, code: int) -> int:
     """The code for an integrator that cannot go on."""
     a.places[STEP_CODE] = code
     if code == STEP_BLOCK_FAILED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_STATE, REACHED
 from cosim.step.holds import (
     DATA,
@@ -30,7 +31,7 @@ from cosim.step.sliding_field import PUSHED, SWITCHED
 from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
 
 
-def check_state(a):
+def check_state(a: Arrays) -> int:
     """Refuse descriptors that point outside of the arrays: REACHED or FAILED_STATE."""
     a.places[STAGE] = RESTORED
     bad = a.clock[TIME] - a.clock[TIME] != 0.0
@@ -58,7 +59,7 @@ def check_state(a):
     return FAILED_STATE if bad else REACHED
 
 
-def are_holds(a):
+def are_holds(a: Arrays) -> bool:
     """Whether what is held are witnesses, each by numbers that fit."""
     count = a.program[WITNESSES]
     at = a.program[HOLDS]

@@ -17,7 +17,7 @@ from cosim.step.agenda import (
     schedule_periods,
     start_agenda,
 )
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, part
 from cosim.step.codes import (
     FAILED_CRAWL,
     FAILED_HANDLER,
@@ -126,7 +126,7 @@ LOOKED_AFTER = 100_000  # steps; then it is asked
 MOST_STEPS = 1e10  # whether it would take more than that to the end
 
 
-def note_next_event(a):
+def note_next_event(a: Arrays) -> int:
     """When the next scheduled event or kink comes, into `clock`; 0 or a code."""
     time = next_event_time(a) if a.program[HAS_SCHEDULE] != 0 else math.inf
     if time != time:
@@ -138,14 +138,14 @@ def note_next_event(a):
     return 0
 
 
-def begin_answers(a):
+def begin_answers(a: Arrays) -> None:
     """Forget the answers of handlers."""
     a.places[SEVERITY] = 0
     a.places[SOURCE] = -1
 
 
 @part("Af>i")
-def initialize(a, t):
+def initialize(a: Arrays, t: float) -> int:
     """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
     stays = a.agenda[INITIALIZED] == 0 and a.clock[STAMP] == t
     a.clock[TIME] = t
@@ -205,7 +205,7 @@ def initialize(a, t):
 
 
 @part("Af>i")
-def advance(a, t):
+def advance(a: Arrays, t: float) -> int:
     """Steps until `t`, at most ``places[MOST]`` of them: REACHED, STEPPED, TERMINATED or another code."""
     if not t >= a.clock[TIME]:
         return FAILED_PAST
@@ -223,7 +223,7 @@ def advance(a, t):
 
 
 @part("Af>i")
-def advance_smoothly(a, t):
+def advance_smoothly(a: Arrays, t: float) -> int:
     """As `advance`, where nothing but integration happens in a step: without what is not there."""
     if not t > a.clock[TIME]:
         return advance_once(a, t)
@@ -252,7 +252,7 @@ def advance_smoothly(a, t):
     return REACHED if a.clock[TIME] >= t else STEPPED
 
 
-def crawls(a, t):
+def crawls(a: Arrays, t: float) -> bool:
     """Whether at the pace of the last steps it would take far too many to reach `t`."""
     since = a.scratch[a.program[SINCE]]
     if not since <= a.clock[TIME] or a.places[COUNTED_STEPS] == 0:
@@ -268,7 +268,7 @@ def crawls(a, t):
     return True
 
 
-def fastest_state(a):
+def fastest_state(a: Arrays) -> int:
     """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
     n = a.y.shape[0]
     found = -1
@@ -282,7 +282,7 @@ def fastest_state(a):
 
 
 @part("Af>i")
-def advance_once(a, t):
+def advance_once(a: Arrays, t: float) -> int:
     """One step toward `t`: STEPPED, REACHED when that is where it ended, TERMINATED when a handler asked to stop."""
     if not t >= a.clock[TIME]:
         return FAILED_PAST
@@ -305,7 +305,7 @@ def advance_once(a, t):
 
 
 @part("Af>i")
-def one_step(a, boundary):
+def one_step(a: Arrays, boundary: float) -> int:
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[CHANGED] = 0
     code = follow_parameters(a)
@@ -366,7 +366,7 @@ def one_step(a, boundary):
 
 
 @part("A>i")
-def note_jump(a):
+def note_jump(a: Arrays) -> int:
     """What was written since the last step is a jump at this instant; it may make witnesses cross."""
     code = assemble(a)
     if code == 0:
@@ -380,7 +380,7 @@ def note_jump(a):
 
 
 @part("A>i")
-def start_step(a):
+def start_step(a: Arrays) -> int:
     """The updates that are due, and those that their signals cause; 0 or a code."""
     at = a.program[DERIVATIVE]
     for m in range(a.y.shape[0]):
@@ -405,7 +405,7 @@ def start_step(a):
 
 
 @part("A>i", needed_for="handlers")
-def follow_updates(a):
+def follow_updates(a: Arrays) -> int:
     """Updates have changed the State, which is realized again; 0 or a code."""
     at = a.program[DERIVATIVE]
     same = True
@@ -426,7 +426,7 @@ def follow_updates(a):
 
 
 @part("Ai>i")
-def end_step(a, causes):
+def end_step(a: Arrays, causes: int) -> int:
     """Publishes; 0 or a code."""
     code = publishes(a, causes)
     if code == 0 and a.places[SEVERITY] == FAILED_STATUS:
@@ -434,7 +434,7 @@ def end_step(a, causes):
     return code
 
 
-def integrate(a, event_time, boundary):
+def integrate(a: Arrays, event_time: float, boundary: float) -> int:
     """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
     begin_watch(a)
     start = a.clock[TIME]
@@ -455,7 +455,7 @@ def integrate(a, event_time, boundary):
 
 
 @part("Af>i")
-def evaluate(a, t):
+def evaluate(a: Arrays, t: float) -> int:
     """Everything that follows from the present state, at `t`, outputs included."""
     if t != a.clock[TIME]:
         a.clock[TIME] = t
@@ -463,7 +463,7 @@ def evaluate(a, t):
     return realize(a, REPORT)
 
 
-def watch_notices(a):
+def watch_notices(a: Arrays) -> None:
     """Tell when a slot that has a notice is no longer 0, once until it is 0 again."""
     for i in range(a.program[NOTICES]):
         now = 1 if a.c[a.program[a.program[NOTICES_AT] + i]] != 0.0 else 0
@@ -473,7 +473,7 @@ def watch_notices(a):
 
 
 @part("A>i")
-def finish(a):
+def finish(a: Arrays) -> int:
     """Termination, once for each end of a run; signals that its handlers raise stay set."""
     if a.agenda[FINISHED] != 0:
         return REACHED

@@ -14,6 +14,7 @@ numbers that it works with follow the cache of the State.
 from __future__ import annotations
 
 from cosim.compiled.walker import call_block
+from cosim.step.arrays import Integers, Reals
 
 PUSHED, SWITCHED = 0, 1
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
@@ -25,20 +26,41 @@ STATES, HELD, PUSHES, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT
 NUMBERS_AT, CACHE_SIZE, TABLE_AT = 8, 9, 10
 
 
-def evaluate(t, y, p, d, k, h, c, ints, first):
+def evaluate(
+    t: float,
+    y: Reals,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    c: Reals,
+    ints: Integers,
+    first: int,
+) -> None:
     """Walk all blocks of an evaluation of the derivatives."""
     for i in range(ints[first + BLOCKS]):
         at = first + TABLE_AT + 3 * i
         call_block(ints[at], t, y, p, d, k, h, c, ints, ints[at + 1], ints[at + 2])
 
 
-def shifted(y, amount, direction, out):
+def shifted(y: Reals, amount: float, direction: Reals, out: Reals) -> None:
     """``out`` = `y` moved along a direction."""
     for m in range(out.shape[0]):
         out[m] = y[m] + amount * direction[m]
 
 
-def allowed(t, y, push, p, d, k, c, ints, first, out):
+def allowed(
+    t: float,
+    y: Reals,
+    push: Reals,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    c: Reals,
+    ints: Integers,
+    first: int,
+    out: Reals,
+) -> None:
     """``out`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
     for m in range(out.shape[0]):
         out[m] = push[m]
@@ -48,7 +70,21 @@ def allowed(t, y, push, p, d, k, c, ints, first, out):
         call_block(ints[at], t, out, p, d, k, y, c, ints, ints[at + 1], ints[at + 2])
 
 
-def values_along(t, y, direction, flows, p, d, k, h, ints, first, scratch_y, scratch_c, out):
+def values_along(
+    t: float,
+    y: Reals,
+    direction: Reals,
+    flows: float,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    ints: Integers,
+    first: int,
+    scratch_y: Reals,
+    scratch_c: Reals,
+    out: Reals,
+) -> None:
     """Rates of the held witnesses along a direction of the state; with `flows` = 1 time moves, too.
 
     Where a component declares the rate itself, and the direction is the solution's, it is read.
@@ -66,7 +102,20 @@ def values_along(t, y, direction, flows, p, d, k, h, ints, first, scratch_y, scr
                 out[i] = (out[i] - value) / (2.0 * SPACING)
 
 
-def rates_at(t, y, p, d, k, h, ints, first, flow, spare_y, scratch_c, out):
+def rates_at(
+    t: float,
+    y: Reals,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    ints: Integers,
+    first: int,
+    flow: Reals,
+    spare_y: Reals,
+    scratch_c: Reals,
+    out: Reals,
+) -> None:
     """Rates of the held witnesses along the solution through `y` (without pushes)."""
     n = ints[first + STATES]
     held = ints[first + HELD]
@@ -85,7 +134,7 @@ def rates_at(t, y, p, d, k, h, ints, first, flow, spare_y, scratch_c, out):
     values_along(t, y, flow, 1.0, p, d, k, h, ints, first, spare_y, scratch_c, out)
 
 
-def solve(matrix, right, n):
+def solve(matrix: Reals, right: Reals, n: int) -> None:
     """Gauss's elimination with pivoting, in place: `right` becomes the solution, 0 where there is none."""
     for i in range(n):
         pivot = i
@@ -115,7 +164,7 @@ def solve(matrix, right, n):
             right[i] /= matrix[i * n + i]
 
 
-def switch(d, k, p, ints, at, numbers, side):
+def switch(d: Reals, k: Integers, p: Reals, ints: Integers, at: int, numbers: Reals, side: int) -> None:
     """Give the variables that a witness switches their values of one side (0 or 1)."""
     count = ints[at]
     for j in range(count):
@@ -130,7 +179,18 @@ def switch(d, k, p, ints, at, numbers, side):
             p[offset] = value
 
 
-def sliding_field(t, y, p, d, k, h, c, ints, first, count):
+def sliding_field(
+    t: float,
+    y: Reals,
+    p: Reals,
+    d: Reals,
+    k: Integers,
+    h: Reals,
+    c: Reals,
+    ints: Integers,
+    first: int,
+    count: int,
+) -> None:
     """The block: adds to ``c[0:n]`` what keeps the held witnesses where they are."""
     n = ints[first + STATES]
     held = ints[first + HELD]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, part
 from cosim.step.calls import call_rates
 from cosim.step.crossing import HEADER
 from cosim.step.layout import (
@@ -26,28 +26,28 @@ MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
 LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 
 
-def value(a, i):
+def value(a: Arrays, i: int) -> float:
     """Present value of a witness."""
     return a.c[a.probe[HEADER + 3 * i]]
 
 
-def memory_of(a, i):
+def memory_of(a: Arrays, i: int) -> int:
     """Where in `clock` the memory of a witness starts."""
     return a.program[WITNESS_MEMORY] + COLUMNS * i
 
 
-def direction_of(a, i):
+def direction_of(a: Arrays, i: int) -> int:
     """Which way it has to cross, whether it is held or not."""
     return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i]
 
 
-def is_condition(a, i):
+def is_condition(a: Arrays, i: int) -> bool:
     """Whether it is true or false instead of a number that varies."""
     return a.program[a.program[WITNESSES_AT] + WITNESS_WIDTH * i + 1] != 0
 
 
 @part("Af>v")
-def look(a, spacing):
+def look(a: Arrays, spacing: float) -> None:
     """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
     n = a.y.shape[0]
     size = a.c.shape[0]

@@ -7,7 +7,7 @@ import math
 from cosim.integration.layout import FIXED, LARGEST, NEXT_STEP
 from cosim.integration.layout import START as STEP_START
 from cosim.step.agenda import row_of
-from cosim.step.arrays import part
+from cosim.step.arrays import Arrays, part
 from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
@@ -91,14 +91,14 @@ DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare non
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-def has_crossed(a, i, before, after):
+def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
     """Whether going from one value to another, above its level, is an event."""
     guard = a.scratch[a.program[LEVELS] + 2 * i + 1]
     return crosses(before, after, a.probe[HEADER + 3 * i + 2], guard)
 
 
 @part("A>i", needed_for="witnesses")
-def start_witnesses(a):
+def start_witnesses(a: Arrays) -> int:
     """At the beginning of a run; 0 or a code."""
     for i in range(a.program[WITNESSES]):
         at = memory_of(a, i)
@@ -118,24 +118,24 @@ def start_witnesses(a):
     return 0
 
 
-def note(a):
+def note(a: Arrays) -> None:
     """At the end of a step: what is written from here on is a jump from these values."""
     for i in range(a.program[WITNESSES]):
         a.clock[memory_of(a, i) + VALUE] = value(a, i)
 
 
-def forget_expected(a):
+def forget_expected(a: Arrays) -> None:
     """Nothing that was foreseen can be relied on any more."""
     for i in range(a.program[WITNESSES]):
         a.clock[memory_of(a, i) + EXPECTED] = math.inf
 
 
-def foresees(a):
+def foresees(a: Arrays) -> bool:
     """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
     return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0 and held_count(a) == 0
 
 
-def next_expected(a):
+def next_expected(a: Arrays) -> float:
     """When the next crossing is expected; infinite when none is."""
     first = math.inf
     if foresees(a):
@@ -147,7 +147,7 @@ def next_expected(a):
 
 
 @part("A>v", needed_for="witnesses")
-def begin_watch(a):
+def begin_watch(a: Arrays) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
     leave_out_held(a)
     for i in range(a.program[WITNESSES]):
@@ -162,12 +162,12 @@ def begin_watch(a):
         a.scratch[a.program[LEVELS] + 2 * i + 1] = a.clock[at + GUARD]
 
 
-def level(a, i):
+def level(a: Arrays, i: int) -> float:
     """The value that counts as zero."""
     return a.scratch[a.program[LEVELS] + 2 * i]
 
 
-def isolation_window(a):
+def isolation_window(a: Arrays) -> float:
     """To which length triggered events are located; NaN when they are not."""
     accuracy = a.numbers[ACCURACY]
     fixed = a.settings[FIXED]
@@ -177,7 +177,7 @@ def isolation_window(a):
     return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
 
 
-def spacing_of(x):
+def spacing_of(x: float) -> float:
     """Distance of a number that is not negative to the next one; without functions that not all have."""
     if x < 2.2250738585072014e-308:
         return 5e-324
@@ -185,7 +185,7 @@ def spacing_of(x):
 
 
 @part("Af>i", needed_for="witnesses")
-def trigger(a, start):
+def trigger(a: Arrays, start: float) -> int:
     """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
     count = a.program[WITNESSES]
     if count == 0:
@@ -236,13 +236,13 @@ def trigger(a, start):
     return 0
 
 
-def forget_located(a):
+def forget_located(a: Arrays) -> None:
     """No witness has crossed in this step so far."""
     a.scratch[a.program[WINDOW]] = math.nan
 
 
 @part("Afi>v")
-def note_located(a, start, is_isolated):
+def note_located(a: Arrays, start: float, is_isolated: int) -> None:
     """For the records of events: the window that ends now, and the witnesses at both of its ends."""
     a.scratch[a.program[WINDOW]] = start
     a.scratch[a.program[WINDOW] + 1] = a.clock[TIME]
@@ -255,7 +255,7 @@ def note_located(a, start, is_isolated):
 
 
 @part("Afff>i")
-def search(a, start, stop, window):
+def search(a: Arrays, start: float, stop: float, window: float) -> int:
     """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
     n = a.y.shape[0]
     size = a.c.shape[0]
@@ -280,7 +280,7 @@ def search(a, start, stop, window):
     return found
 
 
-def foresee(a, start, stop, window):
+def foresee(a: Arrays, start: float, stop: float, window: float) -> None:
     """Note when the witnesses may cross next, by the step that was kept."""
     n = a.y.shape[0]
     size = a.c.shape[0]
@@ -308,7 +308,7 @@ def foresee(a, start, stop, window):
         a.clock[memory_of(a, i) + DOUBT] = expected[2 * i + 1] if status == 0 else math.inf
 
 
-def compare_with_low(a, target):
+def compare_with_low(a: Arrays, target: int) -> None:
     """Which witnesses have crossed from the start of the window to now, into `places`."""
     count = a.program[WITNESSES]
     for i in range(count):
@@ -317,7 +317,7 @@ def compare_with_low(a, target):
         a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[LOW] + i], now) else 0
 
 
-def is_missing(a, wanted, there):
+def is_missing(a: Arrays, wanted: int, there: int) -> bool:
     """Whether a witness that has to cross has not."""
     missing = False
     for i in range(a.program[WITNESSES]):
@@ -325,7 +325,7 @@ def is_missing(a, wanted, there):
     return missing
 
 
-def largest_shift(a, wanted):
+def largest_shift(a: Arrays, wanted: int) -> float:
     """How much later the last of the witnesses crosses, by its present value and rate."""
     shift = 0.0
     first = True
@@ -340,7 +340,7 @@ def largest_shift(a, wanted):
 
 
 @part("Af>i")
-def go_to(a, length):
+def go_to(a: Arrays, length: float) -> int:
     """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
 
     Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
@@ -398,7 +398,7 @@ def go_to(a, length):
 
 
 @part("Af>v")
-def fire(a, near_by):
+def fire(a: Arrays, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
     look(a, RATE_SPACING)
     now = a.clock[TIME]
@@ -418,7 +418,7 @@ def fire(a, near_by):
             a.agenda[FIRST_ENTRY + entry] = 1
 
 
-def jumps(a):
+def jumps(a: Arrays) -> bool:
     """Which witnesses crossed because somebody wrote to the state since the last step, into CROSSED."""
     found = False
     forget_expected(a)
@@ -438,7 +438,7 @@ def jumps(a):
 
 
 @part("A>i", needed_for="witnesses")
-def cross_by_jump(a):
+def cross_by_jump(a: Arrays) -> int:
     """Fire the witnesses that crossed because a variable was written; whether there are some."""
     if not jumps(a):
         return 0
@@ -446,7 +446,7 @@ def cross_by_jump(a):
     return 1
 
 
-def list_pending(a):
+def list_pending(a: Arrays) -> None:
     """The updates that wait because a witness has triggered them, into WAITING, their witnesses into FIRED_BY."""
     for i in range(a.program[WITNESSES]):
         a.places[a.program[FIRED_BY] + i] = 0
@@ -459,7 +459,7 @@ def list_pending(a):
             a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 1
 
 
-def leave_out_pending(a):
+def leave_out_pending(a: Arrays) -> None:
     """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
     for i in range(a.program[WITNESSES]):
         a.places[a.program[FIRED_BY] + i] = 0
@@ -469,7 +469,7 @@ def leave_out_pending(a):
 
 
 @part("A>i", needed_for="witnesses")
-def turned(a):
+def turned(a: Arrays) -> int:
     """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
     if a.program[WITNESSES] == 0:
         return 0
