@@ -13,16 +13,12 @@ the first entry of all) and its last (-1: the newest one, however many come); an
 at the start of the history (-1 when that has been forgotten).
 
 The piece is chosen between steps, so that a step sees one smooth function even where it looks a little
-beyond a break. Helpers allocate nothing; `grow` is called between steps, from Python.
+beyond a break. Helpers allocate nothing: `cosim.step.histories` makes room before a step.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
 
 from cosim.contracts.names import RING as RING
 
@@ -259,40 +255,3 @@ def find(past, ring, t):
         else:
             high = middle - 1
     return low
-
-
-def grow(
-    h: NDArray[np.float64], k: NDArray[np.int64], offset: int, rings: Sequence[int] = ()
-) -> NDArray[np.float64]:
-    """Double the capacity of one history.
-
-    Parameters
-    ----------
-    h : ndarray
-        All histories of a State.
-    k : ndarray of int64
-        Its integers; the rings in it are changed.
-    offset : int
-        Where the ring of the full history starts in `k`.
-    rings : sequence of int
-        Where all rings start in `k`: the stretches behind the one that grows move up.
-
-    Returns
-    -------
-    ndarray
-        The histories with more room, the entries of the one that grew in order from its start.
-    """
-    ring = k[offset : offset + RING]
-    start, capacity, count = int(ring[START]), int(ring[CAPACITY]), int(ring[COUNT])
-    stop = start + WIDTH * capacity
-    entries = h[start:stop].reshape(capacity, WIDTH)
-    grown = np.zeros((max(2 * capacity, ENTRIES), WIDTH))
-    if count:
-        grown[:count] = entries[(int(ring[FIRST]) + np.arange(count)) % capacity]
-    added = grown.size - (stop - start)
-    for other in rings:
-        if other != offset and k[other + START] >= stop:
-            k[other + START] += added
-    ring[:FULL] = (start, len(grown), 0, count)
-    ring[FULL] = 0
-    return np.concatenate([h[:start], grown.ravel(), h[stop:]])

@@ -232,7 +232,7 @@ def test_a_witness_that_depends_on_an_input_alone_sees_it_jump():
 def test_only_the_blocks_that_witnesses_need_are_walked():
     system = system_of(swing=Swing, other=Clock)
     simulator = cosim.Simulator(system, accuracy=1e-6)
-    watched = simulator._stepping.watch.isolation.blocks
+    watched = simulator.compiled_step.tables.watched_blocks
     labels = {system.blocks[i].label for i in watched}
     assert labels == {"passes", "due"}
 

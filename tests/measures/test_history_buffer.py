@@ -1,12 +1,15 @@
 """The kernel helpers behind delays, called with plain arrays."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosim.step import layout
+from cosim.step.histories import double
 from cosim.system.history_buffer import (
     WIDTH,
     append_to_history,
@@ -14,7 +17,6 @@ from cosim.system.history_buffer import (
     enter_piece,
     entry_offset,
     find,
-    grow,
     trim_history,
 )
 from cosim.system.history_lookup import extrapolation_error, interpolate_history
@@ -111,9 +113,13 @@ def test_growing_moves_the_others_and_keeps_the_order() -> None:
     remember(h, first, 6.0, 0.0, 16.0, 1.0)
     assert first[4] == 1
     theirs = entries(h, second)
-    h = grow(h, k, 1, [1, 9])
-    assert first.tolist()[:5] == [0, 16, 0, 4, 0]
-    assert second[0] == 64
+    h = np.concatenate([h, np.zeros(4 * WIDTH)])
+    program = np.zeros(layout.HEADER + 2, dtype=np.int64)
+    program[layout.RINGS], program[layout.RINGS_AT], program[-2:] = 2, layout.HEADER, (1, 9)
+    used = double(SimpleNamespace(program=program, k=k, h=h), 1, 8 * WIDTH)
+    first[4] = 0
+    assert (first[0], first[1], first[3], used) == (0, 8, 4, 12 * WIDTH)
+    assert second[0] == 8 * WIDTH
     assert [e[2] for e in entries(h, first)] == [12.0, 13.0, 14.0, 15.0]
     assert np.array_equal(entries(h, second), theirs, equal_nan=True)
     remember(h, first, 6.0, 0.0, 16.0, 1.0)
@@ -127,15 +133,12 @@ def test_growing_moves_the_others_and_keeps_the_order() -> None:
 )
 def test_a_ring_is_a_list(moves, delay) -> None:
     """Whatever is appended and trimmed: times rise, and find agrees with a plain search."""
-    past, ring = empty(capacity=8)
+    past, ring = empty(capacity=64)
     t = 0.0
     for forward, after, value in moves:
         t += forward
         trim_history(past, ring, t, t - delay)
         remember(past, ring, t, float(after), float(value), NAN)
-        if ring[4]:
-            past = grow(past, ring, 0)
-            remember(past, ring, t, float(after), float(value), NAN)
         assert not ring[4]
         keys = [e[:2] for e in entries(past, ring)]
         assert keys == sorted(set(keys))

@@ -64,7 +64,7 @@ def test_table() -> None:
     assert first["window_start"] <= first["window_end"] == first["time"]
     assert first["witness_before"] > 0.0 >= first["witness_after"]
     assert first["status"] == "succeeded"
-    assert first["duration"] > 0.0
+    assert first["duration"] == 0.0  # only Python methods are timed
     assert first["changed"].startswith("ball.speed: -4.42945 → 2.21472, ball.bounces: 0 → 1")
     assert list(simulated(0.1).events_to_pandas().columns) == list(table.columns)
 

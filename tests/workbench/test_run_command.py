@@ -118,14 +118,16 @@ def test_what_was_computed_is_kept(
     folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int
 ) -> None:
     """The error comes out of the simulator itself, in the middle of the run."""
-    step = cosim.Simulator.step
+    monkeypatch.setattr("cosim.simulation.simulator.FIRST_STRIDE", 1)
+    monkeypatch.setattr("cosim.simulation.simulator.PATIENCE", 0.0)
+    step = cosim.Simulator.advance_some
 
     def break_off(self: cosim.Simulator, *arguments: Any) -> Any:
         if self.state.time > 0.02:
             raise error
         return step(self, *arguments)
 
-    monkeypatch.setattr(cosim.Simulator, "step", break_off)
+    monkeypatch.setattr(cosim.Simulator, "advance_some", break_off)
     write_model(folder)
     assert main(["run", "mount.toml"]) == status
     said = capsys.readouterr()
