@@ -1,0 +1,125 @@
+"""Runs a plan through `cosim.Simulator` and writes down, as exact bytes, where it ends and what happened."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from random_systems import Plan
+
+import cosim
+
+RING = 8  # numbers of the descriptor of a history in k
+
+
+def run_plan(plan: Plan, after_action: Any = None) -> dict[str, Any]:
+    """What `outcome` says of the simulator at the end; `after_action` gets each action and its status."""
+    simulator = cosim.Simulator(plan.build(), integrator=plan.integrator, **plan.options)
+    if plan.start != 0.0:
+        simulator.state.set_time(plan.start)
+    events: list[Any] = []
+    findings: list[Any] = []
+    statuses: list[str] = []
+    for action in plan.actions:
+        if action[0] in ("restore", "initialize"):  # what begins anew forgets what was before
+            events, findings = events + list(simulator.events), findings + list(simulator.findings)
+        if action[0] == "restore":
+            simulator = restored(simulator, plan)
+            status = ""
+        else:
+            status = status_of(simulator, action)
+        statuses.append(status)
+        if after_action is not None:
+            after_action(simulator, action, status)
+    return outcome(simulator, events + simulator.events, findings + simulator.findings, statuses)
+
+
+def restored(simulator: cosim.Simulator, plan: Plan) -> cosim.Simulator:
+    """Another simulator whose State has gone through bytes."""
+    state = simulator.system.state_from_bytes(simulator.state.to_bytes())
+    return cosim.Simulator(simulator.system, state, integrator=plan.integrator, **plan.options)
+
+
+def status_of(simulator: cosim.Simulator, action: tuple[Any, ...]) -> str:
+    """Do an action; how it ended."""
+    try:
+        answer = act(simulator, action)
+    except cosim.SimulationError:
+        return "failed"
+    return "" if answer is None else answer.reason.name.lower()
+
+
+def act(simulator: cosim.Simulator, action: tuple[Any, ...]) -> Any:
+    """Do an action; the status of the simulator, if it has to do with one."""
+    what, *values = action
+    if what == "write":
+        simulator.state[values[0]] = values[1]
+        return None
+    if what == "slope":
+        simulator.system.write_slope(simulator.state, *values)
+        return None
+    if what in ("advance", "step"):
+        time = max(values[0], simulator.state.time)
+        return simulator.advance_to(time) if what == "advance" else simulator.step(time)
+    if what == "pending":
+        return simulator.advance_pending_events()
+    return simulator.finish() if what == "finish" else simulator.initialize()
+
+
+def outcome(
+    simulator: cosim.Simulator, events: list[Any], findings: list[Any], statuses: list[str]
+) -> dict[str, Any]:
+    """The State and the log of a simulator; numbers as text that keeps every bit."""
+    return {
+        **numbers_of(simulator.state),
+        "statuses": " ".join(status or "-" for status in statuses),
+        "events": [event_row(event) for event in events],
+        "findings": [[finding.time.hex(), finding.kind, finding.witness] for finding in findings],
+    }
+
+
+def numbers_of(state: cosim.State) -> dict[str, str]:
+    """Time, variables and histories of a State, as hexadecimal text of their bytes (little-endian)."""
+    arrays, rings = state._arrays, [slot.offset for slot in state.system.rings]
+    integers = np.delete(arrays["k"], [at + i for at in rings for i in range(RING)])
+    return {
+        "time": state.time.hex(),
+        **{name: arrays[name].astype("<f8").tobytes().hex() for name in "ypd"},
+        "k": integers.astype("<i8").tobytes().hex(),
+        "histories": np.array(history_contents(arrays["k"], arrays["h"], rings), "<f8").tobytes().hex(),
+    }
+
+
+def history_contents(k: Any, h: Any, rings: list[int]) -> list[float]:
+    """The entries of all histories, oldest first, each history followed by its last four integers."""
+    found: list[float] = []
+    for at in rings:
+        start, capacity, first, count, *rest = (int(number) for number in k[at : at + RING])
+        places = [start + 4 * ((first + i) % capacity) for i in range(count)]
+        found += [h[place + j] for place in places for j in range(4)] + [float(number) for number in rest]
+    return found
+
+
+def event_row(event: Any) -> list[Any]:
+    """One event: everything that is the same in every run."""
+    return [
+        event.time.hex(),
+        event.cause.name.lower(),
+        event.handler,
+        event.does,
+        event.severity.name.lower(),
+        [event.window[0].hex(), event.window[1].hex()],
+        event.witness,
+        [_exact(value) for value in event.witness_values],
+        [[path, _exact(event.before[path]), _exact(event.after[path])] for path in event.changed],
+    ]
+
+
+def _exact(value: Any) -> str:
+    """A number, an integer or an array as text that keeps every bit; all NaN are one."""
+    if isinstance(value, np.ndarray):
+        return " ".join(_exact(element) for element in value.ravel().tolist())
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    return "nan" if math.isnan(value) else float(value).hex()
