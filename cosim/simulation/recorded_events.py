@@ -63,11 +63,13 @@ class RecordReader:
         handler = entry.handler
         before: dict[str, Any] = {}
         after: dict[str, Any] = {}
-        at = log.RECORD
+        cells, at = [], log.RECORD
         for _ in range(int(record[log.CELLS])):
-            array, offset, size = "ypdk"[int(record[at])], int(record[at + 1]), int(record[at + 2])
-            old, new = record[at + log.CELL :][:size], record[at + log.CELL + size :][:size]
+            number, offset, size = (int(n) for n in record[at : at + log.CELL])
+            cells.append((number, offset, at + log.CELL, size))
             at += log.CELL + 2 * size
+        for number, offset, at, size in sorted(cells):
+            array, old, new = "ypdk"[number], record[at : at + size], record[at + size :][:size]
             changed = (np.flatnonzero((old != new) & ~((old != old) & (new != new))) + offset).tolist()
             for path in self.system.paths_at(array, changed):
                 before[path], after[path] = (self._value(path, offset, values) for values in (old, new))

@@ -35,6 +35,7 @@ from cosim.step.layout import (
     HELD_MEMORY,
     HELD_SLOTS,
     HOLDS,
+    JUMPED,
     LAST,
     MEMORY,
     MOTION,
@@ -77,7 +78,9 @@ def realize_here(a: Arrays, stage: int) -> int:
         if code != 0:
             return code
     if a.places[STAGE] < MOTION:
-        again = a.places[STAGE] == RESTORED and has_held_derivatives(a) and held_count(a) > 0
+        # put back as it was where a step ended: with what holds witnesses, unless it was written to since
+        again = a.places[STAGE] == RESTORED and a.clock[JUMPED] == 0.0
+        again = again and has_held_derivatives(a) and held_count(a) > 0
         note_derivatives(a, 0)
         a.places[TOUCHED] = 0
         a.places[EVALUATED] += 1

@@ -32,7 +32,7 @@ def run_plan(plan: Plan, after_action: Any = None) -> dict[str, Any]:
         statuses.append(status)
         if after_action is not None:
             after_action(simulator, action, status)
-    return outcome(simulator, events + simulator.events, findings + simulator.findings, statuses)
+    return outcome(simulator, [*events, *simulator.events], findings + simulator.findings, statuses)
 
 
 def restored(simulator: cosim.Simulator, plan: Plan) -> cosim.Simulator:
