@@ -184,7 +184,8 @@ def call_of_part(signature: str, head: tuple[int, int], callee: str | int) -> An
     head : (int, int)
         Which of these arrays holds addresses, and where in it that of the head lies.
     callee : str or int
-        The symbol of the part, or where its address lies; where that is 0, nothing is called and the answer is 0.
+        The symbol of the part, or where its address lies. Where that is 0, nothing is called; the answer
+        is 0.
     """
     from llvmlite import ir
     from numba import types as nb

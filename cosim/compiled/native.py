@@ -219,8 +219,8 @@ def python_address(function: Callable[..., Any], signature: str) -> int:
     """An address that compiled code can call, for a function that is plain Python.
 
     It is called with NumPy views of the arrays (but for tables: None); an exception is kept in
-    `walker.last_errors`, and a block that raises makes the walk stop. The callback holds the interpreter's lock
-    while it runs.
+    `walker.last_errors`, and a block that raises makes the walk stop. The callback holds the
+    interpreter's lock while it runs.
     """
     if is_plain():
         return walker.plain_address(function)
@@ -430,5 +430,7 @@ def _call_of_part(function: types.FunctionType) -> Any:
     if optional is None:
         llvm.add_symbol(name, part_address(function))
     return intrinsics.call_of_part(
-        function.__dict__["__part__"], function.__dict__["__head__"], name if optional is None else optional[1]
+        function.__dict__["__part__"],
+        function.__dict__["__head__"],
+        name if optional is None else optional[1],
     )

@@ -82,11 +82,7 @@ class CompiledIntegrator(Integrator):
         self._work = np.zeros(layout.WORK_HEADER)
         self._work[layout.START] = self._work[layout.END] = math.nan
         self._slots = np.zeros(layout.SLOTS_HEADER, dtype=np.int64)
-        self._address = 0
-        self._step: Any = None
-        self._many: Any = None
-        self._redo: Any = None
-        self._dense: Any = None
+        self._called: dict[Any, Callable[..., Any]] = {}
 
     # what a subclass says
 
@@ -168,10 +164,9 @@ class CompiledIntegrator(Integrator):
         memory, before = state.integrator_memory, self._work[layout.STEPS]
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
-        if self._many is None:
-            self._many = compiled(advance, ADVANCE_SIGNATURE)
-        code = self._many(
-            *(self._address, most),
+        address = function_address(type(self).step_function, STEP_SIGNATURE)
+        code = self._in_python(advance, ADVANCE_SIGNATURE)(
+            *(address, most),
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
@@ -286,7 +281,7 @@ class CompiledIntegrator(Integrator):
         """Compile, and make room for this system."""
         relative, absolute = self.tolerances(system)
         self._counts += self._work[COUNTS]
-        self._system, self._ny = system, int(system.ny)
+        self._system, self._ny, self._called = system, int(system.ny), {}
         head = np.zeros(layout.SETTINGS_HEADER)
         head[layout.ACCURACY], head[layout.ERROR_ORDER] = self.accuracy, self.error_order
         head[layout.SMALLEST], head[layout.LARGEST] = self.minimum_step, self.maximum_step
@@ -307,10 +302,25 @@ class CompiledIntegrator(Integrator):
             *self.extra_slots(system),
         ]
         self._slots = np.array(listed, dtype=np.int64)
-        self._address = function_address(type(self).step_function, STEP_SIGNATURE)
-        self._step = compiled(type(self).step_function, STEP_SIGNATURE)
-        self._redo = compiled(type(self).redo_function, layout.REDO_SIGNATURE)
-        self._dense = compiled(type(self).dense_function, DENSE_SIGNATURE)
+
+    # compiled when they are called from Python: the Step finds them by their addresses
+
+    def _in_python(self, function: Any, signature: str) -> Callable[..., Any]:
+        if function not in self._called:
+            self._called[function] = compiled(function, signature)
+        return self._called[function]
+
+    @property
+    def _step(self) -> Callable[..., Any]:
+        return self._in_python(type(self).step_function, STEP_SIGNATURE)
+
+    @property
+    def _redo(self) -> Callable[..., Any]:
+        return self._in_python(type(self).redo_function, layout.REDO_SIGNATURE)
+
+    @property
+    def _dense(self) -> Callable[..., Any]:
+        return self._in_python(type(self).dense_function, DENSE_SIGNATURE)
 
     def _check_inside(self, t: float, end: float) -> None:
         start = self.previous_time

@@ -131,10 +131,9 @@ class ExplicitRungeKutta(CompiledIntegrator):
 
     def _stepped(self, system: System, state: State) -> None:
         self._attach(system, state)
-        if self.tableau.extra:
-            # Updates at the end of a step change what the extra stages read: they are taken at once then.
-            if system.has_updates:
-                self._complete()
+        # Updates at the end of a step change what the extra stages read: they are taken at once then.
+        if self.tableau.extra and system.has_updates:
+            self._complete()
 
     def _complete(self) -> None:
         """Take the extra stages of the last step, in arrays of their own; the State is not touched."""

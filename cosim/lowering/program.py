@@ -202,7 +202,8 @@ class Program:
         """Whether `lowered_accuracy` makes the arrays those of an integrator with another accuracy."""
         accuracy = 0.37 * integrator.accuracy
         other = integrator.with_accuracy(accuracy)
-        tables = Tables(self.system, prepared(other, self.system), self.state.accuracy, self.policy, exported=True)
+        method = prepared(other, self.system)
+        tables = Tables(self.system, method, self.state.accuracy, self.policy, exported=True)
         mine = {name: array.copy() for name, array in self.arrays.items()}
         tune = type(integrator).tune_function
         if tune is not None:

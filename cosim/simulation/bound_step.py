@@ -208,7 +208,10 @@ class BoundStep:
         choice, count = choice_of(self.system, paths)
         self._width = 1 + count
         rows = np.zeros(recording.ROWS_HEADER + max(BUFFERED_ROWS, 64 * self._width))
-        rows[recording.ORIGIN], rows[recording.INTERVAL] = grid.get("origin", 0.0), grid.get("interval", math.inf)
+        rows[recording.ORIGIN], rows[recording.INTERVAL] = (
+            grid.get("origin", 0.0),
+            grid.get("interval", math.inf),
+        )
         rows[recording.POINT], rows[recording.UNTIL] = grid.get("point", 0.0), grid.get("until", math.inf)
         self._rows = []
         self.step.record(choice, rows, MODES[where])

@@ -80,4 +80,3 @@ class CalledSimulator:
         for slot in slots:
             rows += ["ypdc".index(slot.array), slot.offset]
         return np.array(rows, dtype=np.int64)
-

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cosim.simulation.status import EventStatus
 
 
-
 class EventLog(Sequence[EventRecord]):
     """A sequence of `EventRecord`.
 
@@ -39,7 +38,9 @@ class EventLog(Sequence[EventRecord]):
         self._answers: dict[int, EventStatus] = {}  # by number since the beginning
         self._first_piece = 0
 
-    def add(self, records: NDArray[np.float64], starts: Sequence[int], answers: dict[int, EventStatus]) -> None:
+    def add(
+        self, records: NDArray[np.float64], starts: Sequence[int], answers: dict[int, EventStatus]
+    ) -> None:
         """Add records that begin at these places of an array; `answers` by their place in `starts`."""
         if self.limit == 0:
             self.forgotten += len(starts)
@@ -75,7 +76,11 @@ class EventLog(Sequence[EventRecord]):
         """The same events; what is added to one is not in the other."""
         twin = EventLog(self._reader, self.limit)
         twin.__dict__.update(self.__dict__)
-        twin._pieces, twin._starts, twin._answers = list(self._pieces), list(self._starts), dict(self._answers)
+        twin._pieces, twin._starts, twin._answers = (
+            list(self._pieces),
+            list(self._starts),
+            dict(self._answers),
+        )
         return twin
 
     @property

@@ -74,8 +74,8 @@ def failure(
         value = float(state._arrays["d"][timed.flag])
         return SimulationError(
             time,
-            f"{timed.part}.{timed.handler.timer}: the next time is {value:.9g} s, needs one that is not past, or "
-            "math.inf for never",
+            f"{timed.part}.{timed.handler.timer}: the next time is {value:.9g} s, needs one that is not "
+            "past, or math.inf for never",
         )
     if code == codes.FAILED_PERIOD:
         periodic = tables.agenda_of.entries[entry]
@@ -96,9 +96,9 @@ def failure(
         name = step.system.paths_at("y", [int(places[layout.FASTEST])])[0]
         return SimulationError(
             time,
-            f"at this pace it would take more than ten thousand million steps to reach {wanted:.9g} s: the system "
-            f"is extremely stiff, or its events do not end ({name} changes fastest). Choose an implicit "
-            "integrator (integrators.radau5), or look at that state",
+            f"at this pace it would take more than ten thousand million steps to reach {wanted:.9g} s: the "
+            f"system is extremely stiff, or its events do not end ({name} changes fastest). Choose an "
+            "implicit integrator (integrators.radau5), or look at that state",
         )
     return SimulationError(time, codes.SENTENCES.get(code, f"the step answered {code}"))
 
@@ -155,9 +155,7 @@ def _handler_failure(
     text = status.message
     twin = _failed_state(step, state) if does != "publish" else state
     block = int(step.places[layout.BLOCK])
-    names = step.system.paths_at(
-        "ypdk"[int(step.places[layout.ARRAY])], [int(step.places[layout.INDEX])]
-    )
+    names = step.system.paths_at("ypdk"[int(step.places[layout.ARRAY])], [int(step.places[layout.INDEX])])
     if code == codes.FAILED_BLOCK or (does == "publish" and entry.block >= 0 and block == entry.block):
         raised = step.system.failure(twin, block)
         text, cause = raised.reason, raised.__cause__

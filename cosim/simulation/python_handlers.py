@@ -55,9 +55,8 @@ class PythonHandlers:
         entry, state, step = self._entries[number], self.state, self.step
         step.stage_out(state)
         function = entry.handler.function.function
-        state._locked = (
-            f"{entry.path}: the handler wrote to the State that it may only read; {READ_ONLY[entry.handler.does]}"
-        )
+        why = READ_ONLY[entry.handler.does]
+        state._locked = f"{entry.path}: the handler wrote to the State that it may only read; {why}"
         began = wall.perf_counter()
         try:
             if self._takes_next[number]:

@@ -359,7 +359,7 @@ class Simulator:
         return self._end_run(self._finish_call(answer, boundary_time))
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
-        """Advance toward a time, for no longer than a tenth of a second of the wall's clock (a step at least)."""
+        """Advance toward a time, for about a tenth of a second of the wall's clock (a few steps at least)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status

@@ -62,14 +62,16 @@ LETTERS = dict(
 """The letter of each array's type, as in `cosim.compiled.native`."""
 
 ROLES = {
-    **dict.fromkeys(("table", "ints", "watched", "program", "slots", "held_table", "reach", "choice"), CONSTANT),
+    **dict.fromkeys(
+        ("table", "ints", "watched", "program", "slots", "held_table", "reach", "choice"), CONSTANT
+    ),
     **dict.fromkeys(("numbers", "coefficients", "settings"), GIVEN),
     **dict.fromkeys(("y", "p", "d", "k", "h", "memory", "agenda", "clock"), STATE),
     "c": COMPUTED,
     **dict.fromkeys(("work", "scratch", "held_ints", "probe", "places", "rows", "log"), SCRATCH),
 }
-"""What is STATE belongs to a State and is saved; what is COMPUTED follows from it. CONSTANT and SCRATCH need no
-saving. What is GIVEN follows from the accuracy of the run."""
+"""What is STATE belongs to a State and is saved; what is COMPUTED follows from it. CONSTANT and SCRATCH need
+no saving. What is GIVEN follows from the accuracy of the run."""
 
 ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 """Name, letter of the type and role of each array, in the order in which the entry points take them."""
@@ -77,8 +79,9 @@ ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 ENTRY_SIGNATURE = "".join(LETTERS.values()) + "f>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
+
 def _arrays_at() -> Any:
-    """The function that finds all arrays by the address of a head; written out, since loops cannot be compiled."""
+    """The function that finds all arrays by the address of a head; written out: loops cannot be compiled."""
     at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
     members = ", ".join(
         f"{at[letter]}(head[{2 * i}], head[{2 * i + 1}])" for i, letter in enumerate(LETTERS.values())
@@ -87,7 +90,8 @@ def _arrays_at() -> Any:
         **{"Arrays": Arrays, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
         "__name__": __name__,
     }
-    source = f"def arrays_at(address):\n    head = integers_at(address, {2 * len(LETTERS)})\n    return Arrays({members})\n"
+    first = f"def arrays_at(address):\n    head = integers_at(address, {2 * len(LETTERS)})\n"
+    source = f"{first}    return Arrays({members})\n"
     exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
     return namespace["arrays_at"]
 
@@ -111,7 +115,11 @@ def _by_address(function: Any, signature: str) -> types.FunctionType:
     """
     more = "".join(f", b{i}" for i in range(len(signature.split(">")[0]) - 1))
     plain = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     namespace: dict[str, Any] = {"plain": plain, "arrays_at": arrays_at, "__name__": __name__}
     source = f"def {function.__name__}(head{more}):\n    return plain(arrays_at(head){more})\n"
@@ -127,8 +135,8 @@ def part(signature: str, needed_for: str = "") -> Callable[[Function], Function]
     ----------
     signature : str
     needed_for : str
-        What a run has that needs it: "handlers", "schedule", "witnesses", "holds", "memories", "constraints" or
-        "rows". Without that it is not compiled, and a call of it does nothing and answers 0.
+        What a run has that needs it: "handlers", "schedule", "witnesses", "holds", "memories",
+        "constraints" or "rows". Without that it is not compiled, and a call of it does nothing and answers 0.
     """
 
     def mark(function: Function) -> Function:

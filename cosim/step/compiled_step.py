@@ -194,8 +194,8 @@ class CompiledStep:
                 continue
             if started and name != "c":
                 raise StateError(
-                    f"this State was initialized with another integrator or other options: its section {name} "
-                    f"has {array.size} numbers, needs {size}; call initialize() after replacing it"
+                    f"this State was initialized with another integrator or other options: its section "
+                    f"{name} has {array.size} numbers, needs {size}; call initialize() after replacing it"
                 )
             grown = np.zeros(size, dtype=array.dtype)
             kept = min(size, array.size)

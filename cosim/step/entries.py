@@ -1,4 +1,4 @@
-"""The entry points: functions of all arrays (`arrays.ARRAYS`) and a time, as Python and a shell in C call them."""
+"""The entry points: functions of all arrays (`arrays.ARRAYS`) and a time, for Python and a shell in C."""
 
 from __future__ import annotations
 

@@ -134,7 +134,15 @@ def look_again(a: Arrays) -> int:
 
 @part("AiifFFfff>i")
 def run_updates(
-    a: Arrays, first: int, last: int, t: float, y: Reals, c: Reals, side: float, smoothness: float, tracked: float
+    a: Arrays,
+    first: int,
+    last: int,
+    t: float,
+    y: Reals,
+    c: Reals,
+    side: float,
+    smoothness: float,
+    tracked: float,
 ) -> int:
     """Append to histories and swap in new values of auto-update variables, from any cache; 0 or a code."""
     c[a.program[SIDE]] = side

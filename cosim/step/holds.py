@@ -1,13 +1,13 @@
 """Witnesses that are held at their zero because their events do not end.
 
 What is held lies in `clock`: how many, whether the memory of the method is that of a system with held
-witnesses, whether the derivatives are, which are held (in the order in which it began), then for each witness
-a row: the kind of its hold, the side that it came from (1 from above, -1 from below), how many numbers follow,
-and these. Where its handlers have pushed the state they are the direction, as many numbers as there are states;
-where they have switched variables, for each of these its array (0 d, 1 k, 2 p), its offset, its present value and
-the other one. While something is held the integrator walks a second list of the blocks of a derivative, with
-`sliding_field` at its end. The row of that block in `ints` and the numbers behind the cache in `c` are written
-from here before each step.
+witnesses, whether the derivatives are, which are held (in the order in which it began), then for each
+witness a row: the kind of its hold, the side that it came from (1 from above, -1 from below), how many
+numbers follow, and these. Where its handlers have pushed the state they are the direction, as many numbers
+as there are states; where they have switched variables, for each of these its array (0 d, 1 k, 2 p), its
+offset, its present value and the other one. While something is held the integrator walks a second list of
+the blocks of a derivative, with `sliding_field` at its end. The row of that block in `ints` and the numbers
+behind the cache in `c` are written from here before each step.
 """
 
 from __future__ import annotations
@@ -418,7 +418,11 @@ def begin_candidates(a: Arrays) -> None:
 
 def gathers(a: Arrays, row: int) -> bool:
     """Whether what a handler writes says how its witness can be held."""
-    if a.program[CANDIDATES_WIDTH] == 0 or a.program[row + CAUSE] != TRIGGERED or a.program[row + PRIVATE] != 0:
+    if (
+        a.program[CANDIDATES_WIDTH] == 0
+        or a.program[row + CAUSE] != TRIGGERED
+        or a.program[row + PRIVATE] != 0
+    ):
         return False
     i = a.program[row + FLAG]
     return i >= 0 and a.program[row + DOES] != PUBLISH and is_endless(a, i)

@@ -27,13 +27,15 @@ from __future__ import annotations
     FIRST, LAST, ALL, REPORTS, NQ, NU,
     STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES, FORECAST, HANDLER, DRAIN, HEAD,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
-    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, STAGES_D, STAGES_D_AT, STAGES_K, STAGES_K_AT,
+    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, STAGES_D, STAGES_D_AT,
+    STAGES_K, STAGES_K_AT,
     SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
     WITNESSES, WITNESSES_AT, WITNESS_MEMORY, WATCHED, WATCHED_AT, POLICY, NOTICES, NOTICES_AT,
     TUNE, RELATIVE, RELATIVE_AT, ABSOLUTE, ABSOLUTE_AT,
     CACHE, COEFFICIENTS, HELD_COEFFICIENTS, SLOTS, HELD_SLOTS, MEMORY, HELD_MEMORY,
     HELD_FIRST, HELD_LAST, HELD_ROW, HOLDS, HOLDS_WIDTH,
-    SPARE, ARRIVED_Y, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, WRITTEN, WRITTEN_K, STARTING, STARTING_K,
+    SPARE, ARRIVED_Y, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, WRITTEN, WRITTEN_K,
+    STARTING, STARTING_K,
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, FORESEEN, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
@@ -60,8 +62,8 @@ OPTIONAL_PARTS = (
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
-# What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy of
-# the variables), which array, where in it, how many, whether a hold may switch it.
+# What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
+# of the variables), which array, where in it, how many, whether a hold may switch it.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
 WITNESS_WIDTH = 2  # direction, whether it is a condition
 SWAP_WIDTH = 4  # where in the cache, which array, where in it, what depends on it
@@ -90,7 +92,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
 
 # places
 (
-    STAGE,  # how far the cache is realized: NOTHING after a write to a parameter, RESTORED after a State was put back
+    STAGE,  # how far the cache is realized; RESTORED after a State was put back
     CHANGED,  # whether updates have changed something
     SEVERITY, SOURCE,  # the worst answer, and who gave it
     PHASE, STATUS_NOW,  # the worst answer of this phase, the answer of the last handler

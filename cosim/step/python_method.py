@@ -78,7 +78,13 @@ class PythonMethod:
         return 0 if code is None else CODES.index(code)
 
     def _step(self, *given: Any) -> int:
-        system, state, work, t_stop, limit = self._system(given[2]), self._state, given[14], given[16], given[17]
+        system, state, work, t_stop, limit = (
+            self._system(given[2]),
+            self._state,
+            given[14],
+            given[16],
+            given[17],
+        )
         state._advance(given[4])
 
         def take() -> StepCode:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,21 +14,27 @@ from cosim.system.system import System
 Integers = NDArray[np.int64]
 
 
-def reach_table(system: System, partial: bool = True) -> Integers:
+NO_REACH: Integers = np.zeros(REACH_HEADER, dtype=np.int64)
+"""A table without nodes: behind an event everything is computed again."""
+
+
+_known: weakref.WeakKeyDictionary[System, Integers] = weakref.WeakKeyDictionary()
+
+
+def reach_table(system: System) -> Integers:
     """Readers of variables, nodes, and followers of nodes.
 
-    A row is called again when it reads a variable that was written, or something that a row writes which is called
-    again; of an accumulator, all that add to it are. Blocks of a solver and functions in plain Python are
-    called whatever they say that they read.
+    A row is called again when it reads a variable that was written, or something that a row writes which is
+    called again; of an accumulator, all that add to it are. Blocks of a solver and functions in plain
+    Python are called whatever they say that they read.
 
-    Parameters
-    ----------
-    system : System
-    partial : bool
-        Without it the table has no nodes: everything is computed again.
     """
-    if not partial:
-        return np.zeros(REACH_HEADER, dtype=np.int64)
+    if system not in _known:
+        _known[system] = _made(system)
+    return _known[system]
+
+
+def _made(system: System) -> Integers:
     graph = system._assembly.graph
     listed: list[tuple[int, int]] = []  # node of the graph, block of the schedule
     rows: list[list[int]] = []

@@ -72,7 +72,12 @@ def realize(a: Arrays, stage: int) -> int:
 def realize_here(a: Arrays, stage: int) -> int:
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
     t = a.clock[TIME]
-    if a.places[STAGE] < MOTION and a.places[TOUCHED] != 0 and held_count(a) == 0 and not has_held_derivatives(a):
+    if (
+        a.places[STAGE] < MOTION
+        and a.places[TOUCHED] != 0
+        and held_count(a) == 0
+        and not has_held_derivatives(a)
+    ):
         note_derivatives(a, 0)
         code = realize_touched(a)
         if code != 0:

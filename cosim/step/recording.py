@@ -1,8 +1,9 @@
 """Recording: values of chosen variables at output times, where steps end, and on both sides of events.
 
-``choice`` has a header (the names below), then a row for each value: its array and its offset; then the blocks that
-compute these values inside a step, and those that compute them where the motion is known. ``rows`` has a header,
-then rows: a time and the values. When there is no room, Python takes all rows (`DRAIN_ROWS`).
+``choice`` has a header (the names below), then a row for each value: its array and its offset; then the
+blocks that compute these values inside a step, and those that compute them where the motion is known.
+``rows`` has a header, then rows: a time and the values. When there is no room, Python takes all rows
+(`DRAIN_ROWS`).
 """
 
 from __future__ import annotations

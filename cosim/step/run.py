@@ -283,7 +283,7 @@ def fastest_state(a: Arrays) -> int:
 
 @part("Af>i")
 def advance_once(a: Arrays, t: float) -> int:
-    """One step toward `t`: STEPPED, REACHED when that is where it ended, TERMINATED when a handler asked to stop."""
+    """One step toward `t`: STEPPED, REACHED when it ended there, TERMINATED when a handler asked to stop."""
     if not t >= a.clock[TIME]:
         return FAILED_PAST
     code = make_room(a)

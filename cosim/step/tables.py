@@ -25,7 +25,7 @@ from cosim.step.held_tables import HeldTables
 from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
 from cosim.step.needed import needed_blocks
-from cosim.step.reach import reach_table
+from cosim.step.reach import NO_REACH, reach_table
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 
@@ -92,7 +92,6 @@ class Tables:
         accuracy: float | None,
         policy: str,
         exported: bool = False,
-   
     ) -> None:
         self.system, self.agenda_of = system, EventEntries(system)
         self.handlers = [entry.path for entry in self.agenda_of.entries]
@@ -115,7 +114,7 @@ class Tables:
         self._memories()
         self.held = self._holds(method, policy)
         self._methods(method)
-        self.reach: Integers = reach_table(system, partial=not exported)
+        self.reach: Integers = reach_table(system) if not exported and self.handlers else NO_REACH
         self.rows_of_evaluation = sum(
             int(system.table[i, 2]) for i in range(*system.block_range(Stage.TIME, Stage.ACCELERATION))
         )
@@ -219,7 +218,9 @@ class Tables:
         layout_of, found = self.system._assembly.layout, []
         sizes = {name: array.size for name, array in self.system.start_arrays().items()}
         for number, array in enumerate("ypdk"):
-            slots = sorted((s.offset, s.size) for s in layout_of.slots.values() if s.array == array and s.size)
+            slots = sorted(
+                (s.offset, s.size) for s in layout_of.slots.values() if s.array == array and s.size
+            )
             end = 0
             for at, size in [*slots, (sizes[array], 0)]:
                 if at > end:  # what has no name
@@ -238,7 +239,10 @@ class Tables:
             self.handlers
         )
         self.indicators = {
-            witness.path: (witness.offset, self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * i + layout.LEVEL)
+            witness.path: (
+                witness.offset,
+                self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * i + layout.LEVEL,
+            )
             for i, witness in enumerate(witnesses)
         }
         if not witnesses:
@@ -326,7 +330,14 @@ class Tables:
             other.memory,
         )
         self.memory, self.work = max(sizes), max(method.work, other.work)
-        watching = (layout.IN_STEPS, layout.HAS_SCHEDULE, layout.WITNESSES, layout.KINKS, layout.BREAKS, layout.NOTICES)
+        watching = (
+            layout.IN_STEPS,
+            layout.HAS_SCHEDULE,
+            layout.WITNESSES,
+            layout.KINKS,
+            layout.BREAKS,
+            layout.NOTICES,
+        )
         free = not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END]
         numbers[layout.SMOOTH] = int(free and ny > 0 and not self.system.has_updates)
 

@@ -1,8 +1,8 @@
 """Behind an event only what it has reached is computed again.
 
-``reach`` has a header (the names below), then: for each variable of [y | p | d | k] the nodes that read it; the
-nodes; for each node those that read what it writes. A node is one row of the schedule, or a few rows of one
-component. Lists of lists are stored as starts, one more than there are lists, and contents.
+``reach`` has a header (the names below), then: for each variable of [y | p | d | k] the nodes that read it;
+the nodes; for each node those that read what it writes. A node is one row of the schedule, or a few rows of
+one component. Lists of lists are stored as starts, one more than there are lists, and contents.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def note_change(a: Arrays, array: int, offset: int) -> int:
             stage = ON_VELOCITY
     else:
         number += a.y.shape[0]
-    if array == IN_D or array == IN_K:
+    if array in (IN_D, IN_K):
         number += a.p.shape[0]
         stage = a.program[a.program[STAGES_D_AT] + offset] if array == IN_D else 0
     if array == IN_K:

@@ -1,8 +1,8 @@
 """Updates and publishes: which handlers are due, in which order they run, what becomes of what they write.
 
-The path of an event: `witnesses.trigger` (or `agenda`) makes a handler pending; `run.start_step` calls `updates`,
-which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_results`, and `take_over` changes the
-State.
+The path of an event: `witnesses.trigger` (or `agenda`) makes a handler pending; `run.start_step` calls
+`updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_results`, and
+`take_over` changes the State.
 """
 
 from __future__ import annotations
@@ -373,7 +373,7 @@ def check_results(a: Arrays, row: int, does: int) -> int:
         array = a.program[cell + TARGET]
         a.places[ARRAY] = array
         a.places[INDEX] = a.program[cell + OFFSET]
-        continuous = array == IN_Y or array == IN_P
+        continuous = array in (IN_Y, IN_P)
         if (does == PUBLISH or (does == DISCRETE and continuous)) and is_changed(a, row, cell):
             return FAILED_FORBIDDEN
         for m in range(a.program[cell + SIZE]):

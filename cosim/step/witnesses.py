@@ -447,7 +447,7 @@ def cross_by_jump(a: Arrays) -> int:
 
 
 def list_pending(a: Arrays) -> None:
-    """The updates that wait because a witness has triggered them, into WAITING, their witnesses into FIRED_BY."""
+    """The updates that a witness has triggered and that wait, into WAITING; their witnesses into FIRED_BY."""
     for i in range(a.program[WITNESSES]):
         a.places[a.program[FIRED_BY] + i] = 0
     for entry in range(a.program[ENTRIES] if a.program[WITNESSES] > 0 else 0):

@@ -6,15 +6,15 @@ import math
 from typing import Any
 
 import numpy as np
+from cosim.lowering.arrays import Arrays
+from cosim.lowering.layout import INITIALIZED
+from cosim.lowering.updates import SCHEDULED, TRIGGERED, is_due
 from lowered_run import LoweredRun
 from oracle_run import RING, history_contents, run_plan
 from random_systems import Plan
 
 import cosim
 from cosim.lowering import codes, layout
-from cosim.lowering.arrays import Arrays
-from cosim.lowering.layout import INITIALIZED
-from cosim.lowering.updates import SCHEDULED, TRIGGERED, is_due
 
 
 class Beside:

@@ -105,7 +105,10 @@ class SystemParticipant(cosim.Participant):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
-        refused = [*cosim.system_refusals(self.system), *cosim.method_refusals(type(self.simulator.integrator))]
+        refused = [
+            *cosim.system_refusals(self.system),
+            *cosim.method_refusals(type(self.simulator.integrator)),
+        ]
         if refused:
             raise cosim.ModelError(refused)
         run = self._run = cosim.CalledSimulator(self.simulator)
@@ -230,7 +233,9 @@ class SystemParticipant(cosim.Participant):
     def save(self) -> bytes:
         """The State as bytes."""
         simulator = self.simulator
-        return bytes([self._ready]) + simulator.events.total.to_bytes(8, "little") + simulator.state.to_bytes()
+        return (
+            bytes([self._ready]) + simulator.events.total.to_bytes(8, "little") + simulator.state.to_bytes()
+        )
 
     def restore(self, token: bytes) -> None:
         """Go on from a saved State, bit for bit as if never left."""
