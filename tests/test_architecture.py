@@ -103,7 +103,9 @@ def _allowed(package: str, file: str, found: Import) -> bool:
         return top in KERNEL or (top in {"numba", "llvmlite"} and found.inside and file in TOUCH_NUMBA)
     if top == "cosim":
         # the pieces that steps of integrators are made of are public, as cosim.testing is
-        return found.module == "cosim" or found.module.startswith(("cosim.integration.", "cosim.lowering"))
+        return found.module == "cosim" or found.module.startswith(
+            ("cosim.integration.", "cosim.lowering", "cosim.step")
+        )
     if top == package:
         sides = [f"{package}.export", f"{package}.master"]
         here = next((side for side in sides if file.replace("/", ".").find(side) >= 0), None)
