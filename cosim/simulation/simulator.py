@@ -203,7 +203,10 @@ class Simulator:
             self._bind(self._state)
 
     def _bind(self, state: State) -> None:
+        """Work on this State; one that was saved is realized as it was where its last step ended."""
         self._step.bind(state)
+        if state.agenda[layout.INITIALIZED] and state._arrays["clock"][layout.STAMP] == state.time:
+            self._step.call("evaluate", state.time)
 
     @property
     def status(self) -> SimulatorStatus:
