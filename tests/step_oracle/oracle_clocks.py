@@ -328,6 +328,7 @@ class EveryStep(cosim.Component):
 class Signs(cosim.Component):
     """Zeros of either sign, NaN and infinity go through its discrete variables."""
 
+    turns = cosim.parameter(default=0.0)
     zero = cosim.discrete(start=0.0)
     odd = cosim.discrete(start=0.5)
     large = cosim.discrete(dtype=int, start=1)
@@ -340,8 +341,8 @@ class Signs(cosim.Component):
         v_dot[0] = -0.5
 
     @cosim.every(0.3, does="discrete")
-    def turn_d(zero, zero_next):
-        zero_next[0] = -zero
+    def turn_d(zero, turns, zero_next):
+        zero_next[0] = -zero if turns > 0.5 else zero
 
     @cosim.every(0.15, offset=0.1, does="discrete")
     def odd_d(t, odd, large, odd_next, large_next):

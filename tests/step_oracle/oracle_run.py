@@ -13,11 +13,24 @@ import cosim
 RING = 8  # numbers of the descriptor of a history in k
 
 
-def run_plan(plan: Plan, after_action: Any = None) -> dict[str, Any]:
+class Limit:
+    """A monitor that stops a run after so many steps, counted over all calls."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def __call__(self, state: cosim.State) -> cosim.EventStatus | None:
+        self.left -= 1
+        return None if self.left > 0 else cosim.EventStatus.reached_termination("long enough")
+
+
+def run_plan(plan: Plan, after_action: Any = None, most_steps: int | None = None) -> dict[str, Any]:
     """What `outcome` says of the simulator at the end; `after_action` gets each action and its status."""
     simulator = cosim.Simulator(plan.build(), integrator=plan.integrator, **plan.options)
     if plan.start != 0.0:
         simulator.state.set_time(plan.start)
+    if most_steps is not None:
+        simulator.set_monitor(Limit(most_steps))
     events: list[Any] = []
     findings: list[Any] = []
     statuses: list[str] = []
@@ -25,7 +38,9 @@ def run_plan(plan: Plan, after_action: Any = None) -> dict[str, Any]:
         if action[0] in ("restore", "initialize"):  # what begins anew forgets what was before
             events, findings = events + list(simulator.events), findings + list(simulator.findings)
         if action[0] == "restore":
-            simulator = restored(simulator, plan)
+            monitor, simulator = simulator.monitor, restored(simulator, plan)
+            if monitor is not None:
+                simulator.set_monitor(monitor)
             status = ""
         else:
             status = status_of(simulator, action)

@@ -210,7 +210,7 @@ class Driven(cosim.Component):
     v = cosim.speed(unit="m/s")
     stiffness = cosim.parameter(unit="N/m", default=9.0)
     force = cosim.input(unit="N")
-    gate = cosim.input()
+    gate = cosim.input(unit="m")
     power = cosim.output(unit="W")
     push = cosim.cache_slot(unit="m/s2")
     trace = cosim.discrete(dtype=int, start=11)

@@ -22,6 +22,7 @@ IMPLICIT = {"implicit_euler": 1, "trapezoid": 2, "radau3": 3, "radau5": 5, "esdi
 IMPLICIT |= {"bdf": 4, "generalized_alpha": 2}
 FIXED = ("explicit_euler", "runge_kutta_4")
 SECOND_ORDER = ("semi_implicit_euler", "velocity_verlet", "yoshida_4")
+DEAR_TO_START = ("bdf", "trapezoid", "generalized_alpha")  # behind each event with short steps
 TIGHTEST = {1: 1e-4, 2: 1e-5, 3: 1e-6, 4: 1e-8, 5: 1e-9, 8: 1e-9}  # by order: more would take too long
 
 
@@ -72,6 +73,8 @@ class Builder:
     def __init__(self, draws: Draws, end: float) -> None:
         self.draws, self.end = draws, end
         self.added: list[tuple[Any, str, dict[str, Any]]] = []
+        self.connections: list[tuple[str, str]] = []
+        self.moving: list[str] = []  # positions that inputs can be connected with
         self.sources: list[str] = []  # signals that others may watch
         self.smooth: list[str] = []  # those without jumps of their own
         self.writes: list[tuple[str, Callable[[], float]]] = []
@@ -93,15 +96,21 @@ class Builder:
         model = cosim.Model("random") if self.bodies is None else self.bodies()
         for kind, name, values in self.added:
             model.add(kind, name, **values)
+        for output, given in self.connections:
+            model.connect(output, given)
         return model.build()
 
     def words(self) -> list[str]:
         """What was added, for messages."""
-        return [self.mechanism_words] * bool(self.mechanism_words) + [
-            f"{name}: {kind if isinstance(kind, str) else kind.__name__}"
-            + "".join(f" {key}={_short(value)}" for key, value in values.items())
-            for kind, name, values in self.added
-        ]
+        return (
+            [self.mechanism_words] * bool(self.mechanism_words)
+            + [
+                f"{name}: {kind if isinstance(kind, str) else kind.__name__}"
+                + "".join(f" {key}={_short(value)}" for key, value in values.items())
+                for kind, name, values in self.added
+            ]
+            + [f"{output} to {given}" for output, given in self.connections]
+        )
 
     # parts
 
@@ -183,7 +192,7 @@ class Builder:
         self.second_order, self.steps_matter = False, True
 
     def signs(self, name: str) -> None:
-        self.add(clocks.Signs, name)
+        self.add(clocks.Signs, name, turns=1.0 if self.draws.chance(0.05) else 0.0)
 
     def probe(self, name: str) -> None:
         draws, values = self.draws, self.answers()
@@ -219,17 +228,26 @@ class Builder:
 
     def driven(self, name: str) -> None:
         draws = self.draws
-        self.add(
-            witnesses.Driven, name, stiffness=draws.number(2.0, 40.0), force=draws.number(-1, 1), gate=0.0
-        )
+        values = {"stiffness": draws.number(2.0, 40.0), "force": draws.number(-1.0, 1.0)}
+        self.add(witnesses.Driven, name, **values)
         self.writes += [
             (f"{name}.force", lambda: draws.number(-2.0, 2.0)),
-            (f"{name}.gate", lambda: draws.number(-1.0, 1.5)),
             (f"{name}.x", lambda: draws.number(-1.0, 1.0)),
         ]
-        self.slopes += [f"{name}.force", f"{name}.gate"]
+        self.slopes.append(f"{name}.force")
+        self.input_of(f"{name}.gate", 0.4, lambda: draws.number(-1.0, 1.5))
         self.sources += [f"{name}.x", f"{name}.v", f"{name}.power"]
         self.smooth += [f"{name}.x", f"{name}.v"]
+        self.moving.append(f"{name}.x")
+
+    def input_of(self, path: str, chance: float, value: Callable[[], float]) -> None:
+        """An input that is connected, or else written and given slopes."""
+        if self.moving and self.draws.chance(chance):
+            self.connections.append((self.draws.one_of(self.moving), path))
+            self.features.add("connected input")
+            return
+        self.writes.append((path, value))
+        self.slopes.append(path)
 
     def fading(self, name: str) -> None:
         self.add(witnesses.Fading, name, rate=self.draws.number(3.0, 12.0))
@@ -240,11 +258,8 @@ class Builder:
         draws = self.draws
         values = {"restitution": draws.one_of([0.8, 0.5, 0.3, 0.9, 0.0]), "height": draws.number(0.02, 1.0)}
         self.add(endless.Ball, name, **values, drift=draws.number(-1, 1))
-        self.writes += [
-            (f"{name}.floor_height", lambda: draws.number(-0.2, 0.1)),
-            (f"{name}.speed", lambda: draws.number(-1.0, 2.0)),
-        ]
-        self.slopes.append(f"{name}.floor_height")
+        self.writes.append((f"{name}.speed", lambda: draws.number(-1.0, 2.0)))
+        self.input_of(f"{name}.floor_height", 0.2, lambda: draws.number(-0.2, 0.1))
         self.sources += [f"{name}.height", f"{name}.speed", f"{name}.way"]
         self.endless = True
 
@@ -281,6 +296,7 @@ class Builder:
 
     def gears(self, name: str) -> None:
         self.add(endless.Gears, name, x=self.draws.number(-0.4, 0.4))
+        self.steps_matter = True
         self.sources.append(f"{name}.x")
         self.endless, self.second_order = True, False
 
@@ -415,7 +431,7 @@ MEASURES += (
 )
 SCHEDULED = ("clock", "beat", "fixed_clock", "alarm", "cascade", "every_step", "signs", "lagging")
 WITNESSED = ("probe", "probe", "mover", "thermostat", "driven", "driven", "fading")
-ENDLESS = ("ball", "ball", "shaken", "stack", "relay", "friction", "gears", "valve")
+ENDLESS = ("ball", "ball", "ball", "shaken", "shaken", "stack", "relay", "friction", "gears", "valve")
 SECOND_ORDER_PARTS = ("beat", "signs", "driven", "ball", "shaken", "stack", "friction")
 
 
@@ -458,11 +474,15 @@ def _choose_method(plan: Plan, builder: Builder, draws: Draws, mechanical: bool)
         fixed = draws.chance(0.2)
         methods = draws.one_of([EXPLICIT, EXPLICIT, IMPLICIT])
         name = draws.one_of(FIXED) if fixed and draws.chance(0.5) else draws.one_of(list(methods))
+    if name == "bdf" and builder.steps_matter and not fixed:
+        name = "radau5"  # a multistep method that begins anew at every step never comes to the end
     order = {**EXPLICIT, **IMPLICIT}.get(name, 4)
     if fixed:
         options["fixed_step"] = fixed_step
     if not fixed or draws.chance(0.6):
         tightest = max(TIGHTEST[order], 1e-7 if mechanical else 0.0)
+        if name in DEAR_TO_START and (builder.endless or builder.steps_matter):
+            tightest = 1e-5
         span = math.log10(1e-4 / tightest)
         digits = draws.number(0.0, span)
         options["accuracy"] = draws.one_of([1e-4, tightest, float(f"{1e-4 * 10.0**-digits:.1e}")])

@@ -27,6 +27,9 @@ class Beside:
         self.final_time = options.pop("final_time", math.inf)
         self.run = LoweredRun(self.system, plan.integrator, **options)
         self.is_initialized = False
+        self.known = 0  # events that the simulator has told
+        parts = self.system.parts.values()
+        self.tells_all = not any(name.startswith("_") for part in parts for name in part.handlers)
 
     def follow(self, simulator: cosim.Simulator, action: tuple[Any, ...], status: str) -> None:
         code = self.act(simulator, action)
@@ -36,12 +39,21 @@ class Beside:
         if action[0] == "finish":
             expected["reached_termination"] = code in (codes.TERMINATED, codes.REACHED)
         told = simulator.status.format_message()
+        assert self.handled(simulator, action), f"{action}: another number of handlers"
         assert expected[status], f"{action}: code {code} beside {status} ({told})"
         if not self.is_initialized:
             return  # histories are not there yet
         self.is_initialized = self.is_initialized and simulator.is_initialized
         found = self.difference(simulator)
         assert not found, f"{action}: {found}"
+
+    def handled(self, simulator: cosim.Simulator, action: tuple[Any, ...]) -> bool:
+        """Whether both have called as many handlers."""
+        events, places = len(simulator.events), self.run.arrays["places"]
+        known = 0 if events < self.known or action[0] == "initialize" else self.known
+        mine, self.known = int(places[layout.HANDLED]), events
+        places[layout.HANDLED] = 0
+        return mine == events - known or not self.tells_all
 
     def difference(self, simulator: cosim.Simulator) -> str:
         """What differs at the end of a call, Simulator first."""
@@ -72,7 +84,7 @@ class Beside:
         if what == "initialize" or (
             what in ("advance", "step", "pending", "finish") and not self.is_initialized
         ):
-            code = self.initialize()
+            code, self.known = self.initialize(), 0
             if code != codes.REACHED or what == "initialize":
                 return code
         if what == "restore":
