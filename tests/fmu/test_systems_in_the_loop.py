@@ -28,7 +28,8 @@ def model(kind: type[cosim.Component], name: str = "part", **values: Any) -> cos
 
 
 def told(event: cosim.EventRecord) -> list[Any]:
-    numbers = [np.asarray(v).tobytes() for v in (*event.before.values(), *event.after.values(), event.witness_values)]
+    values = (*event.before.values(), *event.after.values(), event.witness_values)
+    numbers = [np.asarray(value).tobytes() for value in values]
     return [
         *(event.time, event.cause, event.does, event.handler, event.window, event.witness, event.severity),
         *(event.message, event.changed, event.name, repr(event.before), repr(event.after), *numbers),
