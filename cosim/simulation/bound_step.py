@@ -26,6 +26,7 @@ from cosim.system.state import State
 from cosim.system.system import System
 
 MODES = {"events": layout.AT_EVENTS, "steps": layout.AT_STEPS, "grid": layout.ON_GRID}
+SUCCEEDED, DID_NOTHING = EventStatus.succeeded(), EventStatus.did_nothing()
 BUFFERED_ROWS = 4096  # numbers at least
 COUNTERS = {
     "steps": layout.STEPS_TAKEN,
@@ -127,9 +128,10 @@ class BoundStep:
     def answer(self) -> EventStatus:
         """The worst answer of the last call."""
         places = self.step.places
-        severity, source = Severity(int(places[layout.SEVERITY])), int(places[layout.SOURCE])
-        if source < 0:
-            return EventStatus(severity)
+        number, source = int(places[layout.SEVERITY]), int(places[layout.SOURCE])
+        if number <= Severity.SUCCEEDED:
+            return SUCCEEDED if number else DID_NOTHING
+        severity = Severity(number)
         found = self.handlers.answers.get(source)
         entry = self.step.tables.agenda_of.entries[source]
         if found is None or found.severity is not severity:
@@ -182,19 +184,20 @@ class BoundStep:
             return
         self.step.places[layout.LOG_USED] = 0
         log = self.step.arrays.log[:used].copy()
+        values = log.tolist()
         starts: list[int] = []
         answers: dict[int, EventStatus] = {}
         at = 0
         while at < used:
-            record = log[at : at + int(log[at + event_log.LENGTH])]
-            if self.reader.is_finding(record):
-                self.findings.append(self.reader.finding(record))
+            who = int(values[at + event_log.WHO])
+            if who < 0:
+                self.findings.append(self.reader.finding(log[at:]))
             else:
-                said = self.handlers.answers.get(int(record[event_log.WHO]))
-                if said is not None and said.severity == record[event_log.ANSWER]:
+                said = self.handlers.answers.get(who)
+                if said is not None and said.severity == values[at + event_log.ANSWER]:
                     answers[len(starts)] = said
                 starts.append(at)
-            at += record.size
+            at += int(values[at])
         if starts:
             self.events.add(log, starts, answers)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from cosim.simulation.status import EventStatus
 
 
+class Piece(NamedTuple):
+    """Records that were taken at once, and where in them each begins."""
+
+    records: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    answers: dict[int, EventStatus]
+
+
 class EventLog(Sequence[EventRecord]):
     """A sequence of `EventRecord`.
 
@@ -23,7 +31,7 @@ class EventLog(Sequence[EventRecord]):
     ----------
     reader : RecordReader
     limit : int
-        How many are kept at most; the oldest are forgotten, a piece at a time.
+        How many are kept at least; beyond that the oldest are forgotten, some thousand at a time.
 
     Attributes
     ----------
@@ -33,63 +41,53 @@ class EventLog(Sequence[EventRecord]):
 
     def __init__(self, reader: RecordReader, limit: int) -> None:
         self._reader, self.limit, self.forgotten = reader, limit, 0
-        self._pieces: list[NDArray[np.float64]] = []
-        self._starts: list[tuple[int, int]] = []  # of each record: piece and place
-        self._answers: dict[int, EventStatus] = {}  # by number since the beginning
-        self._first_piece = 0
+        self._pieces: list[Piece] = []
+        self._size = 0
 
     def add(
         self, records: NDArray[np.float64], starts: Sequence[int], answers: dict[int, EventStatus]
     ) -> None:
         """Add records that begin at these places of an array; `answers` by their place in `starts`."""
-        if self.limit == 0:
-            self.forgotten += len(starts)
-            return
-        known = self.forgotten + len(self._starts)
-        piece = self._first_piece + len(self._pieces)
-        self._pieces.append(records)
-        self._starts += [(piece, at) for at in starts]
-        self._answers |= {known + i: answer for i, answer in answers.items()}
-        surplus = len(self._starts) - self.limit
-        if surplus > 0:
-            self._forget(surplus)
+        self._pieces.append(Piece(records, np.array(starts, dtype=np.int64), answers))
+        self._size += len(starts)
+        while self._size - len(self._pieces[0].starts) >= self.limit:
+            self._forget(len(self._pieces[0].starts))
 
     def _forget(self, count: int) -> None:
-        del self._starts[:count]
-        for number in range(self.forgotten, self.forgotten + count) if self._answers else ():
-            self._answers.pop(number, None)
+        """Drop the oldest piece, of so many events."""
+        del self._pieces[0]
+        self._size -= count
         self.forgotten += count
-        while self._pieces and (not self._starts or self._first_piece < self._starts[0][0]):
-            del self._pieces[0]
-            self._first_piece += 1
 
     def clear(self) -> None:
         """Forget all."""
-        self.forgotten += len(self._starts)
-        self._starts, self._pieces, self._answers = [], [], {}
+        self.forgotten += self._size
+        self._pieces, self._size = [], 0
 
-    def truncate(self, count: int) -> None:
-        """Keep the oldest `count` events alone."""
-        del self._starts[max(0, count - self.forgotten) :]
+    def truncate(self, total: int) -> None:
+        """Go back to when there had been `total` events."""
+        surplus = min(self.total - total, self._size)
+        while surplus > 0:
+            records, starts, answers = self._pieces.pop()
+            kept = max(0, len(starts) - surplus)
+            self._size -= len(starts) - kept
+            surplus -= len(starts) - kept
+            if kept:
+                self._pieces.append(Piece(records, starts[:kept], answers))
 
     def copy(self) -> EventLog:
         """The same events; what is added to one is not in the other."""
         twin = EventLog(self._reader, self.limit)
-        twin.__dict__.update(self.__dict__)
-        twin._pieces, twin._starts, twin._answers = (
-            list(self._pieces),
-            list(self._starts),
-            dict(self._answers),
-        )
+        twin.forgotten, twin._pieces, twin._size = self.forgotten, list(self._pieces), self._size
         return twin
 
     @property
     def total(self) -> int:
         """How many there were, those that are forgotten included."""
-        return self.forgotten + len(self._starts)
+        return self.forgotten + self._size
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return self._size
 
     @overload
     def __getitem__(self, index: int) -> EventRecord: ...
@@ -100,14 +98,20 @@ class EventLog(Sequence[EventRecord]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        number = range(len(self._starts))[index]
-        piece, at = self._starts[number]
-        records = self._pieces[piece - self._first_piece]
-        record = records[at : at + int(records[at + LENGTH])]
-        return self._reader.event(record, self._answers.get(self.forgotten + number))
+        number = range(self._size)[index]
+        for piece in self._pieces:
+            if number < len(piece.starts):
+                return self._read(piece, number)
+            number -= len(piece.starts)
+        raise IndexError(index)
 
     def __iter__(self) -> Iterator[EventRecord]:
-        return (self[i] for i in range(len(self._starts)))
+        return (self._read(piece, i) for piece in self._pieces for i in range(len(piece.starts)))
+
+    def _read(self, piece: Piece, number: int) -> EventRecord:
+        at = int(piece.starts[number])
+        record = piece.records[at : at + int(piece.records[at + LENGTH])]
+        return self._reader.event(record, piece.answers.get(number))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)

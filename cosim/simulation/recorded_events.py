@@ -39,10 +39,6 @@ class RecordReader:
         self.system, self._entries = system, tables.agenda_of.entries
         self._witnesses, self._notices = tables.agenda_of.witnesses, tables.notices
 
-    def is_finding(self, record: Reals) -> bool:
-        """Whether it is one of a finding, not of an event."""
-        return bool(record[log.WHO] < 0.0)
-
     def finding(self, record: Reals) -> Finding:
         """What was noticed."""
         kind, number, time = int(record[log.WHO]), int(record[log.FINDING_WITNESS]), float(record[log.WHEN])

@@ -22,6 +22,7 @@ from cosim.system.system import System
 Progress = Callable[[float], "bool | None"]
 POINTS = 500
 MOST_POINTS = 1e8
+EVENT_LIMIT = 10_000_000  # in a result; each takes some hundred bytes
 RECORDED_NAMES = ("kinetic_energy", "potential_energy")  # the others of the balance are states
 RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
 
@@ -106,7 +107,7 @@ def simulate(
     keep : callable, optional
         Gets what was recorded so far, every ten seconds of the wall's clock and before each checkpoint.
     **options
-        For the integrator.
+        For `Simulator` (``event_limit``) and the integrator.
 
     Returns
     -------
@@ -118,6 +119,7 @@ def simulate(
         Its attribute `result` holds what was recorded until then.
     """
     began = wall.perf_counter()
+    options.setdefault("event_limit", EVENT_LIMIT)
     simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
     if not (math.isfinite(until) and until > start):

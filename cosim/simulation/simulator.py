@@ -55,7 +55,8 @@ class Simulator:
         What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding
         mode, only "report" it, or "stop" with an error. All are told in `findings`.
     event_limit : int
-        How many events `events` keeps at most; the oldest are forgotten.
+        How many of the newest events `events` keeps at least; older ones are forgotten, some thousand at a
+        time. With 0 none are recorded.
     **options
         For the integrator: ``fixed_step``, ``maximum_step`` …
 
@@ -215,7 +216,7 @@ class Simulator:
 
     @property
     def events(self) -> EventLog:
-        """What has happened: the newest `event_limit` events."""
+        """What has happened: the newest events, `event_limit` of them at least."""
         self._step.take_log()
         return self._step.events
 

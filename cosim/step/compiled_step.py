@@ -142,7 +142,7 @@ class CompiledStep:
             integrator._work = self._fixed["work"]
         self.arrays: Any = None
         self.head = np.zeros(HEAD, dtype=np.int64)
-        program[layout.HEAD] = self.head.ctypes.data
+        self._head_address = program[layout.HEAD] = int(self.head.ctypes.data)
         self.places: Any = places
 
     def _needs(self) -> set[str]:
@@ -248,7 +248,7 @@ class CompiledStep:
                 with np.errstate(all="ignore"):
                     code = int(CALLED[name](self.arrays, t))
             else:
-                code = function(address, self.head.ctypes.data, t)
+                code = function(address, self._head_address, t)
             if code != GROW:
                 break
             longer = np.zeros(int(self.places[layout.NEEDED]))

@@ -49,7 +49,7 @@ OF_WITNESSES = (
     layout.LOCATED_BEFORE,
     layout.LOCATED_AFTER,
 )
-LOG_LENGTH = 4096  # numbers: so many are recorded before Python takes them
+LOG_LENGTH = 32768  # numbers: so many are recorded before Python takes them
 
 
 class Tables:

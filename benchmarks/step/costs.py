@@ -1,0 +1,161 @@
+"""What a step costs beside its evaluations: recording, a monitor, a delay, a sampler, events.
+
+Usage: python benchmarks/step/costs.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import cosim
+from cosim_mechanics import Multibody
+
+MERSON = "integrators.runge_kutta_merson"
+RUNS = 3
+
+
+class Oscillator(cosim.Component):
+    """A mass on a spring, both 1."""
+
+    x = cosim.position(unit="m", start=1.0)
+    v = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(x, v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -x
+
+
+class Sampler(cosim.Component):
+    """Counts a thousand times a second."""
+
+    count = cosim.discrete(dtype=int)
+
+    @cosim.every(0.001, does="discrete")
+    def tick(count, count_next):
+        count_next[0] = count + 1
+
+
+class Ball(cosim.Component):
+    """A ball that falls onto a floor."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @floor.rate
+    def sinking(speed):
+        return speed
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, bounces, speed_next, bounces_next):
+        speed_next[0] = -0.9 * speed
+        bounces_next[0] = bounces + 1
+
+
+def engine_mount() -> cosim.System:
+    """The engine on three bushings of the README, with a delayed measure."""
+    model = Multibody("engine_mount", gravity=(0, 0, -9.81))
+    engine = model.body("engine", mass=120.0, center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
+    model.joint("free", child=engine)
+    for name, position in {"left": (-0.3, 0, 0), "right": (0.3, 0, 0), "rear": (0, -0.35, 0.1)}.items():
+        model.add(
+            "mechanics.linear_bushing",
+            name,
+            body1="ground",
+            body2=engine,
+            frame_on_body1=position,
+            frame_on_body2=position,
+            stiffness=[0, 0, 0, 1.2e5, 1.2e5, 2.4e5],
+            damping=[0, 0, 0, 300, 300, 600],
+        )
+    speed = model.measure("mechanics.velocity", "vertical_speed", of=engine, axis="z")
+    model.measure("measures.delay", "felt", source=speed, delay=0.005)
+    return model.build()
+
+
+def evaluation(system: cosim.System, times: int = 20_000) -> float:
+    """CPU time of one evaluation of the derivatives, s."""
+    state = system.default_state().realize()
+    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    schedule = (system.table, system.ints, *system.derivative_range, 0.0, *system.arrays(state))
+    return fastest(lambda: walk(*schedule, times)) / times
+
+
+def fastest(action: Callable[[], Any]) -> float:
+    """CPU time of an action, the least of some runs after one that is not counted, s."""
+    found = []
+    for _ in range(RUNS + 1):
+        began = time.process_time()
+        action()
+        found.append(time.process_time() - began)
+    return min(found[1:])
+
+
+def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any = None) -> float:
+    """CPU time of a step of RK4 (1 ms), s."""
+    model = cosim.Model("costs")
+    for i, part in enumerate(parts):
+        model.add(part, f"p{i}")
+    if delay:
+        model.add("measures.delay", "late", source="p0.x", delay=0.05)
+    system, steps = model.build(), 5000
+    simulator = cosim.Simulator(
+        system, integrator="integrators.runge_kutta_4", fixed_step=0.001, accuracy=1e-6
+    )
+    simulator.initialize()
+    if monitor is not None:
+        simulator.set_monitor(monitor)
+    return fastest(lambda: simulator.advance_to(simulator.state.time + steps * 0.001)) / steps
+
+
+def main() -> None:
+    """Print the table."""
+    system = engine_mount()
+    one, found = evaluation(system), {}
+
+    def simulate() -> None:
+        signals = ["engine.z", "felt", "energy.*"]
+        found["run"] = cosim.simulate(system, until=2.0, output_interval=1e-3, signals=signals)
+
+    took = fastest(simulate)
+    figures = found["run"].statistics
+    bare = one * figures["evaluations"]
+    print(f"engine mount, simulate() with a row each ms: {took * 1e6 / figures['steps']:.1f} µs a step")
+    print(f"  beside its bare evaluations ({one * 1e6:.2f} µs each): {took / bare:.2f} times")
+    plain = fixed_steps(Oscillator)
+    print(f"one mass, RK4: {plain * 1e6:.2f} µs a step")
+    for name, more in (
+        ("a delay", {"delay": True}),
+        ("a monitor", {"monitor": lambda state: None}),
+    ):
+        step = fixed_steps(Oscillator, **more)
+        print(f"  with {name}: {step * 1e6:.2f} µs, {step / plain:.1f} times")
+    step = fixed_steps(Oscillator, Sampler)
+    print(f"  with a 1 kHz sampler: {step * 1e6:.2f} µs, {step / plain:.1f} times")
+    model = cosim.Model("balls")
+    for i in range(100):
+        model.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)
+    balls = model.build()
+
+    def bounce() -> None:
+        simulator = found["balls"] = cosim.Simulator(balls, integrator=MERSON, accuracy=1e-6)
+        simulator.advance_to(2.0)
+
+    took = fastest(bounce)
+    print(f"100 balls, {len(found['balls'].events)} impacts: {took * 1e3:.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
