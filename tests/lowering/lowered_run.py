@@ -44,12 +44,20 @@ class LoweredRun:
     def call(self, name: str, t: float = 0.0) -> int:
         function = compiled(self.program.functions[f"lowered_{name}"][0], ENTRY_SIGNATURE)
         while True:
+            self._point_head()
             code = int(function(*(self.arrays[name] for name, _, _ in ARRAYS), t))
             if code != codes.GROW:
                 return code
             self.grown += 1
             needed = int(self.arrays["places"][layout.NEEDED])
             self.arrays["h"] = np.concatenate([self.arrays["h"], np.zeros(needed - self.arrays["h"].size)])
+
+    def _point_head(self) -> None:
+        """Parts of the Step find the arrays by their addresses."""
+        arrays = [self.arrays[name] for name, _, _ in ARRAYS]
+        numbers = [number for array in arrays for number in (array.ctypes.data, array.shape[0])]
+        self._head = np.array(numbers, dtype=np.int64)
+        self.arrays["program"][layout.HEAD] = self._head.ctypes.data
 
     @property
     def time(self) -> float:
