@@ -42,6 +42,8 @@ class Recorder:
     def result(self, message: str, wall_time: float) -> Result:
         """What was recorded so far."""
         simulator, rows = self.simulator, self.rows()
+        if not len(rows):  # it failed before anything was recorded
+            rows = np.zeros((0, 1 + sum(signal.slot.size for signal in self._signals)))
         columns: dict[str, Any] = {}
         at = 1
         for path, signal in zip(self.paths, self._signals, strict=True):
