@@ -117,6 +117,7 @@ from cosim.simulation.interrupt import interrupt_between_steps as interrupt_betw
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result import Result as Result
 from cosim.simulation.save_result import save_result as save_result
+from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
 from cosim.simulation.simulate import simulate as simulate
 from cosim.simulation.simulator import Simulator as Simulator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.integration.restored_memory import are_of_a_run
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_STATE, REACHED
 from cosim.step.holds import (
@@ -32,9 +33,9 @@ from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, STAR
 
 
 def check_state(a: Arrays) -> int:
-    """Refuse descriptors that point outside of the arrays: REACHED or FAILED_STATE."""
+    """Refuse numbers that no run has, such as places outside of the arrays: REACHED or FAILED_STATE."""
     a.places[STAGE] = RESTORED
-    bad = a.clock[TIME] - a.clock[TIME] != 0.0
+    bad = a.clock[TIME] - a.clock[TIME] != 0.0 or not are_of_a_run(a.y, a.memory)
     for entry in range(a.program[ENTRIES]):
         bad = bad or a.agenda[FIRST_ENTRY + entry] < 0
     size = a.h.shape[0]

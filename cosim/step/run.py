@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED, LARGEST, SETTINGS_HEADER
+from cosim.integration.layout import FIXED, LARGEST
 from cosim.step.agenda import (
     check_timers,
     follow_parameters,
@@ -46,10 +46,8 @@ from cosim.step.layout import (
     CHANGED,
     CHEAP,
     COMPLETED,
-    COUNTED_STEPS,
     DERIVATIVE,
     ENTRIES,
-    FASTEST,
     FINISHED,
     FIRST_ENTRY,
     HAS_SCHEDULE,
@@ -68,7 +66,6 @@ from cosim.step.layout import (
     RECORDING,
     REPORT,
     SEVERITY,
-    SINCE,
     SMOOTH,
     SOURCE,
     STAGE,
@@ -85,6 +82,7 @@ from cosim.step.layout import (
     UPDATES_DONE,
     WITNESSES,
 )
+from cosim.step.pace import crawls, forget_pace
 from cosim.step.realize import (
     assemble,
     begin_integration,
@@ -122,8 +120,6 @@ from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
 
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 BOTH_KINDS = 3  # of updates that wait for time to advance
-LOOKED_AFTER = 100_000  # steps; then it is asked
-MOST_STEPS = 1e10  # whether it would take more than that to the end
 
 
 def note_next_event(a: Arrays) -> int:
@@ -159,6 +155,7 @@ def initialize(a: Arrays, t: float) -> int:
             a.agenda[FIRST_ENTRY + entry] = 0
     forget_holds(a)
     forget_located(a)
+    forget_pace(a)
     for i in range(a.program[NOTICES]):
         a.places[a.program[TOLD] + i] = 0
     code = make_room(a)
@@ -250,35 +247,6 @@ def advance_smoothly(a: Arrays, t: float) -> int:
     a.clock[STAMP] = a.clock[TIME]
     a.clock[STATES_CHANGED] = 0.0
     return REACHED if a.clock[TIME] >= t else STEPPED
-
-
-def crawls(a: Arrays, t: float) -> bool:
-    """Whether at the pace of the last steps it would take far too many to reach `t`."""
-    since = a.scratch[a.program[SINCE]]
-    if not since <= a.clock[TIME] or a.places[COUNTED_STEPS] == 0:
-        a.scratch[a.program[SINCE]] = a.clock[TIME]
-        a.places[COUNTED_STEPS] = 0
-    a.places[COUNTED_STEPS] += 1
-    if a.places[COUNTED_STEPS] < LOOKED_AFTER:
-        return False
-    a.places[COUNTED_STEPS] = 0
-    if (a.clock[TIME] - since) * MOST_STEPS >= (t - since) * LOOKED_AFTER:
-        return False
-    a.places[FASTEST] = fastest_state(a)
-    return True
-
-
-def fastest_state(a: Arrays) -> int:
-    """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
-    n = a.y.shape[0]
-    found = -1
-    largest = 0.0
-    for m in range(n):
-        rate = abs(a.c[m]) / max(abs(a.y[m]), a.settings[SETTINGS_HEADER + n + m])
-        if rate > largest:
-            largest = rate
-            found = m
-    return found
 
 
 @part("Af>i")
