@@ -59,7 +59,7 @@ def test_it_is_registered_with_its_owner(acme: Any) -> None:
 def test_the_command_line_lists_it(acme: Any) -> None:
     listed = run("-m", "cosim", "plugins", path=acme.site)
     assert "acme: acme-dampers 1.0.0, acme_dampers, contract 1.0\n" in listed.stdout
-    assert "force elements: acme.quadratic_damper" in listed.stdout
+    assert "force element: acme.quadratic_damper" in listed.stdout
 
 
 def test_it_runs(acme: Any) -> None:
