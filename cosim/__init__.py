@@ -101,6 +101,7 @@ from cosim.model.toml_lines import KeyPath as KeyPath
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
 from cosim.registration.hookspecs import Register as Register
 from cosim.registration.hookspecs import hookimpl as hookimpl
+from cosim.registration.kinds import plugin_kind as plugin_kind
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim.integration.layout import SETTINGS_HEADER
+from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
-from cosim.step.layout import COUNTED_STEPS, FASTEST, PACE, TIME
 
 STRETCH = 2_000  # steps; then it is asked whether they get shorter without end
 STRETCHES = 50  # after so many it is asked whether it would take too long at the pace of all of them
@@ -19,17 +19,17 @@ BEGIN_OF_ALL, BEGIN, LAST_PROGRESS, FINISHED_STRETCHES, SLOWER_STRETCHES, PACE_S
 
 def forget_pace(a: Arrays) -> None:
     """A run begins, or goes on from another time."""
-    at = a.program[PACE]
-    a.scratch[at + BEGIN_OF_ALL] = a.scratch[at + BEGIN] = a.clock[TIME]
+    at = a.program[ix.PACE]
+    a.scratch[at + BEGIN_OF_ALL] = a.scratch[at + BEGIN] = a.clock[ix.TIME]
     a.scratch[at + FINISHED_STRETCHES] = a.scratch[at + SLOWER_STRETCHES] = 0.0
     a.scratch[at + LAST_PROGRESS] = 0.0
-    a.places[COUNTED_STEPS] = 0
+    a.places[ix.COUNTED_STEPS] = 0
 
 
 def crawls(a: Arrays, t: float) -> bool:
     """After a step: whether it would take far too many to reach `t`."""
-    a.places[COUNTED_STEPS] += 1
-    if a.places[COUNTED_STEPS] < STRETCH:
+    a.places[ix.COUNTED_STEPS] += 1
+    if a.places[ix.COUNTED_STEPS] < STRETCH:
         return False
     return is_too_slow(a, t) != 0
 
@@ -37,12 +37,12 @@ def crawls(a: Arrays, t: float) -> bool:
 @part("Af>i")
 def is_too_slow(a: Arrays, t: float) -> int:
     """At the end of a stretch of steps: 1 where `t` is too many steps away, or they get ever shorter."""
-    at = a.program[PACE]
-    now = a.clock[TIME]
+    at = a.program[ix.PACE]
+    now = a.clock[ix.TIME]
     if not a.scratch[at + BEGIN] <= now:
         forget_pace(a)
         return 0
-    a.places[COUNTED_STEPS] = 0
+    a.places[ix.COUNTED_STEPS] = 0
     if not t < math.inf:
         return 0
     progress = now - a.scratch[at + BEGIN]
@@ -61,7 +61,7 @@ def is_too_slow(a: Arrays, t: float) -> int:
         a.scratch[at + BEGIN_OF_ALL] = now
         a.scratch[at + FINISHED_STRETCHES] = 0.0
     if found != 0:
-        a.places[FASTEST] = fastest_state(a)
+        a.places[ix.FASTEST] = fastest_state(a)
     return found
 
 
