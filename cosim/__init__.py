@@ -101,6 +101,7 @@ from cosim.model.toml_lines import KeyPath as KeyPath
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
 from cosim.registration.hookspecs import Register as Register
 from cosim.registration.hookspecs import hookimpl as hookimpl
+from cosim.registration.kinds import plugin_kind as plugin_kind
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry
@@ -117,6 +118,7 @@ from cosim.simulation.interrupt import interrupt_between_steps as interrupt_betw
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result import Result as Result
 from cosim.simulation.save_result import save_result as save_result
+from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
 from cosim.simulation.simulate import simulate as simulate
 from cosim.simulation.simulator import Simulator as Simulator

@@ -3,7 +3,7 @@
 ``cosim plugins`` alone stands here, in plain text: it must work when every plugin is broken.
 
 Exit status: 0 done; 1 a simulation that could not go on, a fault inside a plugin, or ``plugins --strict``
-with a plugin that failed; 2 bad input; 130 interrupted.
+with a plugin that failed or an id that is refused; 2 bad input; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _plugins(words: list[str]) -> int:
     """``cosim plugins``: what was found, loaded, registered, and what went wrong."""
     parser = argparse.ArgumentParser(prog="cosim plugins", description="List the installed plugins.")
     parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--strict", action="store_true", help="exit status 1 when a plugin failed to load")
+    parser.add_argument("--strict", action="store_true", help="exit status 1 when one did not load")
     parser.add_argument("--traceback", action="store_true", help="show where each failed plugin failed")
     options = parser.parse_args(words)
     plugins = registry().plugins
@@ -163,7 +163,8 @@ def _plugins(words: list[str]) -> int:
         print(f"cosim {__version__}, contract {ours}, {len(plugins)} plugins")
         for record in plugins:
             print(_described(record, options.traceback))
-    return FAILED if options.strict and registry().failures else DONE
+    broken = registry().failures or registry().refusals
+    return FAILED if options.strict and broken else DONE
 
 
 def _described(record: PluginRecord, show_traceback: bool) -> str:
@@ -173,8 +174,9 @@ def _described(record: PluginRecord, show_traceback: bool) -> str:
     if record.status != "loaded":
         lines = [f"\n{record.name}: {record.distribution} {record.version}, {record.value}"]
         lines.append(f"  {record.status.upper()}: {record.reason}")
-    for group, ids in record.to_dict()["registers"].items():
-        lines.append(f"  {group.replace('_', ' ')}: {', '.join(ids)}")
+    for kind, ids in record.to_dict()["registers"].items():
+        lines.append(f"  {kind.replace('_', ' ')}: {', '.join(ids)}")
+    lines += [f"  REFUSED: {refusal.reason}" for refusal in record.refused]
     if show_traceback and record.error is not None:
         lines += traceback.format_exception(record.error)
     return "\n".join(lines)

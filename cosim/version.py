@@ -1,3 +1,5 @@
-"""The version of the package."""
+"""Name and version of the distribution."""
 
 __version__ = "0.1.0"
+
+DISTRIBUTION = "cosim-framework"

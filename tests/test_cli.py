@@ -69,9 +69,7 @@ Act.acts = {
 
 def record(plugin: str, **classes: type) -> PluginRecord:
     owner = (plugin, f"acme-{plugin}", "1.5")
-    entries = tuple(
-        Entry(f"{plugin}.{verb}", cls, *owner, "command", "commands") for verb, cls in classes.items()
-    )
+    entries = tuple(Entry(f"{plugin}.{verb}", cls, *owner) for verb, cls in classes.items())
     return PluginRecord(*owner, "module", "loaded", entries=entries)
 
 
@@ -207,7 +205,7 @@ def test_control_c(tmp_path: Path) -> None:
         "    def configure(self, parser): pass\n"
         "    def run(self, arguments): print('now', flush=True); time.sleep(60); return 0\n"
         "@cosim.hookimpl\n"
-        "def cosim_register_commands(register): register('sleepers.sleep', Sleep)\n",
+        "def cosim_register(register): register('sleepers.sleep', Sleep)\n",
         "utf-8",
     )
     info = tmp_path / "sleepers-1.dist-info"

@@ -15,7 +15,8 @@ import pytest
 
 from cosim.errors import LookUpError, PluginError
 from cosim.registration.hookspecs import CONTRACT_VERSION
-from cosim.registration.plugin_loader import KINDS, selection
+from cosim.registration.kinds import declared_kinds
+from cosim.registration.plugin_loader import selection
 from cosim.registration.registry import Registry, registry, use_registry
 
 GREETING = '''
@@ -32,7 +33,7 @@ SOUND = (
     GREETING
     + """
 @cosim.hookimpl
-def cosim_register_commands(register):
+def cosim_register(register):
     register("{name}.greet", Greet)
 """
 )
@@ -133,24 +134,41 @@ def test_a_name_that_is_claimed_twice_is_refused_for_both(install: Install, tmp_
 
 
 def test_a_misspelt_hook(install: Install, tmp_path: Path) -> None:
-    install("broken", "import cosim\n@cosim.hookimpl\ndef cosim_register_force_element(register): ...")
-    assert "Nearest: cosim_register_force_elements" in reason(tmp_path, "broken")
+    install("broken", "import cosim\n@cosim.hookimpl\ndef cosim_registers(register): ...")
+    assert "there is no hook cosim_registers: write `@cosim.hookimpl def cosim_register(" in reason(
+        tmp_path, "broken"
+    )
+
+
+@pytest.mark.parametrize("mark", ["", "@cosim.hookimpl\n"])
+def test_one_hook_for_each_kind_is_answered_with_the_one_hook(
+    install: Install, tmp_path: Path, mark: str
+) -> None:
+    install("broken", f"import cosim\n{mark}def cosim_register_force_elements(register): ...")
+    said = reason(tmp_path, "broken")
+    assert "there is no hook cosim_register_force_elements: write " in said
+    assert "def cosim_register(register): …` once" in said and "the kind follows from the class" in said
+
+
+def test_a_plugin_without_a_hook(install: Install, tmp_path: Path) -> None:
+    install("broken", "import cosim")
+    assert reason(tmp_path, "broken").startswith("it has no hook: write ")
 
 
 def test_a_hook_without_its_mark(install: Install, tmp_path: Path) -> None:
-    install("broken", "def cosim_register_joints(register): ...")
-    assert "cosim_register_joints is not marked: write @cosim.hookimpl" in reason(tmp_path, "broken")
+    install("broken", "def cosim_register(register): ...")
+    assert "cosim_register is not marked: write @cosim.hookimpl" in reason(tmp_path, "broken")
 
 
 def test_a_hook_with_a_wrong_argument(install: Install, tmp_path: Path) -> None:
-    install("broken", "import cosim\n@cosim.hookimpl\ndef cosim_register_joints(registry): ...")
+    install("broken", "import cosim\n@cosim.hookimpl\ndef cosim_register(registry): ...")
     assert "registry" in reason(tmp_path, "broken")
 
 
 @pytest.mark.parametrize(
     ("registration", "said"),
     [
-        ('register("broken.greet", object)', "does not derive from cosim.Command"),
+        ('register("broken.greet", object)', "object derives from no kind. There are: cosim.Command, "),
         ('register("broken.greet", Greet())', "is not a class"),
         ('register("other.greet", Greet)', "must be 'broken.<snake_case>', such as 'broken.greet'"),
         ('register("broken.Greet", Greet)', "must be 'broken.<snake_case>'"),
@@ -163,19 +181,58 @@ def test_a_hook_with_a_wrong_argument(install: Install, tmp_path: Path) -> None:
 )
 def test_what_register_refuses(install: Install, tmp_path: Path, registration: str, said: str) -> None:
     install("tyres")
-    install(
-        "broken", GREETING + f"@cosim.hookimpl\ndef cosim_register_commands(register):\n    {registration}\n"
-    )
+    install("broken", GREETING + f"@cosim.hookimpl\ndef cosim_register(register):\n    {registration}\n")
     assert said in reason(tmp_path, "broken")
 
 
-def test_a_taken_id_names_both_owners(install: Install, tmp_path: Path) -> None:
+def test_of_two_that_claim_one_id_only_that_id_is_refused(install: Install, tmp_path: Path) -> None:
     twice = (
-        'register("broken.greet", Greet); register("broken.greet", type("Again", (Greet,), {"__doc__": "x"}))'
+        'register("wheels.greet", Greet)\n    '
+        'register("wheels.greet", type("Again", (Greet,), {"__doc__": "x"}))\n    '
+        'register("wheels.part", type("Part", (cosim.Component,), {"__doc__": "x"})); '
+        'register("wheels.nod", Greet); register("wheels.nod", Greet)'
     )
-    install("broken", GREETING + f"@cosim.hookimpl\ndef cosim_register_commands(register):\n    {twice}\n")
-    said = reason(tmp_path, "broken")
-    assert ":Greet of plugin 'broken' (acme-broken 1.5); " in said and ":Again of plugin 'broken'" in said
+    install("wheels", GREETING + f"@cosim.hookimpl\ndef cosim_register(register):\n    {twice}\n")
+    found = Registry.discover(candidates(tmp_path))
+    assert [entry.id for entry in found.entries("command")] == ["wheels.nod"]
+    assert found.get("component", "wheels.part")
+    assert found.failures == []
+    with pytest.raises(LookUpError, match="no command 'wheels.greet'") as caught:
+        found.get("command", "wheels.greet")
+    (refusal,) = found.refusals
+    for said in (str(caught.value), refusal.reason):
+        assert ":Greet and by " in said and ":Again, both of plugin 'wheels' (acme-wheels 1.5)" in said
+    shown = listing(tmp_path, "--strict")
+    assert shown.returncode == 1
+    assert "REFUSED: wheels.greet is claimed by " in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("import cosim\n\n1 / 0", 3),
+        ("import cosim\ndef broken(:", 2),
+        ("import cosim\nimport json\njson.loads('{')", 3),
+        ("import cosim\n\n\ncosim.parse_unit('furlong')", 4),
+        (GREETING + "@cosim.hookimpl\ndef cosim_register(register):\n    register('greet', Greet)\n", 12),
+    ],
+)
+def test_a_failure_is_shown_with_file_and_line(
+    install: Install, tmp_path: Path, source: str, line: int
+) -> None:
+    install("broken", source)
+    (module,) = tmp_path.glob("plugin_*.py")
+    assert reason(tmp_path, "broken").endswith(f"({module}:{line})")
+
+
+def test_names_of_the_distribution_that_provides_cosim_belong_to_it(install: Install, tmp_path: Path) -> None:
+    install("tyres", distribution="acme-tyres")
+    install("tyres", distribution="Cosim_Framework")
+    found = Registry.discover(candidates(tmp_path))
+    assert [entry.distribution for entry in found.entries("command")] == ["Cosim_Framework"]
+    (failed,) = found.failures
+    assert failed.distribution == "acme-tyres"
+    assert failed.reason == "the name 'tyres' belongs to cosim-framework: rename the entry point"
 
 
 def test_an_entry_point_whose_name_cannot_begin_an_id(install: Install, tmp_path: Path) -> None:
@@ -320,11 +377,41 @@ def test_our_own_plugins_load() -> None:
     assert {record.contract for record in ours} == {"1.0"}
 
 
-@pytest.mark.parametrize("group", KINDS)
-def test_every_hook_has_a_base_class(group: str) -> None:
-    import cosim
+def test_a_kind_is_found_under_the_kinds_of_its_bases() -> None:
+    assert registry().entry("joint", "mechanics.pin") is registry().entry("component", "mechanics.pin")
+    assert registry().entry("joint", "mechanics.pin").kinds == ("joint", "component")
+    with pytest.raises(LookUpError, match="'mechanics.pin' is a joint"):
+        registry().get("measure", "mechanics.pin")
 
-    assert isinstance(getattr(cosim, KINDS[group][1]), type)
+
+KIND_OF_ITS_OWN = '''
+import cosim
+
+@cosim.plugin_kind("road_of_{name}")
+class Road:
+    """A surface."""
+
+class Gravel(Road):
+    """Loose stones."""
+
+@cosim.hookimpl
+def cosim_register(register):
+    register("{name}.gravel", Gravel)
+'''
+
+
+def test_a_plugin_brings_a_kind_of_its_own(install: Install, tmp_path: Path) -> None:
+    install("roads", KIND_OF_ITS_OWN)
+    found = Registry.discover(candidates(tmp_path))
+    assert [entry.id for entry in found.entries("road_of_roads")] == ["roads.gravel"]
+    assert "road_of_roads" in declared_kinds()
+    assert found.plugins[0].to_dict()["registers"] == {"road_of_roads": ["roads.gravel"]}
+
+
+def test_a_kind_that_another_class_has(install: Install, tmp_path: Path) -> None:
+    install("broken", KIND_OF_ITS_OWN.replace("road_of_{name}", "command"))
+    said = reason(tmp_path, "broken")
+    assert "the kind 'command' of " in said and "is that of cosim.contracts.command:Command already" in said
 
 
 def listing(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -342,14 +429,14 @@ def test_the_list_of_plugins(install: Install, tmp_path: Path) -> None:
     install("broken", "import casadi_that_is_not_there")
     shown = json.loads(listing(tmp_path, "--json").stdout)
     rows = {(row["name"], row["distribution"]): row for row in shown["plugins"]}
-    assert rows["tyres", "acme-tyres"]["registers"] == {"commands": ["tyres.greet"]}
+    assert rows["tyres", "acme-tyres"]["registers"] == {"command": ["tyres.greet"]}
     assert rows["broken", "acme-broken"]["status"] == "failed"
-    assert rows["mechanics", "cosim-framework"]["status"] == "failed"
-    assert "foreign-mechanics" in rows["mechanics", "cosim-framework"]["reason"]
+    assert rows["mechanics", "cosim-framework"]["status"] == "loaded"
+    assert "belongs to cosim-framework" in rows["mechanics", "foreign-mechanics"]["reason"]
     plain = listing(tmp_path)
     assert plain.returncode == 0
     assert "FAILED: ModuleNotFoundError" in plain.stdout
-    assert "commands: tyres.greet" in plain.stdout
+    assert "command: tyres.greet" in plain.stdout
     strict = listing(tmp_path, "--strict", "--traceback")
     assert strict.returncode == 1
     assert "Traceback" in strict.stdout

@@ -11,10 +11,12 @@ from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.values import Values, read_values
 from cosim.errors import ContractError, nearest
+from cosim.registration.kinds import plugin_kind
 
 RESERVED = {"t", "name", "values", "side", "state"}
 
 
+@plugin_kind("component")
 class Component:
     """Base of every part of a model.
 

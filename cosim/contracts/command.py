@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from cosim.errors import ContractError
+from cosim.registration.kinds import plugin_kind
 
 
+@plugin_kind("command")
 class Command(ABC):
     """A verb of the command line: ``cosim <name> …``.
 
-    A plugin registers the class under ``<plugin>.<verb>`` with the hook `cosim_register_commands`. The
+    A plugin registers the class under ``<plugin>.<verb>``. The
     class is instantiated without arguments, and only when its verb was typed or the help is printed.
 
     Attributes

@@ -9,6 +9,7 @@ from cosim.component.component import Component
 from cosim.component.declarations import Declaration, cache_slot, option, parameter
 from cosim.contracts.force import on_or_off
 from cosim.errors import ContractError, LookUpError
+from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
 from cosim.system.state import State
 
@@ -28,6 +29,7 @@ def _provides(declaration: Declaration) -> str:
     return declaration.options.get("provides", "") if declaration.kind == "attachment" else ""
 
 
+@plugin_kind("constraint")
 class Constraint(Component):
     """A condition on the motion that the tree of joints does not hold by itself.
 

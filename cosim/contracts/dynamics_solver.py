@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from cosim.errors import ContractError
+from cosim.registration.kinds import plugin_kind
 from cosim.system.schedule import Block
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from cosim.system.state import State
 
 
+@plugin_kind("dynamics_solver")
 class DynamicsSolver(ABC):
     """Fills the bodies' poses, velocities and accelerations and the joints' ``u_dot``.
 

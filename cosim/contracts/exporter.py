@@ -8,14 +8,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cosim.registration.kinds import plugin_kind
+
 if TYPE_CHECKING:
     from cosim.model.model import Model
 
 
+@plugin_kind("exporter")
 class Exporter(ABC):
     r"""Writes a model in a form that runs outside of this process.
 
-    A plugin registers the class with the hook `cosim_register_exporters`; it is instantiated without
+    A plugin registers the class; it is instantiated without
     arguments. `Model.export_fmu` calls it.
 
     Examples

@@ -8,6 +8,7 @@ from cosim.component.component import Component
 from cosim.component.declarations import parameter
 from cosim.contracts.law import Law
 from cosim.errors import LookUpError
+from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
 from cosim.system.exerted import ForceContribution, force_contribution
 from cosim.system.state import State
@@ -21,6 +22,7 @@ def on_or_off(value: Any) -> float:
     return number
 
 
+@plugin_kind("force_element")
 class Force(Component):
     """Base of everything that exerts forces: on bodies (``F_GB``) or on coordinates of joints (``tau``).
 

@@ -15,6 +15,7 @@ from cosim.contracts.step_code import StepCode, StepReason
 from cosim.contracts.step_statistics import StepStatistics
 from cosim.contracts.tolerances import Tolerance, tolerance_problems, tolerances
 from cosim.errors import ModelError, Problem
+from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     State = Any
@@ -26,6 +27,7 @@ DEFAULT_ACCURACY = 1e-6
 LOOSEST_ACCURACY = 0.1
 
 
+@plugin_kind("integrator")
 class Integrator(ABC):
     """Advances the continuous state of a system, one step at a time.
 

@@ -10,6 +10,7 @@ from cosim.component.component import Component
 from cosim.component.declarations import Declaration, body, cache_slot, parameter
 from cosim.component.kernel_function import kernel
 from cosim.errors import ContractError
+from cosim.registration.kinds import plugin_kind
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 POSE_UNITS = ["1"] * 9 + ["m"] * 3
@@ -36,6 +37,7 @@ def _require_rotation(X: Any) -> None:
         raise ValueError("the rotation matrix of a frame is not orthonormal and right-handed")
 
 
+@plugin_kind("joint")
 class Joint(Component):
     """Connects a child body to its parent and says how the child can move: one joint for each body of a tree.
 

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.registration.kinds import plugin_kind
+
 Vector = NDArray[np.float64]
 
 
@@ -78,6 +80,7 @@ class Exchange(Protocol):
         """Go back to a saved state; a token may be used many times."""
 
 
+@plugin_kind("master_algorithm")
 class MasterAlgorithm(ABC):
     """One communication step of a co-simulation with a fixed step.
 

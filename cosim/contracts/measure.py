@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from cosim.component.component import Component
 from cosim.component.declarations import cache_slot
+from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 HIGHEST = 4  # time derivatives that may have a place in the State
 
 
+@plugin_kind("measure")
 class Measure(Component):
     """Base of measures: a number or a vector, and where they are known its time derivatives.
 

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.errors import ContractError
+from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     from cosim.model.model import Model
 
 
+@plugin_kind("model_reader")
 class ModelReader(ABC):
     r"""Makes a `Model` of a file; `Model.from_file` finds it by the ending of the name.
 
-    A plugin registers the class with the hook `cosim_register_model_readers`; it is instantiated without
+    A plugin registers the class; it is instantiated without
     arguments for every file.
 
     Attributes

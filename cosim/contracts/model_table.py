@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.component.component import Component
 from cosim.errors import ContractError
+from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     from cosim.model.model import Model
@@ -22,10 +23,11 @@ RESERVED = frozenset({"self", "name", "kind"})
 FORMS = ("entries", "rows", "table")
 
 
+@plugin_kind("model_table")
 class ModelTable(ABC):
     """Turns the entries of one table of a model file (``[elements.mount_left]``) into parts of a model.
 
-    A plugin registers the class with the hook `cosim_register_model_tables`; it is instantiated without
+    A plugin registers the class; it is instantiated without
     arguments for every file.
 
     Attributes

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.registration.kinds import plugin_kind
+
 
 @dataclass(frozen=True)
 class ParticipantVariable:
@@ -88,6 +90,7 @@ class InnerPoint(NamedTuple):
     values: Sequence[Any]
 
 
+@plugin_kind("participant")
 class Participant(ABC):
     """One side of a co-simulation: an FMU, a system of ours, or any Python object with these methods.
 

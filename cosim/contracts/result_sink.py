@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.errors import CosimError
+from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     from cosim.simulation.result import Result
 
 
+@plugin_kind("result_sink")
 class ResultSink(ABC):
     r"""Writes a `Result` to a file.
 
-    A plugin registers the class with the hook `cosim_register_result_sinks`; it is instantiated without
+    A plugin registers the class; it is instantiated without
     arguments.
 
     Attributes

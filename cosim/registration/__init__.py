@@ -1,1 +1,1 @@
-"""Plugins: hooks, the loader, the registry."""
+"""Plugins: the hook, kinds, the loader, the registry."""

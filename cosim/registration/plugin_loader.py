@@ -1,6 +1,6 @@
 """Finding and loading plugins, each by itself, so that one bad plugin harms no other.
 
-pluggy calls the hooks; finding and loading are done here, because of what pluggy's own loader accepts in
+pluggy calls the hook; finding and loading are done here, because of what pluggy's own loader accepts in
 silence: an entry-point name that is claimed twice, a misspelt hook, one import error that stops everything.
 """
 
@@ -18,27 +18,15 @@ import pluggy
 
 from cosim.errors import PluginError, nearest
 from cosim.registration import hookspecs
-from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.fault_place import fault_place
+from cosim.registration.plugin_record import PluginRecord
+from cosim.registration.registering import Registrations
+from cosim.version import DISTRIBUTION
 
-KINDS: dict[str, tuple[str, str]] = {
-    "components": ("component", "Component"),
-    "force_elements": ("component", "Force"),
-    "joints": ("component", "Joint"),
-    "constraints": ("component", "Constraint"),
-    "measures": ("component", "Measure"),
-    "integrators": ("integrator", "Integrator"),
-    "dynamics_solvers": ("dynamics_solver", "DynamicsSolver"),
-    "exporters": ("exporter", "Exporter"),
-    "master_algorithms": ("master_algorithm", "MasterAlgorithm"),
-    "participants": ("participant", "Participant"),
-    "result_sinks": ("result_sink", "ResultSink"),
-    "commands": ("command", "Command"),
-    "model_tables": ("model_table", "ModelTable"),
-    "model_readers": ("model_reader", "ModelReader"),
-}
-"""For each hook ``cosim_register_<group>``: the kind of its entries, and their base class in cosim."""
-
-PREFIX = "cosim_register_"
+ONE_HOOK = (
+    f"write `@cosim.hookimpl def {hookspecs.HOOK}(register): …` once, with all calls of register(id, cls); "
+    "the kind follows from the class"
+)
 ONLY = "COSIM_PLUGINS"
 NO_AUTOLOAD = "COSIM_DISABLE_PLUGIN_AUTOLOAD"
 
@@ -97,6 +85,11 @@ class _Candidate:
             distribution, version = point.dist.name or distribution, point.dist.version or version
         return cls(point.name, distribution, version, point.value, point.load)
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it comes with cosim itself: its names belong to it."""
+        return re.sub(r"[-_.]+", "-", self.distribution).lower() == DISTRIBUTION
+
     def error(self, reason: str) -> PluginError:
         return PluginError(self.name, self.distribution, self.version, reason)
 
@@ -121,6 +114,11 @@ def _records(
         return [missing.failed(missing.error(f"asked for, but no installed distribution provides it.{hint}"))]
     if wanted is not None and name not in wanted:
         return [claimant.skipped() for claimant in claimants]
+    own = [claimant for claimant in claimants if claimant.is_ours]
+    if own and len(claimants) > 1:
+        reason = f"the name '{name}' belongs to {DISTRIBUTION}: rename the entry point"
+        others = [claimant for claimant in claimants if not claimant.is_ours]
+        return [_load(own[0]), *(claimant.failed(claimant.error(reason)) for claimant in others)]
     if len(claimants) > 1:
         owners = " and by ".join(f"{c.distribution} {c.version} ({c.value})" for c in claimants)
         reason = (
@@ -138,11 +136,11 @@ def _load(candidate: _Candidate) -> PluginRecord:
             raise candidate.error("the name of the entry point must be snake_case: every id begins with it")
         module = candidate.load()
         contract = _checked_contract(candidate, module)
-        entries = _entries(candidate, module)
-    except PluginError as error:
-        return candidate.failed(error)
-    except (Exception, SystemExit) as cause:  # whatever a stranger's module does, the others are loaded
-        fault = candidate.error(f"{type(cause).__name__}: {cause}")
+        found = _registrations(candidate, module)
+    except (Exception, SystemExit) as cause:  # whatever a plugin's module does, the others are loaded
+        what = cause.reason if isinstance(cause, PluginError) else f"{type(cause).__name__}: {cause}"
+        place = fault_place(cause, candidate.value)
+        fault = candidate.error(f"{what} ({place})" if place else what)
         fault.__cause__ = cause
         return candidate.failed(fault)
     return PluginRecord(
@@ -152,7 +150,8 @@ def _load(candidate: _Candidate) -> PluginRecord:
         candidate.value,
         "loaded",
         contract,
-        entries,
+        found.entries,
+        found.refused,
     )
 
 
@@ -174,72 +173,25 @@ def _checked_contract(candidate: _Candidate, module: Any) -> str | None:
     return declared
 
 
-def _entries(candidate: _Candidate, module: Any) -> tuple[Entry, ...]:
-    """Everything that the hooks of a plugin register."""
+def _registrations(candidate: _Candidate, module: Any) -> Registrations:
+    """Everything that the hook of a plugin registers."""
     manager = pluggy.PluginManager(hookspecs.GROUP)  # one for each plugin: none sees another
     manager.add_hookspecs(hookspecs)
-    hooks = [PREFIX + group for group in KINDS]
-    for name in sorted(vars(module)):
-        if name.startswith(PREFIX) and manager.parse_hookimpl_opts(module, name) is None:
-            raise candidate.error(f"{name} is not marked: write @cosim.hookimpl above it")
+    for name, found in sorted(vars(module).items()):
+        if name.startswith(f"{hookspecs.HOOK}_") and callable(found):
+            raise candidate.error(f"there is no hook {name}: {ONE_HOOK}")
+    hook = getattr(module, hookspecs.HOOK, None)
+    if hook is not None and manager.parse_hookimpl_opts(module, hookspecs.HOOK) is None:
+        raise candidate.error(f"{hookspecs.HOOK} is not marked: write @cosim.hookimpl above it")
     try:
         manager.register(module, candidate.name)
         manager.check_pending()
     except pluggy.PluginValidationError as cause:
         unknown = [c.name for c in manager.get_hookcallers(module) or [] if not c.has_spec()]
-        guesses = [
-            f"no hook {name}. Nearest: {nearest(name, hooks) or ', '.join(hooks)}." for name in unknown
-        ]
-        raise candidate.error(" ".join(guesses) or str(cause)) from cause
-    entries: dict[tuple[str, str], Entry] = {}
-    for group in KINDS:
-        getattr(manager.hook, PREFIX + group)(register=_register(candidate, group, entries))
-    return tuple(entries.values())
-
-
-def _register(
-    candidate: _Candidate, group: str, entries: dict[tuple[str, str], Entry]
-) -> Callable[[str, type], None]:
-    """The function that a hook is given: it checks at once and adds to `entries`."""
-    kind, base_name = KINDS[group]
-
-    def register(name: str, cls: type) -> None:
-        if not re.fullmatch(rf"{candidate.name}\.[a-z][a-z0-9_]*", str(name)):
-            raise candidate.error(
-                f"{PREFIX}{group}: id {name!r} must be '{candidate.name}.<snake_case>', "
-                f"such as '{candidate.name}.{_snake_case(getattr(cls, '__name__', 'name'))}'"
-            )
-        where = f"{PREFIX}{group}: {name}"
-        if not isinstance(cls, type):
-            raise candidate.error(f"{where}: {cls!r} is not a class; register the class itself")
-        base = _base_class(base_name)
-        if not issubclass(cls, base):
-            raise candidate.error(f"{where}: {cls.__qualname__} does not derive from cosim.{base_name}")
-        missing = sorted(getattr(cls, "__abstractmethods__", ()))
-        if missing:
-            raise candidate.error(
-                f"{where}: {cls.__qualname__} lacks {', '.join(missing)}, which {base_name} demands"
-            )
-        if not (cls.__doc__ or "").strip():
-            raise candidate.error(f"{where}: {cls.__qualname__} has no docstring; say in it what it is")
-        new = Entry(name, cls, candidate.name, candidate.distribution, candidate.version, kind, group)
-        old = entries.setdefault((kind, name), new)
-        if old is not new:
-            raise candidate.error(
-                f"{where}: the id is taken by {old.target} of {old.owner}; "
-                f"{new.target} of {new.owner} needs another"
-            )
-
-    return register
-
-
-def _base_class(name: str) -> type:
-    """A base class that cosim exports, looked up only now: the exports are made after this module."""
-    import cosim
-
-    base: type = getattr(cosim, name)
-    return base
-
-
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+        wrong = [f"there is no hook {name}: {ONE_HOOK}" for name in unknown]
+        raise candidate.error(" ".join(wrong) or str(cause)) from cause
+    if hook is None:
+        raise candidate.error(f"it has no hook: {ONE_HOOK}")
+    found = Registrations(candidate.name, candidate.distribution, candidate.version, candidate.error)
+    manager.hook.cosim_register(register=found.register)
+    return found

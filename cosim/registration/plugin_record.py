@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cosim.errors import PluginError
+from cosim.registration.kinds import kinds_of
 
 
 @dataclass(frozen=True)
@@ -19,10 +20,6 @@ class Entry:
     cls : type
     plugin, distribution, version : str
         Who registered it.
-    kind : str
-        The kind under which it is looked up: "component", "integrator" ...
-    group : str
-        The hook's own word: "force_elements", "joints", "integrators" ...
     """
 
     id: str
@@ -30,8 +27,16 @@ class Entry:
     plugin: str
     distribution: str
     version: str
-    kind: str
-    group: str
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds under which it is looked up, the nearest first: ("joint", "component")."""
+        return kinds_of(self.cls)
+
+    @property
+    def kind(self) -> str:
+        """The nearest kind, such as "joint"."""
+        return self.kinds[0]
 
     @property
     def target(self) -> str:
@@ -48,12 +53,19 @@ class Entry:
         return {
             "id": self.id,
             "kind": self.kind,
-            "group": self.group,
             "target": self.target,
             "plugin": self.plugin,
             "distribution": self.distribution,
             "version": self.version,
         }
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An id under which nothing is registered, and why."""
+
+    id: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,8 @@ class PluginRecord:
     contract : str or None
         Contract version that the plugin declares, None when it declares none or was not loaded.
     entries : tuple of Entry
+    refused : tuple of Refusal
+        Ids that several of its classes claim.
     error : PluginError or None
         Why it failed; its ``__cause__`` is the plugin's own exception.
     reason : str
@@ -85,6 +99,7 @@ class PluginRecord:
     status: Literal["loaded", "failed", "skipped"]
     contract: str | None = None
     entries: tuple[Entry, ...] = ()
+    refused: tuple[Refusal, ...] = ()
     error: PluginError | None = None
     reason: str = ""
 
@@ -96,7 +111,7 @@ class PluginRecord:
         """Everything but the classes, as it is printed by ``cosim plugins --json``."""
         registers: dict[str, list[str]] = {}
         for entry in self.entries:
-            registers.setdefault(entry.group, []).append(entry.id)
+            registers.setdefault(entry.kind, []).append(entry.id)
         return {
             "name": self.name,
             "distribution": self.distribution,
@@ -104,6 +119,7 @@ class PluginRecord:
             "value": self.value,
             "status": self.status,
             "contract": self.contract,
-            "registers": {group: sorted(ids) for group, ids in sorted(registers.items())},
+            "registers": {kind: sorted(ids) for kind, ids in sorted(registers.items())},
+            "refused": {refusal.id: refusal.reason for refusal in self.refused},
             "reason": self.reason,
         }

@@ -11,8 +11,9 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from cosim.errors import LookUpError, PluginError, nearest
-from cosim.registration.plugin_loader import KINDS, discover
-from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.kinds import declared_kinds
+from cosim.registration.plugin_loader import discover
+from cosim.registration.plugin_record import Entry, PluginRecord, Refusal
 
 __all__ = ["Registry", "registry", "use_registry"]
 
@@ -20,9 +21,8 @@ __all__ = ["Registry", "registry", "use_registry"]
 class Registry:
     """All registered classes, by kind and id.
 
-    Kinds: "component" (force elements, joints, measures and general components together), "integrator",
-    "dynamics_solver", "exporter", "master_algorithm", "participant", "result_sink", "command",
-    "model_table", "model_reader".
+    The kinds are those of the base classes (`cosim.plugin_kind`): "component", "integrator", "command" …, and
+    what is of one kind is of the kinds of its bases too: a measure is a component.
 
     Parameters
     ----------
@@ -32,10 +32,11 @@ class Registry:
 
     def __init__(self, plugins: Iterable[PluginRecord]) -> None:
         self.plugins = sorted(plugins, key=lambda record: (record.name, record.distribution))
-        self._entries: dict[str, dict[str, Entry]] = {kind: {} for kind, _ in KINDS.values()}
+        self._entries: dict[str, dict[str, Entry]] = {}
         for record in self.plugins:
             for entry in record.entries:
-                self._entries[entry.kind][entry.id] = entry
+                for kind in entry.kinds:
+                    self._entries.setdefault(kind, {})[entry.id] = entry
 
     @classmethod
     def discover(
@@ -65,7 +66,7 @@ class Registry:
                 target = _resolve(row["target"])
             except (ImportError, AttributeError) as cause:
                 raise PluginError(*owner, f"{row['id']}: cannot load {row['target']}: {cause}") from cause
-            plugins.setdefault(owner, []).append(Entry(row["id"], target, *owner, row["kind"], row["group"]))
+            plugins.setdefault(owner, []).append(Entry(row["id"], target, *owner))
         return cls(
             PluginRecord(*owner, "manifest", "loaded", None, tuple(own)) for owner, own in plugins.items()
         )
@@ -107,17 +108,22 @@ class Registry:
                     return entry
         name = f"{cls.__module__}:{cls.__qualname__}"
         known = [entry.target for entries in self._entries.values() for entry in entries.values()]
-        raise LookUpError("registered class", name, known, "Register it in a hook of a plugin.")
+        raise LookUpError("registered class", name, known, "Register it in the hook of a plugin.")
 
     @property
     def failures(self) -> list[PluginRecord]:
         """The plugins that could not be loaded."""
         return [record for record in self.plugins if record.status == "failed"]
 
+    @property
+    def refusals(self) -> list[Refusal]:
+        """The ids of loaded plugins that several classes claim."""
+        return [refusal for record in self.plugins for refusal in record.refused]
+
     def _of_kind(self, kind: str) -> dict[str, Entry]:
-        if kind not in self._entries:
-            raise LookUpError("kind of entry", kind, self._entries)
-        return self._entries[kind]
+        if kind not in self._entries and kind not in declared_kinds():
+            raise LookUpError("kind of entry", kind, {**declared_kinds(), **self._entries})
+        return self._entries.get(kind, {})
 
     def _missing(self, id: str) -> str | None:
         """The plugin that an id belongs to, when none of that name is installed."""
@@ -126,7 +132,9 @@ class Registry:
 
     def _hint(self, id: str) -> str:
         """What else to say about an id that is not there."""
-        hints = [f"'{id}' is a {kind.replace('_', ' ')}." for kind, of in self._entries.items() if id in of]
+        found = {of[id].kind for of in self._entries.values() if id in of}
+        hints = [f"'{id}' is a {kind.replace('_', ' ')}." for kind in sorted(found)]
+        hints += [f"{r.reason}." for r in self.refusals if r.id == id]
         prefix, missing = id.partition(".")[0], self._missing(id)
         hints += [f"No plugin '{missing}' is installed."] if missing is not None else []
         unloaded = [record for record in self.plugins if record.status != "loaded"]

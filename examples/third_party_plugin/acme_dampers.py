@@ -105,6 +105,6 @@ class QuadraticDamper(cosim.ForceElement):
 
 
 @cosim.hookimpl
-def cosim_register_force_elements(register: cosim.Register) -> None:
+def cosim_register(register: cosim.Register) -> None:
     """What this package brings."""
     register("acme.quadratic_damper", QuadraticDamper)

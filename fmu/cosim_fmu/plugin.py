@@ -21,35 +21,19 @@ cosim_contract = "1.0"
 
 
 @cosim.hookimpl
-def cosim_register_exporters(register: cosim.Register) -> None:
-    """The exporters behind `Model.export_fmu`."""
+def cosim_register(register: cosim.Register) -> None:
     register("fmu.pythonfmu", PythonFmuExporter)
     register("fmu.native", NativeFmuExporter)
-
-
-@cosim.hookimpl
-def cosim_register_master_algorithms(register: cosim.Register) -> None:
-    """How participants exchange values."""
     register("fmu.jacobi", Jacobi)
     register("fmu.gauss_seidel", GaussSeidel)
     register("fmu.waveform_iteration", WaveformIteration)
     register("fmu.interface_newton", InterfaceNewton)
     register("fmu.adaptive_step", AdaptiveStep)
     register("fmu.adaptive_forward", AdaptiveForward)
-
-
-@cosim.hookimpl
-def cosim_register_participants(register: cosim.Register) -> None:
-    """What can take part."""
     register("fmu.fmi2", FmuParticipant)
     register("fmu.fmi3", Fmi3Participant)
     register("fmu.model_exchange", ModelExchangeParticipant)
     register("fmu.fmi3_model_exchange", Fmi3ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)
-
-
-@cosim.hookimpl
-def cosim_register_commands(register: cosim.Register) -> None:
-    """``cosim cosimulate`` and ``cosim validate``."""
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)

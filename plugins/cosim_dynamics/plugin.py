@@ -8,20 +8,15 @@ cosim_contract = "1.0"
 
 
 @cosim.hookimpl
-def cosim_register_dynamics_solvers(register: cosim.Register) -> None:
+def cosim_register(register: cosim.Register) -> None:
     from cosim_dynamics.articulated_body_solver import ArticulatedBodySolver
     from cosim_dynamics.composite_rigid_body_solver import CompositeRigidBodySolver
+    from cosim_dynamics.equilibrium_command import EquilibriumCommand
+    from cosim_dynamics.linearize_command import LinearizeCommand
     from cosim_dynamics.sval_solver import SValSolver
 
     register("dynamics.sval", SValSolver)
     register("dynamics.composite_rigid_body", CompositeRigidBodySolver)
     register("dynamics.articulated_body", ArticulatedBodySolver)
-
-
-@cosim.hookimpl
-def cosim_register_commands(register: cosim.Register) -> None:
-    from cosim_dynamics.equilibrium_command import EquilibriumCommand
-    from cosim_dynamics.linearize_command import LinearizeCommand
-
     register("dynamics.equilibrium", EquilibriumCommand)
     register("dynamics.linearize", LinearizeCommand)

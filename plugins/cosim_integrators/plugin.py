@@ -32,8 +32,7 @@ cosim_contract = "1.0"
 
 
 @cosim.hookimpl
-def cosim_register_integrators(register: cosim.Register) -> None:
-    """Explicit methods, implicit ones, and methods for second-order form."""
+def cosim_register(register: cosim.Register) -> None:
     register("integrators.explicit_euler", ExplicitEuler)
     register("integrators.heun", Heun)
     register("integrators.runge_kutta_3", RungeKutta3)

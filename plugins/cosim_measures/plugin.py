@@ -33,8 +33,7 @@ cosim_contract = "1.0"
 
 
 @cosim.hookimpl
-def cosim_register_measures(register: cosim.Register) -> None:
-    """Measures of signals."""
+def cosim_register(register: cosim.Register) -> None:
     register("measures.delay", Delay)
     register("measures.variable_delay", VariableDelay)
     register("measures.constant", Constant)

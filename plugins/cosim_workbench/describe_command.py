@@ -37,7 +37,7 @@ def describe(id: str) -> str:
     integrators = {entry.id for entry in registry.entries("integrator")}
     entry = registry.entry("integrator" if id in integrators else "component", id)
     lines = [
-        f"{entry.id}   {entry.group}, {entry.owner}",
+        f"{entry.id}   {entry.kind.replace('_', ' ')}, {entry.owner}",
         "",
         *(inspect.getdoc(entry.cls) or "").split("\n")[:1],
     ]

@@ -23,33 +23,17 @@ cosim_contract = "1.0"
 
 
 @cosim.hookimpl
-def cosim_register_commands(register: cosim.Register) -> None:
-    """``cosim run``, ``cosim info``, ``cosim describe``, ``cosim export``."""
+def cosim_register(register: cosim.Register) -> None:
     register("workbench.run", RunCommand)
     register("workbench.info", InfoCommand)
     register("workbench.describe", DescribeCommand)
     register("workbench.export", ExportCommand)
-
-
-@cosim.hookimpl
-def cosim_register_model_tables(register: cosim.Register) -> None:
-    """The tables of a model file that speak of no physics."""
     register("workbench.measures", MeasuresTable)
     register("workbench.components", ComponentsTable)
     register("workbench.connections", ConnectionsTable)
     register("workbench.starts", StartsTable)
     register("workbench.simulation", SimulationTable)
-
-
-@cosim.hookimpl
-def cosim_register_model_readers(register: cosim.Register) -> None:
-    """Model files."""
     register("workbench.toml", TomlReader)
-
-
-@cosim.hookimpl
-def cosim_register_result_sinks(register: cosim.Register) -> None:
-    """Where results go."""
     register("workbench.csv", ResultsCsv)
     register("workbench.plot", Plot)
     register("workbench.table", Table)

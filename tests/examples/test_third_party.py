@@ -53,13 +53,13 @@ def run(*words: str, path: Path | None, cwd: Path | None = None) -> subprocess.C
 
 def test_it_is_registered_with_its_owner(acme: Any) -> None:
     entry = acme.registry.entry("component", "acme.quadratic_damper")
-    assert (entry.distribution, entry.version, entry.group) == ("acme-dampers", "1.0.0", "force_elements")
+    assert (entry.distribution, entry.version, entry.kind) == ("acme-dampers", "1.0.0", "force_element")
 
 
 def test_the_command_line_lists_it(acme: Any) -> None:
     listed = run("-m", "cosim", "plugins", path=acme.site)
     assert "acme: acme-dampers 1.0.0, acme_dampers, contract 1.0\n" in listed.stdout
-    assert "force elements: acme.quadratic_damper" in listed.stdout
+    assert "force element: acme.quadratic_damper" in listed.stdout
 
 
 def test_it_runs(acme: Any) -> None:

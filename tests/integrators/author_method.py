@@ -30,6 +30,6 @@ class ThreeEighths(cosim.ExplicitRungeKutta):
 
 
 @cosim.hookimpl
-def cosim_register_integrators(register: cosim.Register) -> None:
+def cosim_register(register: cosim.Register) -> None:
     """The whole plugin."""
     register("acme.three_eighths", ThreeEighths)

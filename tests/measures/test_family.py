@@ -98,7 +98,7 @@ def simulated(model, until, **options):
 
 def test_all_are_registered_and_documented() -> None:
     found = {}
-    plugin.cosim_register_measures(lambda name, cls: found.setdefault(name, cls))
+    plugin.cosim_register(lambda name, cls: found.setdefault(name, cls))
     assert len(found) == 25
     assert all("Law:" in cls.__doc__ and ">>>" in cls.__doc__ for cls in found.values())
 

@@ -31,10 +31,7 @@ class Again(Lines):
 
 def using(**readers: type) -> Any:
     owner = ("acme", "acme-lines", "1.5")
-    entries = [
-        cosim.Entry(f"acme.{name}", cls, *owner, "model_reader", "model_readers")
-        for name, cls in readers.items()
-    ]
+    entries = [cosim.Entry(f"acme.{name}", cls, *owner) for name, cls in readers.items()]
     acme = cosim.PluginRecord(*owner, "acme_lines", "loaded", None, tuple(entries))
     ours = [record for record in cosim.Registry.discover().plugins if record.status == "loaded"]
     return cosim.use_registry(cosim.Registry([*ours, acme]))

@@ -43,13 +43,13 @@ class Rows(Lamps):
 
 @pytest.fixture
 def registry() -> Any:
-    def entry(id: str, cls: type, kind: str) -> cosim.Entry:
-        return cosim.Entry(id, cls, "acme", "acme-lamps", "1.0", kind, f"{kind}s")
+    def entry(id: str, cls: type) -> cosim.Entry:
+        return cosim.Entry(id, cls, "acme", "acme-lamps", "1.0")
 
     def using(*tables: type) -> Any:
         ours = [record for record in cosim.Registry.discover().plugins if record.status == "loaded"]
-        entries = [entry("acme.lamp", Lamp, "component")]
-        entries += [entry(f"acme.table{i}", table, "model_table") for i, table in enumerate(tables)]
+        entries = [entry("acme.lamp", Lamp)]
+        entries += [entry(f"acme.table{i}", table) for i, table in enumerate(tables)]
         acme = cosim.PluginRecord("acme", "acme-lamps", "1.0", "acme_lamps", "loaded", None, tuple(entries))
         return cosim.use_registry(cosim.Registry([*ours, acme]))
 

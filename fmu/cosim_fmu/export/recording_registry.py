@@ -47,6 +47,6 @@ class RecordingRegistry(cosim.Registry):
                 "define it in a module of its own."
             )
             raise cosim.ModelError.of(name, text)
-        entry = cosim.Entry(name, cls, "", "", "", "component", "components")
+        entry = cosim.Entry(name, cls, "", "", "")
         self._unregistered[name] = entry
         return entry

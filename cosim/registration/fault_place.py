@@ -1,0 +1,41 @@
+"""Where a plugin went wrong: file and line."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+
+KERNEL = Path(__file__).parents[1]
+
+
+def fault_place(fault: BaseException, entry_point: str) -> str:
+    """``file:line`` of the plugin's own code that raised, empty when none of its code ran.
+
+    Parameters
+    ----------
+    fault : BaseException
+    entry_point : str
+        What the entry point names, ``package.module``; the innermost frame in this package is the place,
+        else the innermost one outside the kernel and the import system.
+    """
+    if isinstance(fault, SyntaxError) and fault.filename is not None:
+        return f"{fault.filename}:{fault.lineno}"
+    package = entry_point.partition(":")[0].partition(".")[0].strip()
+    frames = [
+        (frame.f_code.co_filename, line, str(frame.f_globals.get("__name__", "")).partition(".")[0])
+        for frame, line in traceback.walk_tb(fault.__traceback__)
+    ]
+    own = [f"{file}:{line}" for file, line, module in frames if module == package]
+    foreign = [f"{file}:{line}" for file, line, _ in frames if not _is_ours(file)]
+    return next(iter([*own[-1:], *foreign[-1:]]), "")
+
+
+def _is_ours(file: str) -> bool:
+    """Whether a file belongs to the machinery that loads plugins."""
+    if file.startswith("<frozen"):
+        return True
+    path = Path(file)
+    return KERNEL in path.parents or path.parent in {
+        Path(str(sys.modules[name].__file__)).parent for name in ("importlib", "importlib.metadata", "pluggy")
+    }

@@ -1,0 +1,68 @@
+"""Kinds of what plugins register: a kind is a base class that is declared as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from cosim.errors import ContractError
+
+T = TypeVar("T", bound=type)
+
+_declared: dict[str, type] = {}
+_names: dict[type, str] = {}
+
+
+def plugin_kind(name: str) -> Callable[[T], T]:
+    """Declare a base class as a kind: what derives from it can be registered, and is looked up by this name.
+
+    The kernel's kinds and those that a plugin brings are declared alike. A kind may derive from another one:
+    a joint is a component, and is found as either.
+
+    Parameters
+    ----------
+    name : str
+        snake_case, singular: "integrator".
+
+    Raises
+    ------
+    ContractError
+        When the name is none, or another base class has it.
+
+    Examples
+    --------
+    >>> @plugin_kind("road")
+    ... class Road:
+    ...     '''A surface.'''
+    >>> kinds_of(type("Gravel", (Road,), {}))
+    ('road',)
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ContractError(f"the kind '{name}' must be snake_case, such as 'force_element'")
+
+    def declare(base: T) -> T:
+        old = _declared.setdefault(name, base)
+        if _place(old) != _place(base):
+            raise ContractError(
+                f"the kind '{name}' of {_place(base)} is that of {_place(old)} already: choose another"
+            )
+        _declared[name] = base
+        _names[base] = name
+        return base
+
+    return declare
+
+
+def kinds_of(cls: type) -> tuple[str, ...]:
+    """The kinds of a class, the nearest first; empty when none of its bases is declared as a kind."""
+    return tuple(_names[base] for base in cls.__mro__ if base in _names)
+
+
+def declared_kinds() -> dict[str, type]:
+    """The base class of each kind that is declared so far."""
+    return dict(_declared)
+
+
+def _place(cls: type) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
