@@ -127,6 +127,10 @@ from cosim.simulation.status import EventStatus as EventStatus
 from cosim.simulation.status import Reason as Reason
 from cosim.simulation.status import Severity as Severity
 from cosim.simulation.status import SimulatorStatus as SimulatorStatus
+from cosim.simulation.verification import Agreement as Agreement
+from cosim.simulation.verification import Verification as Verification
+from cosim.simulation.verification import VerifiedRun as VerifiedRun
+from cosim.simulation.verify import verify as verify
 from cosim.stage import Stage as Stage
 from cosim.system.assembly import Assembly as Assembly
 from cosim.system.exerted import ForceContribution as ForceContribution

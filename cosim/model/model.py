@@ -18,6 +18,7 @@ from cosim.model.content import content
 
 if TYPE_CHECKING:
     from cosim.simulation.result import Result
+    from cosim.simulation.verification import Verification
     from cosim.system.system import System
 
 MOVED = {"X_GB", "mass"}  # what has both is a body, which a dynamics solver moves
@@ -188,6 +189,18 @@ class Model:
         }
         known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
         return simulate(self._system(), progress=progress, **known)
+
+    def verify(self, **settings: Any) -> Verification:
+        """The same run with a tenth of the tolerance, another method, another solver, and how far they agree.
+
+        Parameters
+        ----------
+        **settings
+            As for `simulate`.
+        """
+        from cosim.simulation.verify import verify
+
+        return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
         self, path: str | Path, *, native: bool = False, exporter: str | None = None, **options: Any
