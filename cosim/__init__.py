@@ -53,6 +53,7 @@ from cosim.contracts.command import Command as Command
 from cosim.contracts.compiled_integrator import CompiledIntegrator as CompiledIntegrator
 from cosim.contracts.constraint import Constraint as Constraint
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
+from cosim.contracts.describer import Describer as Describer
 from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim.contracts.exporter import Exporter as Exporter
 from cosim.contracts.force import Force as Force
