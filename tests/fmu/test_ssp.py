@@ -445,5 +445,5 @@ def test_info_tells_what_is_in_it(gain_ssp: Callable[..., Path], capsys: pytest.
         "noticed",
         "  SystemStructure.ssd:17: the prefix osp: is not declared; taken for "
         "http://opensimulationplatform.com/SSP/OSPAnnotations",
-        "  SystemStructure.ssd:18: start and end are exchanged: the value flows from 'a.y' to 's.in'",
+        "  SystemStructure.ssd:15: start and end are exchanged: the value flows from 'a.y' to 's.in'",
     ]
