@@ -12,7 +12,7 @@ from cosim_fmu.master.process_participant import ProcessParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 
 KINDS = ("fmu", "model", "type")
-KEYS = (*KINDS, "options", "parameters", "step", "process")
+KEYS = (*KINDS, "options", "parameters", "parameter_files", "step", "process")
 Say = Callable[[cosim.KeyPath, str], None]
 
 
