@@ -162,7 +162,7 @@ class Scenario:
         """Whether a fault of a connection is only that its participant has a fault already."""
         if fault.key[:1] != ("connections",) or fault.key[2:] not in (("from",), ("to",)):
             return False
-        _, number, side = fault.key
+        number, side = int(fault.key[1]), fault.key[2]
         try:
             given = Connection.of(self.connections[number])
         except ValueError:
