@@ -73,6 +73,7 @@ from cosim.contracts.participant import Participant as Participant
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
 from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
 from cosim.contracts.result_sink import ResultSink as ResultSink
+from cosim.contracts.result_stream import ResultStream as ResultStream
 from cosim.contracts.runge_kutta import ExplicitRungeKutta as ExplicitRungeKutta
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
@@ -117,7 +118,9 @@ from cosim.simulation.event_record import EventRecord as EventRecord
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.read_result import read_result as read_result
 from cosim.simulation.result import Result as Result
+from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.save_result import save_result as save_result
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals

@@ -20,7 +20,7 @@ KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas"},
+    "cosim_workbench": {"rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
@@ -36,6 +36,8 @@ HEAVY = {
     "rich",
     "matplotlib",
     "pandas",
+    "pyarrow",
+    "xarray",
     "pytest",
     "hypothesis",
 }

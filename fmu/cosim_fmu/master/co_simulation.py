@@ -224,6 +224,7 @@ class CoSimulation:
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
         inside: str = "events",
+        stream: cosim.ResultStream | None = None,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -246,6 +247,9 @@ class CoSimulation:
             What is recorded between the communication points: "nothing"; both sides of "events"; also
             values where participants that tell them make "steps" of their own (those of the integrator, and
             intermediate updates of FMI 3.0).
+        stream : ResultStream, optional
+            Takes what is recorded while the run goes on, so that a long one needs no more memory than a
+            short one; the result has the first and the last row alone.
 
         Returns
         -------
@@ -269,7 +273,8 @@ class CoSimulation:
             problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
-        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=inside != "nothing")
+        keeps_inside = inside != "nothing"
+        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()
         coupled = CoupledParticipants(
