@@ -47,10 +47,8 @@ from cosim.component.kernel_function import kernel as kernel
 from cosim.component.kernel_function import on as on
 from cosim.component.kernel_function import update as update
 from cosim.component.kernel_function import witness as witness
-from cosim.contracts.butcher_tableau import ButcherTableau as ButcherTableau
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.command import Command as Command
-from cosim.contracts.compiled_integrator import CompiledIntegrator as CompiledIntegrator
 from cosim.contracts.constraint import Constraint as Constraint
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
 from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
@@ -72,7 +70,6 @@ from cosim.contracts.participant import Participant as Participant
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
 from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
 from cosim.contracts.result_sink import ResultSink as ResultSink
-from cosim.contracts.runge_kutta import ExplicitRungeKutta as ExplicitRungeKutta
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
@@ -88,16 +85,9 @@ from cosim.errors import StageError as StageError
 from cosim.errors import StateError as StateError
 from cosim.errors import UnitError as UnitError
 from cosim.errors import nearest as nearest
-from cosim.lowering.linking import machine_code as machine_code
-from cosim.lowering.program import Program as Program
-from cosim.lowering.refusals import component_refusals as component_refusals
-from cosim.lowering.refusals import method_refusals as method_refusals
-from cosim.lowering.refusals import system_refusals as system_refusals
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.model.model import Model as Model
-from cosim.model.toml_file import TomlFile as TomlFile
-from cosim.model.toml_lines import KeyPath as KeyPath
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
 from cosim.registration.hookspecs import Register as Register
 from cosim.registration.hookspecs import hookimpl as hookimpl

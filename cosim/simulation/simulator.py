@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
-from cosim.integration.projection import END, PREPARE
 from cosim.simulation.bound_step import BoundStep
 from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
@@ -24,6 +23,7 @@ from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStat
 from cosim.stage import Stage
 from cosim.step import codes, layout
 from cosim.step.compiled_step import CompiledStep
+from cosim.step.projection import END, PREPARE
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED, LARGEST, SETTINGS_HEADER
+from cosim.contracts.method_layout import FIXED, LARGEST, SETTINGS_HEADER
 from cosim.step.agenda import (
     check_timers,
     follow_parameters,

@@ -45,7 +45,7 @@ class Constraints:
     size : int
         Number of equations.
     errors : Slot
-        What `cosim.integration.projection` looks at, and room for the speeds.
+        What `cosim.step.projection` looks at, and room for the speeds.
     rows : ndarray or None
         Of the block that solves; the corrections have the same.
     """

@@ -7,7 +7,7 @@ import pytest
 
 import cosim
 from cosim.compiled import native
-from cosim.integration.projection import project_error
+from cosim.step.projection import project_error
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_dynamics import mass_matrix
 from cosim_mechanics import Multibody

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.integration.layout import MEMORY_HEADER
+from cosim.contracts.method_layout import MEMORY_HEADER
 from cosim_integrators.second_order.semi_implicit_euler import SemiImplicitEuler
 from cosim_integrators.second_order.velocity_verlet import VelocityVerlet
 from cosim_integrators.second_order.yoshida_4 import Yoshida4

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import cosim
-from cosim.integration.layout import SLOTS_HEADER, WORK_HEADER
+from cosim.contracts.method_layout import SLOTS_HEADER, WORK_HEADER
 from cosim.testing import IntegratorContract
 
 Merson = cosim.registry().get("integrator", "integrators.runge_kutta_merson")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim.integration.projection import END, NORMALIZE
+from cosim.step.projection import END, NORMALIZE
 
 
 def first_state(system: cosim.System) -> cosim.State:

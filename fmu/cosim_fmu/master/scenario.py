@@ -14,6 +14,8 @@ from cosim_fmu.master.connection import KEYS
 from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import KeyPath
 
 TABLES = ("participants", "connections", "master", "output")
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
@@ -50,7 +52,7 @@ class Scenario:
         For the results.
     """
 
-    source: cosim.TomlFile
+    source: TomlFile
     participants: dict[str, Any] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
@@ -76,7 +78,7 @@ class Scenario:
         ModelError
             It cannot be read or is no TOML.
         """
-        scenario = cls(cosim.TomlFile.read(Path(path)))
+        scenario = cls(TomlFile.read(Path(path)))
         scenario._take(scenario.source.data)
         return scenario
 
@@ -120,7 +122,7 @@ class Scenario:
             )
         return made
 
-    def _key_of(self, fmu: str) -> cosim.KeyPath:
+    def _key_of(self, fmu: str) -> KeyPath:
         """Of the participant that an error of an FMU speaks of."""
         file = Path(fmu).resolve()
         paths = {name: getattr(made, "path", None) for name, made in self.participants.items()}
@@ -149,12 +151,12 @@ class Scenario:
         name = str(self.source.data["connections"][number][side]).partition(".")[0]
         return name not in self.participants and name in self.source.data["participants"]
 
-    def _place(self, fault: WiringProblem) -> cosim.KeyPath:
+    def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
         key = fault.key
         return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
 
-    def _say(self, key: cosim.KeyPath, text: str) -> None:
+    def _say(self, key: KeyPath, text: str) -> None:
         self._problems.append(problem(key, text))
 
     def _take(self, data: Mapping[str, Any]) -> None:
@@ -259,7 +261,7 @@ class Scenario:
         self._say((name,), f"is {table!r}, needs a table: [{name}{more}]")
         return {}
 
-    def _check_keys(self, where: cosim.KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def _check_keys(self, where: KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
         for key in table:
             if key not in known:
                 self._say((*where, key), str(cosim.LookUpError("key", key, known)))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_fmu.lowering.refusals import method_refusals, system_refusals
 from cosim_fmu.master.integrator_options import check_options
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
@@ -106,8 +107,8 @@ class SystemParticipant(cosim.Participant):
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
         refused = [
-            *cosim.system_refusals(self.system),
-            *cosim.method_refusals(type(self.simulator.integrator)),
+            *system_refusals(self.system),
+            *method_refusals(type(self.simulator.integrator)),
         ]
         if refused:
             raise cosim.ModelError(refused)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_fmu.lowering.refusals import component_refusals, method_refusals
 from cosim_fmu.export.archive import check_place, write_archive
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.run_settings import run_settings
@@ -42,6 +43,14 @@ class NativeFmuExporter(cosim.Exporter):
     ----------
     Functional Mock-up Interface 2.0.4 and 3.0.
     """
+
+    title: ClassVar[str] = "without Python (native FMU)"
+
+    def refusals(self, cls: type) -> list[cosim.Problem]:
+        """What of a class cannot run without Python."""
+        if issubclass(cls, cosim.Component):
+            return component_refusals(cls)
+        return method_refusals(cls)
 
     def export(
         self,

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim import walk
-from cosim.integration.error_norm import larger, slot_error
-from cosim.integration.layout import (
+from cosim.contracts.method_layout import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
@@ -40,24 +39,14 @@ from cosim.integration.layout import (
     WORST,
     own_slots,
 )
-from cosim.integration.projection import END as END_OF_CORRECTIONS
-from cosim.integration.projection import (
+from cosim.step.larger import larger
+from cosim.step.projection import END as END_OF_CORRECTIONS
+from cosim.step.projection import (
     NORMALIZE,
     NOT_MET,
     project_end,
     project_error,
     worth_projecting,
-)
-from cosim.integration.start_of_step import go_back, remember_start
-from cosim.integration.step_control import (
-    LARGEST_GROWTH,
-    LARGEST_SHRINK,
-    NEARLY_IDEAL,
-    SAFETY,
-    end_reason,
-    smallest_step,
-    smooth_end,
-    step_end,
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.layout import (
@@ -80,6 +69,18 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import check_matrices
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.error_norm import slot_error
+from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.step_control import (
+    LARGEST_GROWTH,
+    LARGEST_SHRINK,
+    NEARLY_IDEAL,
+    SAFETY,
+    end_reason,
+    smallest_step,
+    smooth_end,
+    step_end,
+)
 
 SHRINK_NOT_FINITE = 0.25
 

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.integration.layout import WORK_HEADER, WORST
+from cosim.contracts.method_layout import WORK_HEADER, WORST
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
+from cosim_integrators.kit import CompiledIntegrator
 
 HAIRER_WANNER = """
 @book{hairer1996,
@@ -36,7 +37,7 @@ LARGEST_DENSE = 200  # states; beyond, matrices are sparse and SciPy's
 MORE_ITERATIONS = 20.0  # with fixed steps
 
 
-class ImplicitIntegrator(cosim.CompiledIntegrator):
+class ImplicitIntegrator(CompiledIntegrator):
     """Base of the implicit methods; a subclass brings the kernel functions and numbers of its method.
 
     The stages are solved by a simplified Newton method: Jacobian and factors are kept from step to

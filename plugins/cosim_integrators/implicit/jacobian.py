@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim import walk
-from cosim.integration.layout import ACCURACY, EVALUATIONS, JACOBIANS, SETTINGS_HEADER
+from cosim.contracts.method_layout import ACCURACY, EVALUATIONS, JACOBIANS, SETTINGS_HEADER
 from cosim_integrators.implicit.layout import (
     BAD_NUMBER,
     OK,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim import walk
-from cosim.integration.error_norm import larger
-from cosim.integration.layout import EVALUATIONS, FAILED_TIME, SETTINGS_HEADER, WORST
+from cosim.contracts.method_layout import EVALUATIONS, FAILED_TIME, SETTINGS_HEADER, WORST
+from cosim.step.larger import larger
 from cosim_integrators.implicit.layout import (
     BAD_NUMBER,
     CONVERGENCE,

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.integration.dense_output import hermite_dense_output
-from cosim.integration.layout import MEMORY_HEADER
+from cosim.contracts.method_layout import MEMORY_HEADER
+from cosim_integrators.kit import CompiledIntegrator
+from cosim_integrators.kit.dense_output import hermite_dense_output
 from cosim_integrators.second_order.driver import begin_second_order_steps
 
 
-class SecondOrderIntegrator(cosim.CompiledIntegrator):
+class SecondOrderIntegrator(CompiledIntegrator):
     """Takes fixed steps of systems in which q' = N(q) u; others are refused when a run begins.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim.integration.layout import MEMORY_HEADER, WORK_HEADER
+from cosim.contracts.method_layout import MEMORY_HEADER, WORK_HEADER
 from cosim_integrators.second_order.driver import evaluate, new_redo, new_step, rates_are_speeds
 from cosim_integrators.second_order.integrator import SecondOrderIntegrator
 

@@ -16,8 +16,8 @@ from cosim.compiled.lowered_calls import (
 from cosim.compiled.lowered_code import entry_point
 from cosim.compiled.machine_code import MachineCode
 from cosim.compiled.native import lower
-from cosim.lowering.program import Program
-from cosim.lowering.reported import reported_alone
+from cosim_fmu.lowering.program import Program
+from cosim_fmu.lowering.reported import reported_alone
 from cosim.step import layout
 from cosim.step.arrays import ARRAYS, CONSTANT
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.explicit_stages import BOUNDARY, NOTICES, STAGES, combine
-from cosim.integration.layout import (
+from cosim.contracts.method_layout import (
     SETTINGS_HEADER,
     START,
     STEPS,
@@ -14,6 +13,7 @@ from cosim.integration.layout import (
     STIFF_TIME,
     WORK_HEADER,
 )
+from cosim_integrators.kit.explicit_stages import BOUNDARY, NOTICES, STAGES, combine
 
 EVERY = 10  # steps between two looks, until the first hit
 HITS = 15

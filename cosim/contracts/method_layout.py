@@ -25,7 +25,7 @@ one gets a copy of `y` and `c` that it may overwrite.
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
                  `n` numbers each, then what the method needs
-``slots``        0 … 10 the corrections of the system (`cosim.integration.projection`), 11 how many slots
+``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 how many slots
                  report an error, 12 how many report until when they are smooth; then their offsets in the
                  cache; then what the method needs
 ================ ==========================================================================

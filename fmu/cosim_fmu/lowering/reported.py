@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.compiled.llvm_text import without_strings
-from cosim.integration.projection import MOVE, PREPARE
-from cosim.lowering.program import Program
+from cosim_fmu.lowering.program import Program
 from cosim.step import layout
+from cosim.step.projection import MOVE, PREPARE
 from cosim.system.schedule import Block
 
 RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.first_step import choose_first_step
-from cosim.integration.layout import (
+from cosim.contracts.method_layout import (
     BLOCK_FAILED,
     DONE,
     END,
@@ -19,8 +18,9 @@ from cosim.integration.layout import (
     SMALLEST,
     START,
 )
-from cosim.integration.projection import END as END_OF_CORRECTIONS
-from cosim.integration.projection import NORMALIZE, project
+from cosim.step.projection import END as END_OF_CORRECTIONS
+from cosim.step.projection import NORMALIZE, project
+from cosim_integrators.kit.first_step import choose_first_step
 
 
 def write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim.compiled.walker import call_step
-from cosim.integration.layout import DONE, END
+from cosim.contracts.method_layout import DONE, END
 
 ADVANCE_SIGNATURE = "iiTIiifFFFIFFFFFFIff>i"
 

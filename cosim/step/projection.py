@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.walker import walk
-from cosim.integration.layout import (
+from cosim.contracts.method_layout import (
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
     DONE,
