@@ -35,8 +35,9 @@ class Exporter(ABC):
     """Where it is exported to, in a few words, for lists of what hinders it."""
 
     def refusals(self, cls: type) -> list[Problem]:
-        """What of a class of components or integrators hinders the export, whatever the model; shown by
-        ``cosim describe`` where the exporter has a `title`.
+        """What of a class of components or integrators hinders the export, whatever the model.
+
+        ``cosim describe`` shows it where the exporter has a `title`.
         """
         return []
 

@@ -27,7 +27,7 @@ from cosim.step.by_address import HEAD
 from cosim.step.codes import GROW
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
-from cosim.step.projection import END, NORMALIZE
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import Tables
@@ -146,7 +146,7 @@ class CompiledStep:
     def _needs(self) -> set[str]:
         """What this run has, in the words of `arrays.part`."""
         tables = self.tables
-        corrections = tables.slots[NORMALIZE] != tables.slots[END]
+        corrections = tables.slots[NORMALIZE] != tables.slots[END_OF_CORRECTIONS]
         there = {
             "handlers": bool(tables.handlers or tables.agenda_of.signals),
             "schedule": bool(tables.agenda_of.scheduled),

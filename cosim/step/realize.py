@@ -54,8 +54,7 @@ from cosim.step.layout import (
     TIME,
     TOUCHED,
 )
-from cosim.step.projection import END as END_OF_CORRECTIONS
-from cosim.step.projection import NORMALIZE
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.touched import realize_touched
 from cosim.step.whole_way import whole_way
 

@@ -24,7 +24,7 @@ from cosim.step.held_tables import HeldTables
 from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
 from cosim.step.needed import needed_blocks
-from cosim.step.projection import END, NORMALIZE
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
@@ -338,7 +338,9 @@ class Tables:
             layout.BREAKS,
             layout.NOTICES,
         )
-        free = not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END]
+        free = (
+            not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END_OF_CORRECTIONS]
+        )
         numbers[layout.SMOOTH] = int(free and ny > 0 and not self.system.has_updates)
 
     def _rooms(self, work: int) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim_fmu.lowering.program import Program
 from cosim.compiled.native import block_address, function_address, part_address
 from cosim.compiled.silent import compiled
 from cosim.compiled.walker import BLOCK_SIGNATURE
 from cosim.step import codes, layout
 from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, OPTIONAL
+from cosim_fmu.lowering.program import Program
 
 
 def instance(program: Program) -> dict[str, Any]:

@@ -10,26 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.native import part_name
-from cosim.compiled.walker import (
+from cosim import Integrator, ModelError, Problem, SimulationError, State, System
+from cosim.kit import (
+    ARRAYS,
     BLOCK_SIGNATURE,
+    CHOICE_HEADER,
     DENSE_SIGNATURE,
+    ENTRIES,
+    ENTRY_SIGNATURE,
+    PARTS,
+    ROWS_HEADER,
+    Arrays,
+    HeldTables,
+    Method,
+    Tables,
+    part_name,
     plain_address,
+    prepared,
+    set_accuracy,
+    sliding_field,
 )
-from cosim.contracts.integrator import Integrator
-from cosim.errors import ModelError, Problem, SimulationError
+from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.refusals import integrator_refusals, system_refusals
-from cosim.step import layout
-from cosim.step.accuracy import set_accuracy
-from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS, Arrays
-from cosim.step.entries import ENTRIES
-from cosim.step.held_tables import HeldTables
-from cosim.step.method import Method, prepared
-from cosim.step.recording import CHOICE_HEADER, ROWS_HEADER
-from cosim.step.sliding_field import sliding_field
-from cosim.step.tables import Tables
-from cosim.system.state import State
-from cosim.system.system import System
 
 EXPORTED = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish", "accuracy")
 MOST_STEPS = 1 << 62  # in one call
@@ -224,7 +226,7 @@ class Program:
 
 def _integrator(given: Any, accuracy: float | None, options: dict[str, Any]) -> Integrator:
     if isinstance(given, str):
-        from cosim.registration.registry import registry
+        from cosim import registry
 
         given = registry().get("integrator", given)
     if isinstance(given, type):

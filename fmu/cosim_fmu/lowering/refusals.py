@@ -6,14 +6,11 @@ import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cosim.compiled import foreign
-from cosim.compiled.fingerprint import environment
-from cosim.errors import Problem
+from cosim import Problem
+from cosim.kit import environment, foreign
 
 if TYPE_CHECKING:
-    from cosim.component.component import Component
-    from cosim.contracts.integrator import Integrator
-    from cosim.system.system import System
+    from cosim import Component, Integrator, System
 
 AS_KERNEL = (
     "write it as a kernel function: without `self`, its argument names being what it reads and writes."

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import uninterrupted
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.feedthrough import direct_inputs
 from cosim_fmu.master.progress_bar import ProgressBar
@@ -70,7 +71,7 @@ class CosimulateCommand(cosim.Command):
             result = _simulate(loop, until, scenario, arguments.real_time, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
-                with cosim.uninterrupted():
+                with uninterrupted():
                     cosim.save_result(sink, loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise

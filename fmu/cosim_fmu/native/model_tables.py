@@ -10,13 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
-from cosim_fmu.lowering.program import Program
-from cosim.step import layout
-from cosim.step.arrays import ARRAYS
-from cosim.step.codes import EVENT, FAILED, GROW, SENTENCES, TERMINATED
+from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, TERMINATED, StepCode
+from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.lowering.program import Program
 
 KINDS = {"me": 1, "cs": 2}
 ROLES = {
@@ -224,7 +222,7 @@ def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
 
 def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
     """By code: what is said, where in `places` stands what it is about, and the names there."""
-    steps = [code.sentence for code in cosim.StepCode]
+    steps = [code.sentence for code in StepCode]
     tables = {
         "BLOCK": (layout.BLOCK, program.blocks),
         "ENTRY": (layout.ENTRY, program.handlers),

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.lowering.linking import machine_code
-from cosim_fmu.lowering.program import Program
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.lowering.linking import machine_code
+from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description import describe
 from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, NativeModel, model_tables
@@ -45,7 +45,7 @@ class NativeSources:
     interface : FmuInterface
     indicators : dict of str to (int, int)
         Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
-    code : cosim.MachineCode
+    code : MachineCode
     tables : str
         The generated C file.
     files : list of Path

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import DONE, FIXED, NEXT_STEP
+from cosim.kit import DONE, FIXED, NEXT_STEP
 from cosim_integrators.implicit.begin import restart_implicit_steps
 from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.layout import (

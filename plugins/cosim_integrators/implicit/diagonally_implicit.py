@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, LAST_ERROR
+from cosim.kit import FIXED, LAST_ERROR
 from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (
     AGE,

@@ -11,14 +11,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from cosim import walk
-from cosim.contracts.method_layout import (
+from cosim.kit import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
     DONE,
     END,
+    END_OF_CORRECTIONS,
     ERROR_ORDER,
     EVALUATIONS,
     FAILED_BLOCK,
@@ -29,23 +29,21 @@ from cosim.contracts.method_layout import (
     NEWTON_FAILURES,
     NEXT_STEP,
     NO_CONVERGENCE,
+    NORMALIZE,
     NOT_FINITE,
     NOT_INITIALIZED,
+    NOT_MET,
     REASON,
     REJECTIONS,
     SMALLEST,
     START,
     STEPS,
     WORST,
+    larger,
     own_slots,
-)
-from cosim.step.larger import larger
-from cosim.step.projection import END as END_OF_CORRECTIONS
-from cosim.step.projection import (
-    NORMALIZE,
-    NOT_MET,
     project_end,
     project_error,
+    walk,
     worth_projecting,
 )
 from cosim_integrators.implicit.jacobian import make_jacobian

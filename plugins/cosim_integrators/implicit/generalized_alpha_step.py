@@ -30,8 +30,7 @@ from __future__ import annotations
 
 import math
 
-from cosim import walk
-from cosim.contracts.method_layout import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR
+from cosim.kit import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, walk
 from cosim_integrators.implicit.diagonally_implicit import KEEP_BELOW, SAFETY, carried_on
 from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (

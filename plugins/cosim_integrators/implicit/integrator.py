@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
-from cosim.contracts.method_layout import WORK_HEADER, WORST
+from cosim.kit import WORK_HEADER, WORST, python_block_address, release_address
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
@@ -117,8 +116,8 @@ class ImplicitIntegrator(CompiledIntegrator):
         self._pattern[layout.P_COMPLEX] = int(self.shifts[2] != 0.0)
         if system.ny > LARGEST_DENSE:
             solver = SparseSolver(self._pattern, self.shifts)
-            address = cosim.python_block_address(solver.block)
-            weakref.finalize(self, cosim.release_address, address)
+            address = python_block_address(solver.block)
+            weakref.finalize(self, release_address, address)
             self._pattern[layout.P_SPARSE] = address
         super()._prepare(system)
         at = WORK_HEADER + layout.V_SHIFT * self._ny

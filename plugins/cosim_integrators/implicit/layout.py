@@ -21,7 +21,7 @@
 
 from __future__ import annotations
 
-from cosim.contracts.method_layout import OWN, WORK_HEADER
+from cosim.kit import OWN, WORK_HEADER
 
 # coefficients
 VECTORS, HISTORY, TOLERANCE, NEWTON, REFRESH, ROUNDING, MORE = range(7)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import (
+from cosim.kit import (
     BLOCK_FAILED,
     DONE,
     END,
+    END_OF_CORRECTIONS,
     FAILED_BLOCK,
     FAILED_TIME,
     FIXED,
@@ -15,11 +16,11 @@ from cosim.contracts.method_layout import (
     LARGEST,
     LAST_ERROR,
     NEXT_STEP,
+    NORMALIZE,
     SMALLEST,
     START,
+    project,
 )
-from cosim.step.projection import END as END_OF_CORRECTIONS
-from cosim.step.projection import NORMALIZE, project
 from cosim_integrators.kit.first_step import choose_first_step
 
 

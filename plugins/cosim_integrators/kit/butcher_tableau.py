@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.errors import ModelError, Problem
+from cosim import ModelError, Problem
 from cosim_integrators.kit.flat_tableau import flat_tableau
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 from cosim_integrators.kit.stability import stability_limit

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from cosim.compiled.native import function_address
-from cosim.compiled.silent import compiled
-from cosim.compiled.walker import DENSE_SIGNATURE, STEP_SIGNATURE
-from cosim.contracts import method_layout as layout
-from cosim.contracts.dense_output import DenseOutput
-from cosim.contracts.integrator import Integrator, Vector
-from cosim.contracts.method_kernels import MethodKernels, method_settings, method_slots
-from cosim.contracts.step_code import StepCode, StepReason
-from cosim.contracts.step_statistics import StepStatistics
-from cosim.errors import SimulationError
-from cosim.step.whole_way import whole_way
+from cosim import Integrator, SimulationError
+from cosim.kit import (
+    DENSE_SIGNATURE,
+    STEP_SIGNATURE,
+    DenseOutput,
+    MethodKernels,
+    StepCode,
+    StepReason,
+    StepStatistics,
+    Vector,
+    compiled,
+    function_address,
+    method_settings,
+    method_slots,
+    whole_way,
+)
+from cosim.kit import method_layout as layout
 from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
 from cosim_integrators.kit.begin import begin_steps, restart_steps
 

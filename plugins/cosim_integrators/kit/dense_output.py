@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.contracts.method_layout import END, START, WORK_HEADER
+from cosim.kit import END, START, WORK_HEADER
 from cosim_integrators.kit.explicit_stages import DEGREE, DENSE_AT, EXTRA, STAGES
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import ACCURACY, ERROR_SLOTS, SETTINGS_HEADER, SLOTS_HEADER
-from cosim.step.larger import larger
+from cosim.kit import ACCURACY, ERROR_SLOTS, SETTINGS_HEADER, SLOTS_HEADER, larger
 
 
 def weighted_error(error, start, y, settings):

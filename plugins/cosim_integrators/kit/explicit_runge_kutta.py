@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cosim.compiled.silent import compiled
-from cosim.contracts import method_layout as layout
-from cosim.contracts.capabilities import Capabilities
-from cosim.contracts.integrator import Vector
-from cosim.contracts.method_kernels import slots_named
-from cosim.contracts.step_code import StepCode
-from cosim.errors import ContractError, SimulationError
-from cosim.registration.registry import registry
+from cosim import ContractError, SimulationError, registry
+from cosim.kit import Capabilities, StepCode, Vector, compiled, slots_named
+from cosim.kit import method_layout as layout
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.dense_output import explicit_dense_output

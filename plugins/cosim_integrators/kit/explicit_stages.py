@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
-from cosim.contracts.method_layout import DENSE_READY, END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER
+from cosim.kit import DENSE_READY, END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER, walk
 
 TABLEAU_HEADER = 12
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)

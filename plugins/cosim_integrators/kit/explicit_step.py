@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import (
+from cosim.kit import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
@@ -12,6 +12,7 @@ from cosim.contracts.method_layout import (
     DENSE_READY,
     DONE,
     END,
+    END_OF_CORRECTIONS,
     ERROR_ORDER,
     FAILED_BLOCK,
     FAILED_TIME,
@@ -21,21 +22,18 @@ from cosim.contracts.method_layout import (
     MINIMUM_STEP,
     NEXT_STEP,
     NO_CONVERGENCE,
+    NORMALIZE,
     NOT_FINITE,
     NOT_INITIALIZED,
+    NOT_MET,
     REASON,
     REJECTIONS,
     SMALLEST,
     START,
     STEPS,
     WORK_HEADER,
-)
-from cosim.step.larger import larger
-from cosim.step.projection import END as END_OF_CORRECTIONS
-from cosim.step.projection import (
-    NORMALIZE,
-    NOT_MET,
     failure_code,
+    larger,
     project_end,
     project_error,
     worth_projecting,

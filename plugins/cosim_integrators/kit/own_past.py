@@ -14,9 +14,19 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
-from cosim.contracts.method_layout import DENSE_READY, END, EVALUATIONS, FIXED, START, WORK_HEADER, own_slots
-from cosim.system.history_buffer import FULL, RING, forget_after
+from cosim.kit import (
+    DENSE_READY,
+    END,
+    EVALUATIONS,
+    FIXED,
+    FULL,
+    RING,
+    START,
+    WORK_HEADER,
+    forget_after,
+    own_slots,
+    walk,
+)
 from cosim_integrators.kit.dense_output import explicit_dense_output
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.explicit_stages import EXTRA, finish_step, take_extra_stages, take_stages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import (
+from cosim.kit import (
     BY_KINK,
     BY_LIMIT,
     BY_MAXIMUM,

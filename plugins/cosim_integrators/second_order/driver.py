@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from cosim import walk
-from cosim.contracts.method_layout import (
+from cosim.kit import (
     ACCEPTED_END,
     ATTEMPTED_END,
     DONE,
@@ -31,8 +30,10 @@ from cosim.contracts.method_layout import (
     START,
     STEPS,
     WORK_HEADER,
+    failure_code,
+    project_end,
+    walk,
 )
-from cosim.step.projection import failure_code, project_end
 from cosim_integrators.kit.begin import begin_steps
 from cosim_integrators.kit.start_of_step import go_back, remember_start
 from cosim_integrators.kit.step_control import end_reason, step_end
