@@ -75,6 +75,7 @@ from cosim.simulation.status import EventStatus as EventStatus
 from cosim.simulation.status import Reason as Reason
 from cosim.simulation.status import Severity as Severity
 from cosim.simulation.status import SimulatorStatus as SimulatorStatus
+from cosim.simulation.verify import verify as verify
 from cosim.stage import Stage as Stage
 from cosim.system.exerted import ForceContribution as ForceContribution
 from cosim.system.projection import Projection as Projection

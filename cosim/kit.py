@@ -124,7 +124,11 @@ from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
+from cosim.simulation.verification import Agreement as Agreement
+from cosim.simulation.verification import Verification as Verification
+from cosim.simulation.verification import VerifiedRun as VerifiedRun
 from cosim.step import layout
 from cosim.step.accuracy import set_accuracy as set_accuracy
 from cosim.step.arrays import ARRAYS as ARRAYS

@@ -29,7 +29,7 @@ PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
     "cosim_workbench": {"rich", "matplotlib", "pandas"},
-    "cosim_fmu": {"fmpy", "pythonfmu"},
+    "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
     f"cosim/compiled/{name}.py" for name in ("native", "intrinsics", "numba_cache", "machine_code")
@@ -39,6 +39,7 @@ HEAVY = {
     "llvmlite",
     "scipy",
     "fmpy",
+    "lxml",
     "pythonfmu",
     "rich",
     "matplotlib",

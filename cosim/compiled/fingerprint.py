@@ -100,10 +100,12 @@ def _known_digest(function: types.FunctionType) -> bytes:
 
 
 def _appearance(function: types.FunctionType) -> list[Any]:
-    """What the names of a function stand for."""
+    """What the names of a function stand for; looked at each time that a Simulator is made."""
+    code, known = function.__code__, function.__globals__.get
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
     marks = [function.__dict__.get(name) for name in ATTRIBUTES]
-    values = [function.__code__, function.__defaults__, function.__kwdefaults__, *marks]
-    return [*values, *environment(function).values()]
+    values = [known(name, ATTRIBUTES) for name in _names(code)]
+    return [code, function.__defaults__, function.__kwdefaults__, *marks, *cells, *values]
 
 
 def _looks_as(function: types.FunctionType, seen: list[Any]) -> bool:

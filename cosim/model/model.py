@@ -14,9 +14,11 @@ import numpy as np
 
 from cosim.component.component import Component
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.model.content import content
 
 if TYPE_CHECKING:
     from cosim.simulation.result import Result
+    from cosim.simulation.verification import Verification
     from cosim.system.system import System
 
 MOVED = {"X_GB", "mass"}  # what has both is a body, which a dynamics solver moves
@@ -59,6 +61,7 @@ class Model:
         self.connections: list[tuple[str, str]] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
+        self._built: tuple[Any, System] | None = None
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
         """Add a part.
@@ -141,6 +144,14 @@ class Model:
         self._check_starts(system)
         return system
 
+    def _system(self) -> System:
+        """The system that was built last, where nothing has changed since."""
+        parts = [(name, id(part), content(vars(part))) for name, part in self.parts.items()]
+        now = content([self.name, self.settings, self.connections, self.starts]), parts
+        if self._built is None or self._built[0] != now:
+            self._built = now, self.build()
+        return self._built[1]
+
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State
 
@@ -163,7 +174,10 @@ class Model:
         progress: Callable[[float], bool | None] | None = None,
         **options: Any,
     ) -> Result:
-        """Build, run and record; see `cosim.simulate`. Missing arguments come from the model's file."""
+        """Build, run and record; see `cosim.simulate`. Missing arguments come from the model's file.
+
+        A model that has not changed is not built again.
+        """
         from cosim.simulation.simulate import simulate
 
         given = {
@@ -174,7 +188,19 @@ class Model:
             "signals": signals,
         }
         known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
-        return simulate(self.build(), progress=progress, **known)
+        return simulate(self._system(), progress=progress, **known)
+
+    def verify(self, **settings: Any) -> Verification:
+        """The same run with a tenth of the tolerance, another method, another solver, and how far they agree.
+
+        Parameters
+        ----------
+        **settings
+            As for `simulate`.
+        """
+        from cosim.simulation.verify import verify
+
+        return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
         self, path: str | Path, *, native: bool = False, exporter: str | None = None, **options: Any

@@ -15,6 +15,7 @@ from cosim.errors import SimulationError
 from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import HANDLERS, failure
+from cosim.simulation.missing_values import MissingValues
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.statistics import Statistics
@@ -82,6 +83,7 @@ class BoundStep:
         self.findings: list[Finding] = []
         self._rows: list[NDArray[np.float64]] = []
         self._width = 1
+        self._missing: MissingValues | None = None
         self._state: State | None = None
         self._error: SimulationError | None = None
 
@@ -209,7 +211,7 @@ class BoundStep:
     def record(self, paths: Sequence[str], where: str, **grid: float) -> None:
         """Record these variables from here on; see `Simulator.record`."""
         choice, count = choice_of(self.system, paths)
-        self._width = 1 + count
+        self._width, self._missing = 1 + count, MissingValues(self.system, paths)
         rows = np.zeros(recording.ROWS_HEADER + max(BUFFERED_ROWS, 64 * self._width))
         rows[recording.ORIGIN], rows[recording.INTERVAL] = (
             grid.get("origin", 0.0),
@@ -228,7 +230,10 @@ class BoundStep:
         if used:
             self.step.places[layout.ROWS_USED] = 0
             rows: Any = self.step.arrays.rows
-            self._rows.append(rows[recording.ROWS_HEADER :][:used].copy())
+            taken = rows[recording.ROWS_HEADER :][:used].copy()
+            self._rows.append(taken)
+            assert self._missing is not None
+            self.findings += self._missing.findings(taken)
 
     def take_rows(self) -> NDArray[np.float64]:
         """What was recorded since the last call, shape (rows, 1 + values)."""

@@ -89,16 +89,17 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a witness or the status of a part that the user should know.
+    """Something about a witness, the status of a part or a signal that the user should know.
 
     Attributes
     ----------
     time : float
         s
     kind : str
-        "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice.
+        "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice; "not a
+        number" for a recorded signal.
     witness : str
-        ``"ball.floor"``; the path of the slot.
+        ``"ball.floor"``; the path of the slot or of the signal.
     message : str
         A sentence.
     """

@@ -92,14 +92,25 @@ def failure(
     if code == codes.FAILED_ACCURACY:
         return SimulationError(time, NO_ACCURACY)
     if code == codes.FAILED_CRAWL:
-        name = step.system.paths_at("y", [int(places[layout.FASTEST])])[0]
-        return SimulationError(
-            time,
-            f"at this pace it would take more than ten thousand million steps to reach {wanted:.9g} s: the "
-            f"system is extremely stiff, or its events do not end ({name} changes fastest). Choose an "
-            "implicit integrator (integrators.radau5), or look at that state",
-        )
+        return SimulationError(time, _crawl(step, wanted))
     return SimulationError(time, codes.SENTENCES.get(code, f"the step answered {code}"))
+
+
+def _crawl(step: CompiledStep, wanted: float) -> str:
+    """Why a run would practically never end: the state that changes fastest, and what components say now."""
+    path = step.system.paths_at("y", [int(step.places[layout.FASTEST])])[0]
+    slot = step.system.signal(path).slot
+    offset = int(step.places[layout.FASTEST]) - slot.offset
+    name = path if slot.size == 1 else f"{path}[{offset}]"
+    first = int(step.tables.program[layout.TOLD])
+    notices = [n for i, n in enumerate(step.tables.notices) if step.places[first + i]]
+    said = "".join(f" {slot_of.rpartition('.')[0]} says: {text}." for slot_of, text in notices)
+    return (
+        f"to reach {wanted:.9g} s would take more than a thousand million steps, at their present pace or "
+        f"because they get ever shorter: the system is extremely stiff, runs toward a singularity, or its "
+        f"events do not end. {name} of {path.partition('.')[0]} changes fastest.{said} Choose an implicit "
+        "integrator (integrators.radau5), or look at what acts on that state"
+    )
 
 
 def _is_of_handler(step: CompiledStep) -> bool:

@@ -14,6 +14,7 @@ from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.results_keeper import ResultsKeeper
+from cosim.simulation.shortest_interval import shortest_interval
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.system.state import State
@@ -135,6 +136,13 @@ def simulate(
         raise ModelError.of(
             "output interval",
             f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most",
+        )
+    shortest = shortest_interval(start, until)
+    if interval < shortest:
+        raise ModelError.of(
+            "output interval",
+            f"is {interval:g} s, where times up to {until:g} s cannot tell points closer than {shortest:g} s "
+            "apart: give more, or start nearer to 0 s",
         )
     recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)

@@ -443,7 +443,7 @@ class Simulator:
         """One step, then the monitor."""
         if self._target_rate > 0.0:
             self._pace()
-        answer = self._run("step", target, wanted)
+        answer = self._run("advance", target, wanted)
         stopped_early = self.state.agenda[layout.UPDATES_DONE] != 0  # by an update, before the step began
         return answer if stopped_early else worst([answer, self._ask_monitor(wanted)])
 

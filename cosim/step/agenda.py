@@ -4,88 +4,60 @@ from __future__ import annotations
 
 import math
 
+from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_PERIOD, FAILED_TIMER
-from cosim.step.layout import (
-    CLOCK_HEADER,
-    ENTRIES,
-    ENTRIES_AT,
-    ENTRY,
-    ENTRY_NUMBERS,
-    ENTRY_WIDTH,
-    FIRST_ENTRY,
-    FLAG,
-    FOLLOWS,
-    GRID_OFFSET,
-    GRID_PERIOD,
-    IN_C,
-    IN_D,
-    IN_K,
-    IN_NUMBERS,
-    LISTED,
-    OFFSET_AT,
-    OFFSET_IN,
-    PERIOD_AT,
-    PERIOD_IN,
-    SCHEDULE,
-    SERVED,
-    TIME,
-    TIMED,
-    TIMERS,
-    TIMES,
-    TIMES_AT,
-)
 
 
 def row_of(a: Arrays, entry: int) -> int:
     """Where the row of a handler starts in `program`."""
-    return a.program[ENTRIES_AT] + ENTRY_WIDTH * entry
+    return a.program[ix.ENTRIES_AT] + ix.ENTRY_WIDTH * entry
 
 
 def number_at(a: Arrays, array: int, at: int) -> float:
     """A period or an offset: a number, or the present value of a parameter."""
-    if array == IN_NUMBERS:
+    if array == ix.IN_NUMBERS:
         return a.numbers[at]
-    if array == IN_D:
+    if array == ix.IN_D:
         return a.d[at]
-    if array == IN_K:
+    if array == ix.IN_K:
         return float(a.k[at])
-    if array == IN_C:
+    if array == ix.IN_C:
         return a.c[at]
     return a.p[at]
 
 
 def time_of(a: Arrays, row: int, index: int) -> float:
     """Time of the `index`-th occurrence, never an accumulated sum; NaN where the period is none."""
-    if a.program[row + SCHEDULE] == LISTED:
-        if index < a.program[row + TIMES]:
-            return a.numbers[a.program[row + TIMES_AT] + index]
+    if a.program[row + ix.SCHEDULE] == ix.LISTED:
+        if index < a.program[row + ix.TIMES]:
+            return a.numbers[a.program[row + ix.TIMES_AT] + index]
         return math.inf
-    period = number_at(a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT])
-    if not a.clock[TIME] + period > a.clock[TIME]:
+    period = number_at(a, a.program[row + ix.PERIOD_IN], a.program[row + ix.PERIOD_AT])
+    if not a.clock[ix.TIME] + period > a.clock[ix.TIME]:
         return math.nan
-    return number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]) + index * period
+    return number_at(a, a.program[row + ix.OFFSET_IN], a.program[row + ix.OFFSET_AT]) + index * period
 
 
 @part("Ai>f")
 def next_time(a: Arrays, entry: int) -> float:
     """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
     row = row_of(a, entry)
-    if a.program[row + SCHEDULE] == TIMED:
-        timer = a.d[a.program[row + FLAG]]
-        return math.inf if timer == a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] else timer
-    return time_of(a, row, a.agenda[FIRST_ENTRY + entry])
+    if a.program[row + ix.SCHEDULE] == ix.TIMED:
+        timer = a.d[a.program[row + ix.FLAG]]
+        return math.inf if timer == a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED] else timer
+    return time_of(a, row, a.agenda[ix.FIRST_ENTRY + entry])
 
 
 @part("A>f", needed_for="schedule")
 def next_event_time(a: Arrays) -> float:
     """When the next scheduled event comes; NaN where a period is none."""
     first = math.inf
-    for entry in range(a.program[ENTRIES]):
-        if a.program[row_of(a, entry) + SCHEDULE] != 0:
+    for entry in range(a.program[ix.ENTRIES]):
+        if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
             time = next_time(a, entry)
             if time != time:
-                a.places[ENTRY] = entry
+                a.places[ix.ENTRY] = entry
                 return time
             first = min(first, time)
     return first
@@ -95,7 +67,7 @@ def next_event_time(a: Arrays) -> float:
 def first_index(a: Arrays, row: int, time: float) -> int:
     """Index of the first occurrence that is not before a time."""
     index = 0
-    if a.program[row + SCHEDULE] != LISTED:
+    if a.program[row + ix.SCHEDULE] != ix.LISTED:
         first = time_of(a, row, 0)
         if time > first:
             second = time_of(a, row, 1)
@@ -108,13 +80,13 @@ def first_index(a: Arrays, row: int, time: float) -> int:
 @part("A>i", needed_for="schedule")
 def start_agenda(a: Arrays) -> int:
     """A fresh agenda at the present time; 0 or a code."""
-    time = a.clock[TIME]
-    for entry in range(a.program[ENTRIES]):
+    time = a.clock[ix.TIME]
+    for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
-        if a.program[row + SCHEDULE] == TIMED:
-            timer = a.d[a.program[row + FLAG]]
+        if a.program[row + ix.SCHEDULE] == ix.TIMED:
+            timer = a.d[a.program[row + ix.FLAG]]
             missed = timer < time
-            a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] = timer if missed else -math.inf
+            a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED] = timer if missed else -math.inf
     return schedule_periods(a, 0)
 
 
@@ -124,30 +96,30 @@ def schedule_periods(a: Arrays, following: int) -> int:
 
     Where `following`, only those whose period or offset is a parameter.
     """
-    for entry in range(a.program[ENTRIES]):
+    for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
-        kind = a.program[row + SCHEDULE]
-        if kind == 0 or kind == TIMED or (following != 0 and a.program[row + FOLLOWS] == 0):
+        kind = a.program[row + ix.SCHEDULE]
+        if kind == 0 or kind == ix.TIMED or (following != 0 and a.program[row + ix.FOLLOWS] == 0):
             continue
         start = time_of(a, row, 0)
         if start != start:
-            a.places[ENTRY] = entry
+            a.places[ix.ENTRY] = entry
             return FAILED_PERIOD
-        a.agenda[FIRST_ENTRY + entry] = first_index(a, row, a.clock[TIME])
-        if a.program[row + FOLLOWS] != 0:
-            numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
-            a.clock[numbers + GRID_PERIOD] = number_at(
-                a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT]
+        a.agenda[ix.FIRST_ENTRY + entry] = first_index(a, row, a.clock[ix.TIME])
+        if a.program[row + ix.FOLLOWS] != 0:
+            numbers = ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry
+            a.clock[numbers + ix.GRID_PERIOD] = number_at(
+                a, a.program[row + ix.PERIOD_IN], a.program[row + ix.PERIOD_AT]
             )
-            a.clock[numbers + GRID_OFFSET] = number_at(
-                a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT]
+            a.clock[numbers + ix.GRID_OFFSET] = number_at(
+                a, a.program[row + ix.OFFSET_IN], a.program[row + ix.OFFSET_AT]
             )
     return 0
 
 
 def later_index(a: Arrays, row: int) -> int:
     """Index of the first occurrence behind the present time."""
-    time = a.clock[TIME]
+    time = a.clock[ix.TIME]
     index = first_index(a, row, time)
     while time_of(a, row, index) <= time:
         index += 1
@@ -157,13 +129,13 @@ def later_index(a: Arrays, row: int) -> int:
 @part("A>i", needed_for="schedule")
 def check_timers(a: Arrays) -> int:
     """Refuse timers that were set to the past; 0 or a code."""
-    for entry in range(a.program[ENTRIES]):
+    for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
-        if a.program[row + SCHEDULE] == TIMED:
-            timer = a.d[a.program[row + FLAG]]
-            served = a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED]
-            if timer != timer or (timer < a.clock[TIME] and timer != served):
-                a.places[ENTRY] = entry
+        if a.program[row + ix.SCHEDULE] == ix.TIMED:
+            timer = a.d[a.program[row + ix.FLAG]]
+            served = a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED]
+            if timer != timer or (timer < a.clock[ix.TIME] and timer != served):
+                a.places[ix.ENTRY] = entry
                 return FAILED_TIMER
     return 0
 
@@ -174,35 +146,38 @@ def follow_parameters(a: Arrays) -> int:
 
     What was due already stays due.
     """
-    for entry in range(a.program[ENTRIES]):
+    for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
-        if a.program[row + FOLLOWS] == 0:
+        if a.program[row + ix.FOLLOWS] == 0:
             continue
-        numbers = CLOCK_HEADER + ENTRY_NUMBERS * entry
-        period = number_at(a, a.program[row + PERIOD_IN], a.program[row + PERIOD_AT])
-        offset = number_at(a, a.program[row + OFFSET_IN], a.program[row + OFFSET_AT])
-        if not a.clock[TIME] + period > a.clock[TIME]:
-            a.places[ENTRY] = entry
+        numbers = ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry
+        period = number_at(a, a.program[row + ix.PERIOD_IN], a.program[row + ix.PERIOD_AT])
+        offset = number_at(a, a.program[row + ix.OFFSET_IN], a.program[row + ix.OFFSET_AT])
+        if not a.clock[ix.TIME] + period > a.clock[ix.TIME]:
+            a.places[ix.ENTRY] = entry
             return FAILED_PERIOD
-        if a.clock[numbers + GRID_PERIOD] == period and a.clock[numbers + GRID_OFFSET] == offset:
+        if a.clock[numbers + ix.GRID_PERIOD] == period and a.clock[numbers + ix.GRID_OFFSET] == offset:
             continue
         known = (
-            a.clock[numbers + GRID_OFFSET] + a.agenda[FIRST_ENTRY + entry] * a.clock[numbers + GRID_PERIOD]
+            a.clock[numbers + ix.GRID_OFFSET]
+            + a.agenda[ix.FIRST_ENTRY + entry] * a.clock[numbers + ix.GRID_PERIOD]
         )
         index = later_index(a, row)
-        if known <= a.clock[TIME]:
+        if known <= a.clock[ix.TIME]:
             index = max(0, index - 1)
-        a.agenda[FIRST_ENTRY + entry] = index
-        a.clock[numbers + GRID_PERIOD] = period
-        a.clock[numbers + GRID_OFFSET] = offset
+        a.agenda[ix.FIRST_ENTRY + entry] = index
+        a.clock[numbers + ix.GRID_PERIOD] = period
+        a.clock[numbers + ix.GRID_OFFSET] = offset
     return 0
 
 
 def serve(a: Arrays, entry: int) -> None:
     """A scheduled event was handled: on to the next one."""
-    if a.program[row_of(a, entry) + SCHEDULE] == TIMED:
-        a.clock[CLOCK_HEADER + ENTRY_NUMBERS * entry + SERVED] = a.scratch[a.program[TIMERS] + entry]
+    if a.program[row_of(a, entry) + ix.SCHEDULE] == ix.TIMED:
+        a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED] = a.scratch[
+            a.program[ix.TIMERS] + entry
+        ]
         return
-    a.agenda[FIRST_ENTRY + entry] += 1
-    if next_time(a, entry) <= a.clock[TIME]:
-        a.agenda[FIRST_ENTRY + entry] = later_index(a, row_of(a, entry))
+    a.agenda[ix.FIRST_ENTRY + entry] += 1
+    if next_time(a, entry) <= a.clock[ix.TIME]:
+        a.agenda[ix.FIRST_ENTRY + entry] = later_index(a, row_of(a, entry))

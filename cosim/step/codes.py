@@ -38,7 +38,7 @@ SENTENCES = {
     FAILED_PAST: "The time that is asked for is in the past.",
     FAILED_LOOSE: "The events of a witness do not end, and its handlers change nothing to hold it by "
     "(which: places[WITNESS]).",
-    FAILED_CRAWL: "At this pace it would take more than ten thousand million steps: the system is extremely "
-    "stiff, or its events do not end (the state that changes fastest: places[FASTEST]).",
+    FAILED_CRAWL: "It would take more than a thousand million steps: the system is extremely stiff, runs "
+    "toward a singularity, or its events do not end (the state that changes fastest: places[FASTEST]).",
     FAILED_STATE: "The state that was put back is none of this program.",
 }

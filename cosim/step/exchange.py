@@ -4,34 +4,13 @@ from __future__ import annotations
 
 import math
 
+from cosim.step import layout as ix
 from cosim.step.agenda import check_timers, follow_parameters, next_time, row_of
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
 from cosim.step.histories import arrived_break, make_room, remember
 from cosim.step.holds import held_at, held_count
-from cosim.step.layout import (
-    ARRIVED_Y,
-    BEFORE,
-    CAUSE,
-    CHANGED,
-    COMPLETED,
-    CROSSED,
-    ENTRIES,
-    FINISHED,
-    IN_STEPS,
-    INSTANCE,
-    JUMPED,
-    MOTION,
-    SCHEDULE,
-    SEVERITY,
-    STATES_CHANGED,
-    TIME,
-    TIME_ADVANCED,
-    VALUE,
-    WITNESS,
-    WITNESSES,
-)
 from cosim.step.realize import realize
 from cosim.step.run import (
     BOTH_KINDS,
@@ -51,10 +30,10 @@ from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
 
 def arrive(a: Arrays, t: float) -> int:
     """Be at `t` with the states that were set; 0 or a code."""
-    if t != a.clock[TIME]:
-        a.clock[TIME] = t
-        lower_stage(a, INSTANCE)
-    return realize(a, MOTION)
+    if t != a.clock[ix.TIME]:
+        a.clock[ix.TIME] = t
+        lower_stage(a, ix.INSTANCE)
+    return realize(a, ix.MOTION)
 
 
 def up_to_rounding(a: Arrays, t: float) -> float:
@@ -64,8 +43,8 @@ def up_to_rounding(a: Arrays, t: float) -> float:
     """
     limit = t + 1e-14 * max(1.0, abs(t))
     latest = t
-    for entry in range(a.program[ENTRIES]):
-        if a.program[row_of(a, entry) + SCHEDULE] != 0:
+    for entry in range(a.program[ix.ENTRIES]):
+        if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
             time = next_time(a, entry)
             if latest < time <= limit:
                 latest = time
@@ -76,11 +55,11 @@ def find_crossed(a: Arrays) -> bool:
     """Which witnesses have crossed since the last completed step, into CROSSED; whether there is one."""
     begin_watch(a)
     found = False
-    for i in range(a.program[WITNESSES]):
-        before = a.clock[memory_of(a, i) + VALUE]
-        a.scratch[a.program[BEFORE] + i] = before
+    for i in range(a.program[ix.WITNESSES]):
+        before = a.clock[memory_of(a, i) + ix.VALUE]
+        a.scratch[a.program[ix.BEFORE] + i] = before
         crossed = has_crossed(a, i, before - level(a, i), value(a, i) - level(a, i))
-        a.places[a.program[CROSSED] + i] = 1 if crossed else 0
+        a.places[a.program[ix.CROSSED] + i] = 1 if crossed else 0
         found = found or crossed
     return found
 
@@ -88,8 +67,8 @@ def find_crossed(a: Arrays) -> bool:
 def has_every_step(a: Arrays) -> bool:
     """Whether there are handlers of every step."""
     found = False
-    for entry in range(a.program[ENTRIES]):
-        found = found or a.program[row_of(a, entry) + CAUSE] == TIME_CAUSE
+    for entry in range(a.program[ix.ENTRIES]):
+        found = found or a.program[row_of(a, entry) + ix.CAUSE] == TIME_CAUSE
     return found
 
 
@@ -100,16 +79,16 @@ def complete_step(a: Arrays, t: float) -> int:
         code = arrive(a, t)
     if code != 0:
         return code
-    if t > a.clock[COMPLETED]:
-        a.agenda[TIME_ADVANCED] = BOTH_KINDS
-        a.agenda[FINISHED] = 0
+    if t > a.clock[ix.COMPLETED]:
+        a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[ix.FINISHED] = 0
         arrived = arrived_break(a)
         code = remember(a, BEFORE_EVENTS, math.inf)
         if code == 0 and arrived < math.inf:
             code = remember(a, AFTER_ARRIVAL, arrived)
         if code != 0:
             return code
-    a.clock[COMPLETED] = t
+    a.clock[ix.COMPLETED] = t
     if find_crossed(a):
         return EVENT
     note(a)
@@ -130,21 +109,21 @@ def handle_events(a: Arrays, t: float) -> int:
         return code
     begin_answers(a)
     for m in range(a.y.shape[0]):
-        a.scratch[a.program[ARRIVED_Y] + m] = a.y[m]
-    if t > a.clock[COMPLETED]:
-        a.agenda[TIME_ADVANCED] = BOTH_KINDS
-        a.agenda[FINISHED] = 0
-        a.clock[COMPLETED] = t
+        a.scratch[a.program[ix.ARRIVED_Y] + m] = a.y[m]
+    if t > a.clock[ix.COMPLETED]:
+        a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[ix.FINISHED] = 0
+        a.clock[ix.COMPLETED] = t
         code = remember(a, BEFORE_EVENTS, math.inf)
-    a.places[CHANGED] = 0
-    if code == 0 and a.clock[JUMPED] != 0.0:
+    a.places[ix.CHANGED] = 0
+    if code == 0 and a.clock[ix.JUMPED] != 0.0:
         code = note_jump(a)
     elif code == 0 and find_crossed(a):
         fire(a, 0.0)
     if code != 0:
         return code
     note(a)
-    if a.program[IN_STEPS] != 0:
+    if a.program[ix.IN_STEPS] != 0:
         code = follow_parameters(a)
         if code == 0:
             code = end_step(a, PUBLISH_CAUSES)
@@ -152,7 +131,7 @@ def handle_events(a: Arrays, t: float) -> int:
             code = start_step(a)
         if code == 0 and held_count(a) > 0:
             # rates with what holds it would be another system than the one that is described
-            a.places[WITNESS] = held_at(a, 0)
+            a.places[ix.WITNESS] = held_at(a, 0)
             code = FAILED_HOLD
     if code == 0:
         code = follow_parameters(a)
@@ -163,8 +142,8 @@ def handle_events(a: Arrays, t: float) -> int:
     if code != 0:
         return code
     note(a)
-    moved = a.places[CHANGED] != 0
+    moved = a.places[ix.CHANGED] != 0
     for m in range(a.y.shape[0]):
-        moved = moved or different(a.scratch[a.program[ARRIVED_Y] + m], a.y[m])
-    a.clock[STATES_CHANGED] = 1.0 if moved else 0.0
-    return TERMINATED if a.places[SEVERITY] >= REACHED_TERMINATION else REACHED
+        moved = moved or different(a.scratch[a.program[ix.ARRIVED_Y] + m], a.y[m])
+    a.clock[ix.STATES_CHANGED] = 1.0 if moved else 0.0
+    return TERMINATED if a.places[ix.SEVERITY] >= REACHED_TERMINATION else REACHED

@@ -6,50 +6,12 @@ import math
 
 from cosim.compiled.walker import call_dense, walk
 from cosim.contracts.method_layout import START as STEP_START
+from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
 from cosim.step.holds import has_held_derivatives
-from cosim.step.layout import (
-    BLOCK,
-    BREAKS,
-    CACHE,
-    DENSE,
-    END_FIRST,
-    END_LAST,
-    FIRST,
-    FOUND,
-    FOUND_AT,
-    FOUND_BEFORE,
-    IN_K,
-    INNER_C,
-    INSIDE_FIRST,
-    INSIDE_LAST,
-    INSTANCE,
-    KINKS,
-    LAST,
-    MOTION,
-    NEEDED,
-    NOTHING,
-    ON_ALL,
-    ON_REPORTS,
-    ORDER,
-    PAST,
-    PAST_AT,
-    POINTS_INSIDE,
-    PROBED_Y,
-    RINGS,
-    RINGS_AT,
-    SIDE,
-    SMOOTHNESS,
-    SMOOTHNESS_AT,
-    STAGE,
-    SWAP_WIDTH,
-    SWAPS,
-    SWAPS_AT,
-    TIME,
-)
 from cosim.step.realize import first_coefficient, last_coefficient, realize
 from cosim.system.history_buffer import (
     AFTER_ARRIVAL,
@@ -80,27 +42,27 @@ def earliest(a: Arrays, table: int) -> float:
 
 def next_kink(a: Arrays) -> float:
     """When a component will not be smooth."""
-    return earliest(a, KINKS)
+    return earliest(a, ix.KINKS)
 
 
 def arrived_break(a: Arrays) -> float:
     """Order of a delayed break that has arrived; infinite when none has."""
-    return earliest(a, BREAKS)
+    return earliest(a, ix.BREAKS)
 
 
 @part("Aff>i", needed_for="memories")
 def remember(a: Arrays, side: float, smoothness: float) -> int:
     """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
-    code = realize(a, MOTION)
-    if code != 0 or a.program[END_FIRST] == a.program[END_LAST]:
+    code = realize(a, ix.MOTION)
+    if code != 0 or a.program[ix.END_FIRST] == a.program[ix.END_LAST]:
         return code
     code = run_updates(
-        a, a.program[END_FIRST], a.program[END_LAST], a.clock[TIME], a.y, a.c, side, smoothness,
-        float(a.program[ORDER]),
+        a, a.program[ix.END_FIRST], a.program[ix.END_LAST], a.clock[ix.TIME], a.y, a.c, side, smoothness,
+        float(a.program[ix.ORDER]),
     )  # fmt: skip
-    if code == 0 and a.program[RINGS] != 0 and a.places[STAGE] >= MOTION:
+    if code == 0 and a.program[ix.RINGS] != 0 and a.places[ix.STAGE] >= ix.MOTION:
         code = look_again(a)
-    return realize(a, MOTION) if code == 0 else code
+    return realize(a, ix.MOTION) if code == 0 else code
 
 
 @part("A>i")
@@ -109,26 +71,26 @@ def look_again(a: Arrays) -> int:
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     """
-    if a.program[PAST] == 0 or has_held_derivatives(a):
-        a.places[STAGE] = min(a.places[STAGE], INSTANCE)
+    if a.program[ix.PAST] == 0 or has_held_derivatives(a):
+        a.places[ix.STAGE] = min(a.places[ix.STAGE], ix.INSTANCE)
         return 0
-    at = a.program[FOUND_AT]
-    before = a.program[FOUND_BEFORE]
-    for i in range(a.program[FOUND]):
+    at = a.program[ix.FOUND_AT]
+    before = a.program[ix.FOUND_BEFORE]
+    for i in range(a.program[ix.FOUND]):
         a.scratch[before + i] = a.c[a.program[at + i]]
-    for i in range(a.program[PAST]):
-        row = a.program[a.program[PAST_AT] + i]
-        status = walk(a.table, a.ints, row, row + 1, a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    for i in range(a.program[ix.PAST]):
+        row = a.program[a.program[ix.PAST_AT] + i]
+        status = walk(a.table, a.ints, row, row + 1, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
-            a.places[BLOCK] = status - 1
+            a.places[ix.BLOCK] = status - 1
             return CODE_BLOCK
-    stage = MOTION
-    for i in range(a.program[FOUND]):
+    stage = ix.MOTION
+    for i in range(a.program[ix.FOUND]):
         one = a.scratch[before + i]
         other = a.c[a.program[at + i]]
         if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
-            stage = INSTANCE
-    a.places[STAGE] = min(a.places[STAGE], stage)
+            stage = ix.INSTANCE
+    a.places[ix.STAGE] = min(a.places[ix.STAGE], stage)
     return 0
 
 
@@ -145,32 +107,32 @@ def run_updates(
     tracked: float,
 ) -> int:
     """Append to histories and swap in new values of auto-update variables, from any cache; 0 or a code."""
-    c[a.program[SIDE]] = side
-    at = a.program[SMOOTHNESS_AT]
-    for i in range(a.program[SMOOTHNESS]):
+    c[a.program[ix.SIDE]] = side
+    at = a.program[ix.SMOOTHNESS_AT]
+    for i in range(a.program[ix.SMOOTHNESS]):
         order = smoothness
         if side == AFTER_ARRIVAL and a.program[at + 2 * i + 1] == 0:
             order = smoothness + 1.0
         c[a.program[at + 2 * i]] = order if order <= tracked else math.inf
-    at = a.program[SWAPS_AT]
-    for i in range(a.program[SWAPS]):
-        row = at + SWAP_WIDTH * i
+    at = a.program[ix.SWAPS_AT]
+    for i in range(a.program[ix.SWAPS]):
+        row = at + ix.SWAP_WIDTH * i
         place = a.program[row + 2]
-        c[a.program[row]] = float(a.k[place]) if a.program[row + 1] == IN_K else a.d[place]
+        c[a.program[row]] = float(a.k[place]) if a.program[row + 1] == ix.IN_K else a.d[place]
     status = walk(a.table, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
     if status != 0:
-        a.places[BLOCK] = status - 1
+        a.places[ix.BLOCK] = status - 1
         return CODE_BLOCK
-    stage = a.places[STAGE]
-    for i in range(a.program[RINGS]):
-        if a.k[a.program[a.program[RINGS_AT] + i] + FULL] != 0:
+    stage = a.places[ix.STAGE]
+    for i in range(a.program[ix.RINGS]):
+        if a.k[a.program[a.program[ix.RINGS_AT] + i] + FULL] != 0:
             return FAILED_HISTORY
-    for i in range(a.program[SWAPS]):
-        row = at + SWAP_WIDTH * i
+    for i in range(a.program[ix.SWAPS]):
+        row = at + ix.SWAP_WIDTH * i
         place = a.program[row + 2]
         value = c[a.program[row]]
         changed = False
-        if a.program[row + 1] == IN_K:
+        if a.program[row + 1] == ix.IN_K:
             changed = value != float(a.k[place])
             if changed:
                 a.k[place] = int(value)
@@ -180,16 +142,18 @@ def run_updates(
                 a.d[place] = value
         if changed:
             depends = a.program[row + 3]
-            valid = MOTION if depends == ON_REPORTS else NOTHING if depends == ON_ALL else INSTANCE
+            valid = (
+                ix.MOTION if depends == ix.ON_REPORTS else ix.NOTHING if depends == ix.ON_ALL else ix.INSTANCE
+            )
             stage = min(stage, valid)
-    a.places[STAGE] = stage
+    a.places[ix.STAGE] = stage
     return 0
 
 
 @part("A>i", needed_for="memories")
 def remember_step(a: Arrays) -> int:
     """Append to histories what the step has brought; 0 or a code."""
-    code = realize(a, MOTION)
+    code = realize(a, ix.MOTION)
     if code != 0:
         return code
     arrived = arrived_break(a)
@@ -204,38 +168,40 @@ def remember_step(a: Arrays) -> int:
 @part("A>i")
 def remember_inside(a: Arrays) -> int:
     """Append the points inside the last step, all of which are computed before the first is remembered."""
-    first = a.program[INSIDE_FIRST]
-    last = a.program[INSIDE_LAST]
+    first = a.program[ix.INSIDE_FIRST]
+    last = a.program[ix.INSIDE_LAST]
     start = a.work[STEP_START]
-    now = a.clock[TIME]
+    now = a.clock[ix.TIME]
     if first == last or not start < now:
         return 0
     n = a.y.shape[0]
     size = a.c.shape[0]
-    count = a.program[POINTS_INSIDE]
-    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    caches = a.scratch[a.program[INNER_C] : a.program[INNER_C] + count * size]
+    count = a.program[ix.POINTS_INSIDE]
+    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    caches = a.scratch[a.program[ix.INNER_C] : a.program[ix.INNER_C] + count * size]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     for i in range(count):
         c = caches[i * size : i * size + size]
         time = start + (now - start) * (i + 1) / (count + 1)
-        for m in range(a.program[CACHE]):
+        for m in range(a.program[ix.CACHE]):
             c[m] = a.c[m]
-        call_dense(a.program[DENSE], (time, coefficients, a.work, y, y))
-        status = walk(a.table, a.ints, a.program[FIRST], a.program[LAST], time, y, a.p, a.d, a.k, a.h, c)
+        call_dense(a.program[ix.DENSE], (time, coefficients, a.work, y, y))
+        status = walk(
+            a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST], time, y, a.p, a.d, a.k, a.h, c
+        )
         if status != 0:
-            a.places[BLOCK] = status - 1
+            a.places[ix.BLOCK] = status - 1
             return CODE_BLOCK
-    for i in range(a.program[RINGS]):
-        ring = a.program[a.program[RINGS_AT] + i]
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
         forget_after(a.h, a.k[ring : ring + RING], start)
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     for i in range(count):
         c = caches[i * size : i * size + size]
         time = start + (now - start) * (i + 1) / (count + 1)
-        stage = a.places[STAGE]
+        stage = a.places[ix.STAGE]
         code = run_updates(a, first, last, time, y, c, -1.0, math.inf, math.inf)
-        a.places[STAGE] = stage
+        a.places[ix.STAGE] = stage
         if code != 0:
             return code
     return 0
@@ -246,18 +212,18 @@ def make_room(a: Arrays) -> int:
     """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
     wanted = 0
     used = 0
-    for i in range(a.program[RINGS]):
-        ring = a.program[a.program[RINGS_AT] + i]
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
         used = max(used, a.k[ring + START] + WIDTH * a.k[ring + CAPACITY])
         if a.k[ring + CAPACITY] - a.k[ring + COUNT] < ROOM:
             wanted += WIDTH * a.k[ring + CAPACITY]
     if wanted == 0:
         return 0
     if a.h.shape[0] < used + wanted:
-        a.places[NEEDED] = used + wanted
+        a.places[ix.NEEDED] = used + wanted
         return GROW
-    for i in range(a.program[RINGS]):
-        ring = a.program[a.program[RINGS_AT] + i]
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
         if a.k[ring + CAPACITY] - a.k[ring + COUNT] < ROOM:
             used = double(a, ring, used)
     return 0
@@ -270,8 +236,8 @@ def double(a: Arrays, ring: int, used: int) -> int:
     added = WIDTH * capacity
     for m in range(used - 1, stop - 1, -1):
         a.h[m + added] = a.h[m]
-    for i in range(a.program[RINGS]):
-        other = a.program[a.program[RINGS_AT] + i]
+    for i in range(a.program[ix.RINGS]):
+        other = a.program[a.program[ix.RINGS_AT] + i]
         if other != ring and a.k[other + START] >= stop:
             a.k[other + START] += added
     # what had gone round to the front now follows the rest

@@ -16,6 +16,7 @@ import math
 
 from cosim.cause import EventCause
 from cosim.compiled.walker import walk
+from cosim.step import layout as ix
 from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, part
 from cosim.step.calls import call_rates
@@ -24,58 +25,6 @@ from cosim.step.codes import FAILED_LOOSE
 from cosim.step.crossing import HEADER
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
-from cosim.step.layout import (
-    ALL,
-    BLOCK,
-    BOTH,
-    CACHE,
-    CANDIDATES,
-    CANDIDATES_WIDTH,
-    CAUSE,
-    DOES,
-    ENTRIES,
-    EXPECTED,
-    FALLING,
-    FIRED,
-    FIRED_BY,
-    FIRST,
-    FIRST_ENTRY,
-    FLAG,
-    GUARD,
-    HELD_FIRST,
-    HELD_LAST,
-    HELD_ROW,
-    HOLDS,
-    HOLDS_WIDTH,
-    IN_D,
-    IN_K,
-    IN_Y,
-    LAST,
-    LEVEL,
-    LOW,
-    NOW,
-    OFFSET,
-    PRIVATE,
-    PROBED_C,
-    PROBED_Y,
-    PUBLISH,
-    RATE,
-    RATES,
-    RATES_NOW,
-    REPEATS,
-    RINGS,
-    RINGS_AT,
-    RISING,
-    STARTING,
-    STARTING_K,
-    SWITCHABLE,
-    TARGET,
-    TIME,
-    TWIN_C,
-    VALUE,
-    WITNESS,
-    WITNESSES,
-)
 from cosim.step.sliding_field import (
     HELD,
     PUSHED,
@@ -95,44 +44,44 @@ SWITCH_WIDTH = 4  # array, offset, present value, the other one
 
 def can_hold(a: Arrays) -> bool:
     """Whether witnesses may be held at all."""
-    return a.program[HELD_LAST] > 0
+    return a.program[ix.HELD_LAST] > 0
 
 
 def held_count(a: Arrays) -> int:
     """How many witnesses are held."""
-    return int(a.clock[a.program[HOLDS]]) if a.program[HELD_LAST] > 0 else 0
+    return int(a.clock[a.program[ix.HOLDS]]) if a.program[ix.HELD_LAST] > 0 else 0
 
 
 def held_at(a: Arrays, j: int) -> int:
     """Which witness is the `j`-th one that is held."""
-    return int(a.clock[a.program[HOLDS] + ORDER + j])
+    return int(a.clock[a.program[ix.HOLDS] + ORDER + j])
 
 
 def hold_row(a: Arrays, i: int) -> int:
     """Where in `clock` the row of a witness starts."""
-    return a.program[HOLDS] + ORDER + a.program[WITNESSES] + a.program[HOLDS_WIDTH] * i
+    return a.program[ix.HOLDS] + ORDER + a.program[ix.WITNESSES] + a.program[ix.HOLDS_WIDTH] * i
 
 
 def forget_holds(a: Arrays) -> None:
     """At the beginning of a run nothing is held."""
     for m in range(ORDER if can_hold(a) else 0):
-        a.clock[a.program[HOLDS] + m] = 0.0
+        a.clock[a.program[ix.HOLDS] + m] = 0.0
 
 
 def uses_held_method(a: Arrays) -> bool:
     """Whether the memory of the method is that of a system with held witnesses."""
-    return a.program[HELD_LAST] > 0 and a.clock[a.program[HOLDS] + METHOD] != 0.0
+    return a.program[ix.HELD_LAST] > 0 and a.clock[a.program[ix.HOLDS] + METHOD] != 0.0
 
 
 def note_derivatives(a: Arrays, held: int) -> None:
     """The derivatives were computed with (1) or without (0) what holds witnesses."""
-    if a.program[HELD_LAST] > 0:
-        a.clock[a.program[HOLDS] + WITH_HOLDS] = float(held)
+    if a.program[ix.HELD_LAST] > 0:
+        a.clock[a.program[ix.HOLDS] + WITH_HOLDS] = float(held)
 
 
 def has_held_derivatives(a: Arrays) -> bool:
     """Whether they were."""
-    return a.program[HELD_LAST] > 0 and a.clock[a.program[HOLDS] + WITH_HOLDS] != 0.0
+    return a.program[ix.HELD_LAST] > 0 and a.clock[a.program[ix.HOLDS] + WITH_HOLDS] != 0.0
 
 
 def is_held(a: Arrays, i: int) -> bool:
@@ -145,7 +94,7 @@ def is_held(a: Arrays, i: int) -> bool:
 
 def leave_out_held(a: Arrays) -> None:
     """Look for crossings of all witnesses but those that are held."""
-    for i in range(a.program[WITNESSES]):
+    for i in range(a.program[ix.WITNESSES]):
         a.probe[HEADER + 3 * i + 2] = direction_of(a, i)
     for j in range(held_count(a)):
         a.probe[HEADER + 3 * held_at(a, j) + 2] = 0
@@ -156,13 +105,13 @@ def set_up(a: Arrays) -> None:
     """Write the row of `sliding_field` and the numbers that it works with."""
     held = held_count(a)
     n = a.y.shape[0]
-    row = a.program[HELD_ROW]
-    numbers = a.program[CACHE]
+    row = a.program[ix.HELD_ROW]
+    numbers = a.program[ix.CACHE]
     places = a.held_ints[row + WITNESS_AT]
     switches = a.held_ints[row + SWITCH_AT]
     pushes = held
     # behind the vectors, matrices and the cache of `sliding_field`
-    values = held + 2 * held * n + held * held + 2 * held + 4 * n + a.program[CACHE]
+    values = held + 2 * held * n + held * held + 2 * held + 4 * n + a.program[ix.CACHE]
     pushed = 0
     for j in range(held):
         i = held_at(a, j)
@@ -197,12 +146,12 @@ def set_up(a: Arrays) -> None:
 def realize_held(a: Arrays) -> int:
     """The derivatives with what holds witnesses, at the present state; 0 or a code."""
     set_up(a)
-    first = a.program[HELD_FIRST]
-    last = a.program[HELD_LAST]
-    status = walk(a.held_table, a.held_ints, first, last, a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    first = a.program[ix.HELD_FIRST]
+    last = a.program[ix.HELD_LAST]
+    status = walk(a.held_table, a.held_ints, first, last, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
     note_derivatives(a, 1)
     if status != 0:
-        a.places[BLOCK] = min(status - 1 - first + a.program[FIRST], a.program[LAST] - 1)
+        a.places[ix.BLOCK] = min(status - 1 - first + a.program[ix.FIRST], a.program[ix.LAST] - 1)
         return CODE_BLOCK
     return 0
 
@@ -224,41 +173,41 @@ def release(a: Arrays) -> int:
     for j in range(count):
         i = held_at(a, j)
         at = hold_row(a, i)
-        strength = a.c[a.program[CACHE] + j]
+        strength = a.c[a.program[ix.CACHE] + j]
         is_pushed = a.clock[at + KIND] == PUSHED
         if strength > 0.0 and (is_pushed or strength < 1.0):
-            a.clock[a.program[HOLDS] + ORDER + kept] = float(i)
+            a.clock[a.program[ix.HOLDS] + ORDER + kept] = float(i)
             kept += 1
             continue
         now = value(a, i)
         memory = memory_of(a, i)
         side = a.clock[at + SIDE]
-        a.clock[memory + LEVEL] = now
-        a.clock[memory + GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
-        a.clock[memory + FIRED] = -math.inf
-        a.clock[memory + REPEATS] = 0.0
+        a.clock[memory + ix.LEVEL] = now
+        a.clock[memory + ix.GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
+        a.clock[memory + ix.FIRED] = -math.inf
+        a.clock[memory + ix.REPEATS] = 0.0
         tell(a, RELEASED, i, 0.0)
         if not strength >= 1.0:  # nor NaN
             continue
         look(a, RATE_SPACING)
-        rate = a.scratch[a.program[RATES_NOW] + i]
-        if now * rate < 0.0 and direction_of(a, i) in (BOTH, RISING if rate > 0.0 else FALLING):
-            a.clock[memory + LEVEL] = 0.0
+        rate = a.scratch[a.program[ix.RATES_NOW] + i]
+        if now * rate < 0.0 and direction_of(a, i) in (ix.BOTH, ix.RISING if rate > 0.0 else ix.FALLING):
+            a.clock[memory + ix.LEVEL] = 0.0
         else:
-            a.clock[memory + REPEATS] = LEAVING
-            for entry in range(a.program[ENTRIES]):
+            a.clock[memory + ix.REPEATS] = LEAVING
+            for entry in range(a.program[ix.ENTRIES]):
                 row = row_of(a, entry)
-                if a.program[row + CAUSE] == TRIGGERED and a.program[row + FLAG] == i:
-                    a.agenda[FIRST_ENTRY + entry] = 1
+                if a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.FLAG] == i:
+                    a.agenda[ix.FIRST_ENTRY + entry] = 1
     if kept == count:
         return 0
-    a.clock[a.program[HOLDS]] = float(kept)
+    a.clock[a.program[ix.HOLDS]] = float(kept)
     # the derivatives that are left in the cache are those with the holds
     note_derivatives(a, 0)
-    first = a.program[FIRST]
-    status = walk(a.table, a.ints, first, a.program[LAST], a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    first = a.program[ix.FIRST]
+    status = walk(a.table, a.ints, first, a.program[ix.LAST], a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
     if status != 0:
-        a.places[BLOCK] = status - 1
+        a.places[ix.BLOCK] = status - 1
         return CODE_BLOCK
     return 0
 
@@ -270,10 +219,10 @@ def let_go(a: Arrays, i: int, why: int) -> None:
     now = value(a, i)
     side = a.clock[hold_row(a, i) + SIDE]
     guard = side if now * side <= 0.0 else 0.0
-    a.clock[at + LEVEL] = now * abs(guard)
-    a.clock[at + GUARD] = guard
-    a.clock[at + FIRED] = -math.inf
-    a.clock[at + REPEATS] = 0.0
+    a.clock[at + ix.LEVEL] = now * abs(guard)
+    a.clock[at + ix.GUARD] = guard
+    a.clock[at + ix.FIRED] = -math.inf
+    a.clock[at + ix.REPEATS] = 0.0
 
 
 def is_switched_over(a: Arrays, i: int) -> bool:
@@ -295,36 +244,36 @@ def values_before(a: Arrays) -> int:
     """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
     n = a.y.shape[0]
     size = a.c.shape[0]
-    count = a.program[WITNESSES]
-    at = a.program[STARTING]
+    count = a.program[ix.WITNESSES]
+    at = a.program[ix.STARTING]
     y = a.scratch[at : at + n]
     at += n
     p = a.scratch[at : at + a.p.shape[0]]
     at += a.p.shape[0]
     d = a.scratch[at : at + a.d.shape[0]]
-    for i in range(a.program[RINGS]):
-        ring = a.program[a.program[RINGS_AT] + i]
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
         for m in range(RING):  # what histories hold has grown since
-            a.places[a.program[STARTING_K] + ring + m] = a.k[ring + m]
-    k = a.places[a.program[STARTING_K] : a.program[STARTING_K] + a.k.shape[0]]
-    twin = a.scratch[a.program[TWIN_C] : a.program[TWIN_C] + size]
-    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
-    moved = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    out = a.scratch[a.program[NOW] : a.program[NOW] + count]
-    t = a.clock[TIME]
-    for m in range(a.program[CACHE]):
+            a.places[a.program[ix.STARTING_K] + ring + m] = a.k[ring + m]
+    k = a.places[a.program[ix.STARTING_K] : a.program[ix.STARTING_K] + a.k.shape[0]]
+    twin = a.scratch[a.program[ix.TWIN_C] : a.program[ix.TWIN_C] + size]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
+    moved = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    out = a.scratch[a.program[ix.NOW] : a.program[ix.NOW] + count]
+    t = a.clock[ix.TIME]
+    for m in range(a.program[ix.CACHE]):
         twin[m] = a.c[m]
-    status = walk(a.table, a.ints, a.program[ALL], a.program[LAST], t, y, p, d, k, a.h, twin)
+    status = walk(a.table, a.ints, a.program[ix.ALL], a.program[ix.LAST], t, y, p, d, k, a.h, twin)
     if status != 0:
-        a.places[BLOCK] = status - 1
+        a.places[ix.BLOCK] = status - 1
         return CODE_BLOCK
-    for m in range(a.program[CACHE]):
+    for m in range(a.program[ix.CACHE]):
         c[m] = twin[m]
     for i in range(count):
-        a.scratch[a.program[LOW] + i] = twin[a.probe[HEADER + 3 * i]]
+        a.scratch[a.program[ix.LOW] + i] = twin[a.probe[HEADER + 3 * i]]
     state = (y, p, d, k, a.h, twin)
     status = call_rates(
-        a.program[RATES], (a.watched, a.ints, t) + state + (a.probe, moved, c, RATE_SPACING, out)
+        a.program[ix.RATES], (a.watched, a.ints, t) + state + (a.probe, moved, c, RATE_SPACING, out)
     )
     for i in range(count if status != 0 else 0):
         out[i] = math.nan
@@ -339,7 +288,7 @@ def drop(a: Arrays) -> int:
         return 0
     moved = False
     for m in range(a.y.shape[0]):
-        moved = moved or a.scratch[a.program[STARTING] + m] != a.y[m]
+        moved = moved or a.scratch[a.program[ix.STARTING] + m] != a.y[m]
     if moved:
         code = values_before(a)
         if code != 0:
@@ -350,14 +299,14 @@ def drop(a: Arrays) -> int:
         i = held_at(a, j)
         stays = not is_switched_over(a, i)
         if moved:
-            stays = stays and a.scratch[a.program[LOW] + i] == value(a, i)
-            stays = stays and a.scratch[a.program[NOW] + i] == a.scratch[a.program[RATES_NOW] + i]
+            stays = stays and a.scratch[a.program[ix.LOW] + i] == value(a, i)
+            stays = stays and a.scratch[a.program[ix.NOW] + i] == a.scratch[a.program[ix.RATES_NOW] + i]
         if stays:
-            a.clock[a.program[HOLDS] + ORDER + kept] = float(i)
+            a.clock[a.program[ix.HOLDS] + ORDER + kept] = float(i)
             kept += 1
         else:
             let_go(a, i, RELEASED_BY_HANDLER)
-    a.clock[a.program[HOLDS]] = float(kept)
+    a.clock[a.program[ix.HOLDS]] = float(kept)
     return 0
 
 
@@ -372,15 +321,15 @@ def drop_moved(a: Arrays) -> None:
     for j in range(count):
         i = held_at(a, j)
         at = memory_of(a, i)
-        gone = value(a, i) != a.clock[at + VALUE]
+        gone = value(a, i) != a.clock[at + ix.VALUE]
         if a.clock[hold_row(a, i) + KIND] == PUSHED:
-            gone = gone or a.scratch[a.program[RATES_NOW] + i] != a.clock[at + RATE]
+            gone = gone or a.scratch[a.program[ix.RATES_NOW] + i] != a.clock[at + ix.RATE]
         if gone:
             let_go(a, i, RELEASED_BY_WRITE)
         else:
-            a.clock[a.program[HOLDS] + ORDER + kept] = float(i)
+            a.clock[a.program[ix.HOLDS] + ORDER + kept] = float(i)
             kept += 1
-    a.clock[a.program[HOLDS]] = float(kept)
+    a.clock[a.program[ix.HOLDS]] = float(kept)
 
 
 @part("A>v", needed_for="holds")
@@ -391,7 +340,7 @@ def note_held(a: Arrays) -> None:
         look(a, RATE_SPACING)
     for j in range(count):
         i = held_at(a, j)
-        a.clock[memory_of(a, i) + RATE] = a.scratch[a.program[RATES_NOW] + i]
+        a.clock[memory_of(a, i) + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
 
 
 # What handlers of a witness whose events do not end have done, for a hold
@@ -399,19 +348,19 @@ def note_held(a: Arrays) -> None:
 
 def candidate(a: Arrays, i: int) -> int:
     """Where in `scratch` it is gathered: a push, how many variables were switched, and these."""
-    return a.program[CANDIDATES] + a.program[CANDIDATES_WIDTH] * i
+    return a.program[ix.CANDIDATES] + a.program[ix.CANDIDATES_WIDTH] * i
 
 
 def is_endless(a: Arrays, i: int) -> bool:
     """Whether this event is the one at which a witness is to be held."""
-    return a.clock[memory_of(a, i) + REPEATS] == MOST_REPEATS
+    return a.clock[memory_of(a, i) + ix.REPEATS] == MOST_REPEATS
 
 
 @part("A>v", needed_for="holds")
 def begin_candidates(a: Arrays) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
-    for i in range(a.program[WITNESSES]):
-        if a.places[a.program[FIRED_BY] + i] != 0 and is_endless(a, i):
+    for i in range(a.program[ix.WITNESSES]):
+        if a.places[a.program[ix.FIRED_BY] + i] != 0 and is_endless(a, i):
             for m in range(a.y.shape[0] + 1):
                 a.scratch[candidate(a, i) + m] = 0.0
 
@@ -419,28 +368,28 @@ def begin_candidates(a: Arrays) -> None:
 def gathers(a: Arrays, row: int) -> bool:
     """Whether what a handler writes says how its witness can be held."""
     if (
-        a.program[CANDIDATES_WIDTH] == 0
-        or a.program[row + CAUSE] != TRIGGERED
-        or a.program[row + PRIVATE] != 0
+        a.program[ix.CANDIDATES_WIDTH] == 0
+        or a.program[row + ix.CAUSE] != TRIGGERED
+        or a.program[row + ix.PRIVATE] != 0
     ):
         return False
-    i = a.program[row + FLAG]
-    return i >= 0 and a.program[row + DOES] != PUBLISH and is_endless(a, i)
+    i = a.program[row + ix.FLAG]
+    return i >= 0 and a.program[row + ix.DOES] != ix.PUBLISH and is_endless(a, i)
 
 
 @part("Aiiiff>v")
 def note_result(a: Arrays, row: int, cell: int, m: int, before: float, after: float) -> None:
     """A handler of a witness whose events do not end has written a number."""
-    at = candidate(a, a.program[row + FLAG])
+    at = candidate(a, a.program[row + ix.FLAG])
     n = a.y.shape[0]
-    array = a.program[cell + TARGET]
-    offset = a.program[cell + OFFSET] + m
-    if array == IN_Y:
+    array = a.program[cell + ix.TARGET]
+    offset = a.program[cell + ix.OFFSET] + m
+    if array == ix.IN_Y:
         a.scratch[at + offset] += after - before
-    elif a.program[cell + SWITCHABLE] != 0 and before != after:
+    elif a.program[cell + ix.SWITCHABLE] != 0 and before != after:
         count = int(a.scratch[at + n])
         data = at + n + 1 + SWITCH_WIDTH * count
-        a.scratch[data] = float(0 if array == IN_D else 1 if array == IN_K else 2)
+        a.scratch[data] = float(0 if array == ix.IN_D else 1 if array == ix.IN_K else 2)
         a.scratch[data + 1] = float(offset)
         a.scratch[data + 2] = after
         a.scratch[data + 3] = before
@@ -474,18 +423,18 @@ def hold(a: Arrays, i: int, side: float, sign: float) -> int:
         for m in range(SWITCH_WIDTH * count):
             a.clock[row + DATA + m] = a.scratch[at + n + 1 + m]
     else:
-        a.places[WITNESS] = i
+        a.places[ix.WITNESS] = i
         return FAILED_LOOSE
     a.clock[row + SIDE] = side
     held = held_count(a)
-    a.clock[a.program[HOLDS] + ORDER + held] = float(i)
-    a.clock[a.program[HOLDS]] = float(held + 1)
+    a.clock[a.program[ix.HOLDS] + ORDER + held] = float(i)
+    a.clock[a.program[ix.HOLDS]] = float(held + 1)
     memory = memory_of(a, i)
-    a.clock[memory + LEVEL] = 0.0
-    a.clock[memory + GUARD] = 0.0
-    a.clock[memory + FIRED] = -math.inf
-    a.clock[memory + REPEATS] = 0.0
-    for j in range(a.program[WITNESSES]):
-        a.clock[memory_of(a, j) + EXPECTED] = math.inf
+    a.clock[memory + ix.LEVEL] = 0.0
+    a.clock[memory + ix.GUARD] = 0.0
+    a.clock[memory + ix.FIRED] = -math.inf
+    a.clock[memory + ix.REPEATS] = 0.0
+    for j in range(a.program[ix.WITNESSES]):
+        a.clock[memory_of(a, j) + ix.EXPECTED] = math.inf
     tell(a, FOUND_HELD, i, 0.0)
     return 0

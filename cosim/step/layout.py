@@ -39,7 +39,7 @@ from __future__ import annotations
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, FORESEEN, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
-    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, SINCE, TOLD, MARKS, STACK,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     HEADER,
 ) = range(121)  # fmt: skip
@@ -99,7 +99,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     BLOCK, ENTRY, WITNESS, STEP_CODE, ARRAY, INDEX,  # what failed
     NEEDED,  # length that `h` needs
     HANDLED,  # how many handlers were called
-    FASTEST, COUNTED_STEPS,  # the state that changes fastest, steps since the pace was looked at
+    FASTEST, COUNTED_STEPS,  # the state that changes fastest, steps of this stretch: see `pace`
     MOST,  # how many steps one call may take
     SUPPRESSED,  # whether initialization leaves its events out
     TOUCHED,  # whether all that has changed since the last evaluation is marked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosim.compiled.walker import call_redo, call_step, walk
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
 from cosim.contracts.method_layout import END, FAILED_BLOCK, SLOTS_HEADER
+from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.assembling import meet_constraints
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
@@ -16,43 +17,6 @@ from cosim.step.holds import (
     note_derivatives,
     realize_held,
     uses_held_method,
-)
-from cosim.step.layout import (
-    ALL,
-    BEGIN,
-    BLOCK,
-    CACHE,
-    COEFFICIENTS,
-    COMPLETE,
-    EVALUATED,
-    FIRST,
-    HELD_COEFFICIENTS,
-    HELD_FIRST,
-    HELD_LAST,
-    HELD_MEMORY,
-    HELD_SLOTS,
-    HOLDS,
-    JUMPED,
-    LAST,
-    MEMORY,
-    MOTION,
-    NOTHING,
-    NQ,
-    NU,
-    PROBED_C,
-    PROBED_Y,
-    REDO,
-    REMEMBERS,
-    REPORTS,
-    RESTART,
-    RESTORED,
-    SLOTS,
-    SPARE,
-    STAGE,
-    STEP,
-    STEP_CODE,
-    TIME,
-    TOUCHED,
 )
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.touched import realize_touched
@@ -70,10 +34,10 @@ def realize(a: Arrays, stage: int) -> int:
 
 def realize_here(a: Arrays, stage: int) -> int:
     """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
-    t = a.clock[TIME]
+    t = a.clock[ix.TIME]
     if (
-        a.places[STAGE] < MOTION
-        and a.places[TOUCHED] != 0
+        a.places[ix.STAGE] < ix.MOTION
+        and a.places[ix.TOUCHED] != 0
         and held_count(a) == 0
         and not has_held_derivatives(a)
     ):
@@ -81,50 +45,50 @@ def realize_here(a: Arrays, stage: int) -> int:
         code = realize_touched(a)
         if code != 0:
             return code
-    if a.places[STAGE] < MOTION:
+    if a.places[ix.STAGE] < ix.MOTION:
         # put back as it was where a step ended: with what holds witnesses, unless it was written to since
-        again = a.places[STAGE] == RESTORED and a.clock[JUMPED] == 0.0
+        again = a.places[ix.STAGE] == ix.RESTORED and a.clock[ix.JUMPED] == 0.0
         again = again and has_held_derivatives(a) and held_count(a) > 0
         note_derivatives(a, 0)
-        a.places[TOUCHED] = 0
-        a.places[EVALUATED] += 1
-        first = a.program[ALL] if a.places[STAGE] <= NOTHING else a.program[FIRST]
-        status = walk(a.table, a.ints, first, a.program[LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
+        a.places[ix.TOUCHED] = 0
+        a.places[ix.EVALUATED] += 1
+        first = a.program[ix.ALL] if a.places[ix.STAGE] <= ix.NOTHING else a.program[ix.FIRST]
+        status = walk(a.table, a.ints, first, a.program[ix.LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
-            a.places[BLOCK] = status - 1
+            a.places[ix.BLOCK] = status - 1
             return CODE_BLOCK
-        a.places[STAGE] = MOTION
+        a.places[ix.STAGE] = ix.MOTION
         if again:
             code = realize_held(a)
             if code != 0:
                 return code
-    if a.places[STAGE] < stage:
-        first = a.program[LAST]
-        status = walk(a.table, a.ints, first, a.program[REPORTS], t, a.y, a.p, a.d, a.k, a.h, a.c)
+    if a.places[ix.STAGE] < stage:
+        first = a.program[ix.LAST]
+        status = walk(a.table, a.ints, first, a.program[ix.REPORTS], t, a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
-            a.places[BLOCK] = status - 1
+            a.places[ix.BLOCK] = status - 1
             return CODE_BLOCK
-        a.places[STAGE] = stage
+        a.places[ix.STAGE] = stage
     return 0
 
 
 @part("A>i")
 def assemble(a: Arrays) -> int:
     """Make the state one that meets the constraints, and realize it; 0 or a code."""
-    counted = a.places[EVALUATED]
-    code = realize(a, MOTION)
-    a.places[EVALUATED] = counted
+    counted = a.places[ix.EVALUATED]
+    code = realize(a, ix.MOTION)
+    a.places[ix.EVALUATED] = counted
     if code != 0 or a.slots[NORMALIZE] == a.slots[END_OF_CORRECTIONS]:
         return code
     status = meet(a)
-    a.places[STAGE] = NOTHING
+    a.places[ix.STAGE] = ix.NOTHING
     if status > 0:
-        a.places[BLOCK] = status - 1
+        a.places[ix.BLOCK] = status - 1
         return CODE_BLOCK
     if status != 0:
         return FAILED_CONSTRAINTS
-    code = realize(a, MOTION)
-    a.places[EVALUATED] = counted
+    code = realize(a, ix.MOTION)
+    a.places[ix.EVALUATED] = counted
     return code
 
 
@@ -132,60 +96,61 @@ def assemble(a: Arrays) -> int:
 def meet(a: Arrays) -> int:
     """Change coordinates, then speeds, until every constraint is met; what `meet_constraints` answers."""
     n = a.y.shape[0]
-    at = a.program[SPARE]
+    at = a.program[ix.SPARE]
     return meet_constraints(
-        a.table, a.ints, a.program[FIRST], a.program[LAST], a.clock[TIME], a.y, a.p, a.d, a.k, a.h, a.c,
-        a.slots, a.program[NQ], a.program[NU], a.scratch[at : at + 2 * n],
+        a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST], a.clock[ix.TIME],
+        a.y, a.p, a.d, a.k, a.h, a.c, a.slots, a.program[ix.NQ], a.program[ix.NU],
+        a.scratch[at : at + 2 * n],
     )  # fmt: skip
 
 
 def first_coefficient(a: Arrays) -> int:
     """Where the numbers of the method begin: while witnesses are held they may be others."""
-    return 0 if not uses_held_method(a) else a.program[HELD_COEFFICIENTS]
+    return 0 if not uses_held_method(a) else a.program[ix.HELD_COEFFICIENTS]
 
 
 def last_coefficient(a: Arrays) -> int:
     """Where they end."""
-    return a.program[COEFFICIENTS] if not uses_held_method(a) else a.coefficients.shape[0]
+    return a.program[ix.COEFFICIENTS] if not uses_held_method(a) else a.coefficients.shape[0]
 
 
 def first_slot(a: Arrays) -> int:
     """Where the integers of the method begin."""
-    return 0 if not uses_held_method(a) else a.program[HELD_SLOTS]
+    return 0 if not uses_held_method(a) else a.program[ix.HELD_SLOTS]
 
 
 def last_slot(a: Arrays) -> int:
     """Where they end."""
-    return a.program[SLOTS] if not uses_held_method(a) else a.slots.shape[0]
+    return a.program[ix.SLOTS] if not uses_held_method(a) else a.slots.shape[0]
 
 
 def memory_size(a: Arrays) -> int:
     """How much of the method lies in the state."""
-    return a.program[MEMORY] if not uses_held_method(a) else a.program[HELD_MEMORY]
+    return a.program[ix.MEMORY] if not uses_held_method(a) else a.program[ix.HELD_MEMORY]
 
 
 def begin_integration(a: Arrays) -> int:
     """The integrator's memory at the beginning of a run."""
-    return call_method(a, a.program[BEGIN], a.clock[TIME], 0)
+    return call_method(a, a.program[ix.BEGIN], a.clock[ix.TIME], 0)
 
 
 def restart_integration(a: Arrays) -> int:
     """After a jump."""
-    a.places[STAGE] = MOTION
-    return call_method(a, a.program[RESTART], a.clock[TIME], 0)
+    a.places[ix.STAGE] = ix.MOTION
+    return call_method(a, a.program[ix.RESTART], a.clock[ix.TIME], 0)
 
 
 @part("Ai>i", needed_for="holds")
 def follow_holds(a: Arrays, held: int) -> int:
     """Where the memory of the method has another length while witnesses are held, begin anew; 0 or a code."""
     before = memory_size(a)
-    a.clock[a.program[HOLDS] + METHOD] = float(held)
+    a.clock[a.program[ix.HOLDS] + METHOD] = float(held)
     size = memory_size(a)
     if size == before:
         return 0
     for m in range(size):
         a.memory[m] = 0.0
-    return call_method(a, a.program[BEGIN], a.clock[TIME], held)
+    return call_method(a, a.program[ix.BEGIN], a.clock[ix.TIME], held)
 
 
 @part("Af>i")
@@ -198,12 +163,12 @@ def step(a: Arrays, t_stop: float) -> int:
         code = follow_holds(a, held)
         if code != 0:
             return code
-    first = a.program[FIRST] if held == 0 else a.program[HELD_FIRST]
-    last = a.program[LAST] if held == 0 else a.program[HELD_LAST]
+    first = a.program[ix.FIRST] if held == 0 else a.program[ix.HELD_FIRST]
+    last = a.program[ix.LAST] if held == 0 else a.program[ix.HELD_LAST]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     memory = a.memory[: memory_size(a)]
     slots = a.slots[first_slot(a) : last_slot(a)]
-    t = a.clock[TIME]
+    t = a.clock[ix.TIME]
     code = DONE
     if a.y.shape[0] == 0 and slots.shape[0] == SLOTS_HEADER:
         code = whole_way(
@@ -213,23 +178,23 @@ def step(a: Arrays, t_stop: float) -> int:
     else:
         schedule = (table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
         method = (coefficients, a.settings, memory, a.work, slots, t_stop, UNBOUNDED)
-        code = call_step(a.program[STEP], schedule + method)
+        code = call_step(a.program[ix.STEP], schedule + method)
     if code != DONE:
         return method_failed(a, code)
-    a.clock[TIME] = a.work[END]
-    a.places[STAGE] = MOTION
+    a.clock[ix.TIME] = a.work[END]
+    a.places[ix.STAGE] = ix.MOTION
     note_derivatives(a, held)
     # updates at the end of a step change what dense output is completed from
-    return complete(a) if a.program[REMEMBERS] != 0 else 0
+    return complete(a) if a.program[ix.REMEMBERS] != 0 else 0
 
 
 @part("Af>i")
 def redo(a: Arrays, t_event: float) -> int:
     """The last step again, ending at `t_event`."""
-    code = call_method(a, a.program[REDO], t_event, 1 if held_count(a) > 0 else 0)
-    a.clock[TIME] = a.work[END]
-    a.places[STAGE] = MOTION
-    if code == 0 and a.program[REMEMBERS] != 0:
+    code = call_method(a, a.program[ix.REDO], t_event, 1 if held_count(a) > 0 else 0)
+    a.clock[ix.TIME] = a.work[END]
+    a.places[ix.STAGE] = ix.MOTION
+    if code == 0 and a.program[ix.REMEMBERS] != 0:
         code = complete(a)
     return code
 
@@ -237,35 +202,35 @@ def redo(a: Arrays, t_event: float) -> int:
 @part("A>i")
 def complete(a: Arrays) -> int:
     """What dense output needs beyond the last step."""
-    if a.program[COMPLETE] == 0:
+    if a.program[ix.COMPLETE] == 0:
         return 0
     held = held_count(a) > 0
     n = a.y.shape[0]
     size = a.c.shape[0]
     table = a.held_table if held else a.table
     ints = a.held_ints if held else a.ints
-    first = a.program[HELD_FIRST] if held else a.program[FIRST]
-    last = a.program[HELD_LAST] if held else a.program[LAST]
-    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
-    for m in range(size if held else a.program[CACHE]):
+    first = a.program[ix.HELD_FIRST] if held else a.program[ix.FIRST]
+    last = a.program[ix.HELD_LAST] if held else a.program[ix.LAST]
+    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
+    for m in range(size if held else a.program[ix.CACHE]):
         c[m] = a.c[m]
-    schedule = (table, ints, first, last, a.clock[TIME], y, a.p, a.d, a.k, a.h, c)
+    schedule = (table, ints, first, last, a.clock[ix.TIME], y, a.p, a.d, a.k, a.h, c)
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     slots = a.slots[first_slot(a) : last_slot(a)]
     method = (coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots)
-    status = call_redo(a.program[COMPLETE], schedule + method)
+    status = call_redo(a.program[ix.COMPLETE], schedule + method)
     if status == 0:
         return 0
-    a.places[BLOCK] = status - 1
+    a.places[ix.BLOCK] = status - 1
     return CODE_BLOCK
 
 
 @part("Aifi>i")
 def call_method(a: Arrays, address: int, t: float, held: int) -> int:
     """Call a function of the integrator that has the signature of a step taken again."""
-    first = a.program[FIRST] if held == 0 else a.program[HELD_FIRST]
-    last = a.program[LAST] if held == 0 else a.program[HELD_LAST]
+    first = a.program[ix.FIRST] if held == 0 else a.program[ix.HELD_FIRST]
+    last = a.program[ix.LAST] if held == 0 else a.program[ix.HELD_LAST]
     table = a.table if held == 0 else a.held_table
     ints = a.ints if held == 0 else a.held_ints
     schedule = (table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
@@ -278,7 +243,7 @@ def call_method(a: Arrays, address: int, t: float, held: int) -> int:
 
 def method_failed(a: Arrays, code: int) -> int:
     """The code for an integrator that cannot go on."""
-    a.places[STEP_CODE] = code
+    a.places[ix.STEP_CODE] = code
     if code == STEP_BLOCK_FAILED:
-        a.places[BLOCK] = int(a.work[FAILED_BLOCK])
+        a.places[ix.BLOCK] = int(a.work[FAILED_BLOCK])
     return FAILED_STEP

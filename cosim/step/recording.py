@@ -10,33 +10,11 @@ from __future__ import annotations
 
 from cosim.compiled.walker import call_dense, call_python, walk
 from cosim.contracts.method_layout import START as STEP_START
+from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of
 from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.codes import FAILED_BLOCK
 from cosim.step.event_log import DRAIN_ROWS
-from cosim.step.layout import (
-    AT_STEPS,
-    BLOCK,
-    CACHE,
-    CAUSE,
-    DENSE,
-    DOES,
-    DRAIN,
-    ENTRIES,
-    FIRST_ENTRY,
-    IN_D,
-    IN_K,
-    IN_P,
-    IN_Y,
-    MOTION,
-    ON_GRID,
-    PROBED_C,
-    PROBED_Y,
-    PUBLISH,
-    RECORDING,
-    ROWS_USED,
-    TIME,
-)
 from cosim.step.realize import complete, first_coefficient, last_coefficient, realize
 
 VALUES, VALUES_AT, INNER, INNER_AT, OUTER, OUTER_AT, CHOICE_HEADER = range(7)
@@ -48,34 +26,34 @@ TRIGGERED, SCHEDULED = 2, 3
 def has_pending_updates(a: Arrays) -> bool:
     """Whether the next step begins with an update that is not one of every step."""
     found = False
-    for entry in range(a.program[ENTRIES]):
+    for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
-        cause = a.program[row + CAUSE]
-        if a.program[row + DOES] != PUBLISH:
-            found = found or (cause == TRIGGERED and a.agenda[FIRST_ENTRY + entry] != 0)
-            found = found or (cause == SCHEDULED and next_time(a, entry) <= a.clock[TIME])
+        cause = a.program[row + ix.CAUSE]
+        if a.program[row + ix.DOES] != ix.PUBLISH:
+            found = found or (cause == TRIGGERED and a.agenda[ix.FIRST_ENTRY + entry] != 0)
+            found = found or (cause == SCHEDULED and next_time(a, entry) <= a.clock[ix.TIME])
     return found
 
 
 def write_row(a: Arrays, t: float, y: Reals, c: Reals) -> int:
     """A row with the values of `y` and `c`."""
     count = a.choice[VALUES]
-    if ROWS_HEADER + a.places[ROWS_USED] + 1 + count > a.rows.shape[0]:
-        call_python(a.program[DRAIN], (DRAIN_ROWS,))
-    at = ROWS_HEADER + a.places[ROWS_USED]
-    a.places[ROWS_USED] += 1 + count
+    if ROWS_HEADER + a.places[ix.ROWS_USED] + 1 + count > a.rows.shape[0]:
+        call_python(a.program[ix.DRAIN], (DRAIN_ROWS,))
+    at = ROWS_HEADER + a.places[ix.ROWS_USED]
+    a.places[ix.ROWS_USED] += 1 + count
     a.rows[at] = t
     for i in range(count):
         row = a.choice[VALUES_AT] + 2 * i
         array = a.choice[row]
         offset = a.choice[row + 1]
-        if array == IN_Y:
+        if array == ix.IN_Y:
             a.rows[at + 1 + i] = y[offset]
-        elif array == IN_P:
+        elif array == ix.IN_P:
             a.rows[at + 1 + i] = a.p[offset]
-        elif array == IN_D:
+        elif array == ix.IN_D:
             a.rows[at + 1 + i] = a.d[offset]
-        elif array == IN_K:
+        elif array == ix.IN_K:
             a.rows[at + 1 + i] = float(a.k[offset])
         else:
             a.rows[at + 1 + i] = c[offset]
@@ -85,11 +63,11 @@ def write_row(a: Arrays, t: float, y: Reals, c: Reals) -> int:
 @part("A>i", needed_for="rows")
 def record_now(a: Arrays) -> int:
     """Record the present state; 0 or a code."""
-    code = realize(a, MOTION)
+    code = realize(a, ix.MOTION)
     if code != 0:
         return code
-    code = walk_listed(a, OUTER, a.clock[TIME], a.y, a.c)
-    return write_row(a, a.clock[TIME], a.y, a.c) if code == 0 else code
+    code = walk_listed(a, OUTER, a.clock[ix.TIME], a.y, a.c)
+    return write_row(a, a.clock[ix.TIME], a.y, a.c) if code == 0 else code
 
 
 def walk_listed(a: Arrays, which: int, t: float, y: Reals, c: Reals) -> int:
@@ -97,7 +75,7 @@ def walk_listed(a: Arrays, which: int, t: float, y: Reals, c: Reals) -> int:
     for i in range(a.choice[which]):
         block = a.choice[a.choice[which + 1] + i]
         if walk(a.table, a.ints, block, block + 1, t, y, a.p, a.d, a.k, a.h, c) != 0:
-            a.places[BLOCK] = block
+            a.places[ix.BLOCK] = block
             return FAILED_BLOCK
     return 0
 
@@ -105,10 +83,10 @@ def walk_listed(a: Arrays, which: int, t: float, y: Reals, c: Reals) -> int:
 @part("A>i", needed_for="rows")
 def record_step(a: Arrays) -> int:
     """Record what belongs to the step that has ended; 0 or a code."""
-    now = a.clock[TIME]
-    if a.places[RECORDING] == AT_STEPS:
+    now = a.clock[ix.TIME]
+    if a.places[ix.RECORDING] == ix.AT_STEPS:
         return record_now(a)
-    if a.places[RECORDING] != ON_GRID:
+    if a.places[ix.RECORDING] != ix.ON_GRID:
         return record_now(a) if has_pending_updates(a) else 0
     origin = a.rows[ORIGIN]
     interval = a.rows[INTERVAL]
@@ -130,9 +108,9 @@ def record_step(a: Arrays) -> int:
 def record_inside(a: Arrays, t: float, is_first: bool) -> int:
     """Record a time inside the last step, on the dense output; 0 or a code."""
     n = a.y.shape[0]
-    size = a.program[CACHE]
-    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
+    size = a.program[ix.CACHE]
+    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
     if is_first:
         code = complete(a)
         if code != 0:
@@ -141,6 +119,6 @@ def record_inside(a: Arrays, t: float, is_first: bool) -> int:
         for m in range(size):
             c[m] = a.c[m]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    call_dense(a.program[DENSE], (max(t, a.work[STEP_START]), coefficients, a.work, y, y))
+    call_dense(a.program[ix.DENSE], (max(t, a.work[STEP_START]), coefficients, a.work, y, y))
     code = walk_listed(a, INNER, t, y, c)
     return write_row(a, t, y, c) if code == 0 else code

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cosim.contracts.restored_memory import are_of_a_run
+from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_STATE, REACHED
 from cosim.step.holds import (
@@ -15,31 +17,19 @@ from cosim.step.holds import (
     held_count,
     hold_row,
 )
-from cosim.step.layout import (
-    ENTRIES,
-    FIRST_ENTRY,
-    HOLDS,
-    HOLDS_WIDTH,
-    RESTORED,
-    RINGS,
-    RINGS_AT,
-    STAGE,
-    TIME,
-    WITNESSES,
-)
 from cosim.step.sliding_field import PUSHED, SWITCHED
 from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
 
 
 def check_state(a: Arrays) -> int:
-    """Refuse descriptors that point outside of the arrays: REACHED or FAILED_STATE."""
-    a.places[STAGE] = RESTORED
-    bad = a.clock[TIME] - a.clock[TIME] != 0.0
-    for entry in range(a.program[ENTRIES]):
-        bad = bad or a.agenda[FIRST_ENTRY + entry] < 0
+    """Refuse numbers that no run has, such as places outside of the arrays: REACHED or FAILED_STATE."""
+    a.places[ix.STAGE] = ix.RESTORED
+    bad = a.clock[ix.TIME] - a.clock[ix.TIME] != 0.0 or not are_of_a_run(a.y, a.memory)
+    for entry in range(a.program[ix.ENTRIES]):
+        bad = bad or a.agenda[ix.FIRST_ENTRY + entry] < 0
     size = a.h.shape[0]
-    for i in range(a.program[RINGS]):
-        ring = a.program[a.program[RINGS_AT] + i]
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
         start = a.k[ring + START]
         capacity = a.k[ring + CAPACITY]
         count = a.k[ring + COUNT]
@@ -49,8 +39,8 @@ def check_state(a: Arrays) -> int:
         bad = bad or count < 0 or count > capacity
         bad = bad or a.k[ring + BEGIN] < -1 or a.k[ring + BEGIN] >= max(count, 1)
         bad = bad or a.k[ring + END] < -1 or a.k[ring + END] >= max(count, 1)
-        for j in range(a.program[RINGS]):
-            other = a.program[a.program[RINGS_AT] + j]
+        for j in range(a.program[ix.RINGS]):
+            other = a.program[a.program[ix.RINGS_AT] + j]
             first = a.k[other + START]
             apart = first >= start + WIDTH * capacity or start >= first + WIDTH * a.k[other + CAPACITY]
             bad = bad or (other != ring and not apart)
@@ -61,8 +51,8 @@ def check_state(a: Arrays) -> int:
 
 def are_holds(a: Arrays) -> bool:
     """Whether what is held are witnesses, each by numbers that fit."""
-    count = a.program[WITNESSES]
-    at = a.program[HOLDS]
+    count = a.program[ix.WITNESSES]
+    at = a.program[ix.HOLDS]
     if not 0.0 <= a.clock[at] <= count:
         return False
     good = True
@@ -76,7 +66,7 @@ def are_holds(a: Arrays) -> bool:
             good = good and a.clock[row + SIZE] == a.y.shape[0]
             continue
         size = a.clock[row + SIZE]
-        if a.clock[row + KIND] != SWITCHED or not 0.0 <= size <= a.program[HOLDS_WIDTH] - DATA:
+        if a.clock[row + KIND] != SWITCHED or not 0.0 <= size <= a.program[ix.HOLDS_WIDTH] - DATA:
             return False
         for s in range(int(size) // SWITCH_WIDTH):
             data = row + DATA + SWITCH_WIDTH * s

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, LARGEST, SETTINGS_HEADER
+from cosim.contracts.method_layout import FIXED, LARGEST
+from cosim.step import layout as ix
 from cosim.step.agenda import (
     check_timers,
     follow_parameters,
@@ -40,51 +41,7 @@ from cosim.step.holds import (
     realize_held,
     release,
 )
-from cosim.step.layout import (
-    CANDIDATES_WIDTH,
-    CAUSE,
-    CHANGED,
-    CHEAP,
-    COMPLETED,
-    COUNTED_STEPS,
-    DERIVATIVE,
-    ENTRIES,
-    FASTEST,
-    FINISHED,
-    FIRST_ENTRY,
-    HAS_SCHEDULE,
-    IN_STEPS,
-    INITIALIZED,
-    INSTANCE,
-    JUMPED,
-    MOST,
-    MOTION,
-    NEXT_EVENT,
-    NO_ROWS,
-    NOTHING,
-    NOTICES,
-    NOTICES_AT,
-    ORDER,
-    RECORDING,
-    REPORT,
-    SEVERITY,
-    SINCE,
-    SMOOTH,
-    SOURCE,
-    STAGE,
-    STAMP,
-    STARTING,
-    STARTING_K,
-    STATES_CHANGED,
-    STEPS_TAKEN,
-    SUPPRESSED,
-    TIME,
-    TIME_ADVANCED,
-    TOLD,
-    TOUCHED,
-    UPDATES_DONE,
-    WITNESSES,
-)
+from cosim.step.pace import crawls, forget_pace
 from cosim.step.realize import (
     assemble,
     begin_integration,
@@ -122,51 +79,50 @@ from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
 
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 BOTH_KINDS = 3  # of updates that wait for time to advance
-LOOKED_AFTER = 100_000  # steps; then it is asked
-MOST_STEPS = 1e10  # whether it would take more than that to the end
 
 
 def note_next_event(a: Arrays) -> int:
     """When the next scheduled event or kink comes, into `clock`; 0 or a code."""
-    time = next_event_time(a) if a.program[HAS_SCHEDULE] != 0 else math.inf
+    time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else math.inf
     if time != time:
         return FAILED_PERIOD
     kink = next_kink(a)
-    if a.clock[TIME] + margin(a.clock[TIME]) < kink < time:
+    if a.clock[ix.TIME] + margin(a.clock[ix.TIME]) < kink < time:
         time = kink
-    a.clock[NEXT_EVENT] = time
+    a.clock[ix.NEXT_EVENT] = time
     return 0
 
 
 def begin_answers(a: Arrays) -> None:
     """Forget the answers of handlers."""
-    a.places[SEVERITY] = 0
-    a.places[SOURCE] = -1
+    a.places[ix.SEVERITY] = 0
+    a.places[ix.SOURCE] = -1
 
 
 @part("Af>i")
 def initialize(a: Arrays, t: float) -> int:
     """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
-    stays = a.agenda[INITIALIZED] == 0 and a.clock[STAMP] == t
-    a.clock[TIME] = t
-    a.places[STAGE] = NOTHING
-    a.places[TOUCHED] = 0
+    stays = a.agenda[ix.INITIALIZED] == 0 and a.clock[ix.STAMP] == t
+    a.clock[ix.TIME] = t
+    a.places[ix.STAGE] = ix.NOTHING
+    a.places[ix.TOUCHED] = 0
     begin_answers(a)
-    for i in range(FIRST_ENTRY):
+    for i in range(ix.FIRST_ENTRY):
         a.agenda[i] = 0
-    for entry in range(a.program[ENTRIES]):
-        if not stays or a.program[row_of(a, entry) + CAUSE] != TRIGGERED:
-            a.agenda[FIRST_ENTRY + entry] = 0
+    for entry in range(a.program[ix.ENTRIES]):
+        if not stays or a.program[row_of(a, entry) + ix.CAUSE] != TRIGGERED:
+            a.agenda[ix.FIRST_ENTRY + entry] = 0
     forget_holds(a)
     forget_located(a)
-    for i in range(a.program[NOTICES]):
-        a.places[a.program[TOLD] + i] = 0
+    forget_pace(a)
+    for i in range(a.program[ix.NOTICES]):
+        a.places[a.program[ix.TOLD] + i] = 0
     code = make_room(a)
     if code == 0:
         code = start_agenda(a)
     if code == 0:
         code = assemble(a)
-    if code == 0 and a.places[SUPPRESSED] == 0:
+    if code == 0 and a.places[ix.SUPPRESSED] == 0:
         code = updates(a, 1 << INITIALIZATION_CAUSE)
     if code == 0:
         code = take_signals(a)
@@ -185,32 +141,32 @@ def initialize(a: Arrays, t: float) -> int:
         code = begin_integration(a)
     if code != 0:
         return code
-    a.clock[JUMPED] = 0.0
+    a.clock[ix.JUMPED] = 0.0
     watch_notices(a)
     code = start_witnesses(a)
     if code != 0:
         return code
-    a.agenda[INITIALIZED] = 1
-    a.agenda[TIME_ADVANCED] = BOTH_KINDS
-    a.clock[STAMP] = t
-    if a.places[SEVERITY] < REACHED_TERMINATION:
-        first = 0 if a.places[SUPPRESSED] != 0 else 1 << INITIALIZATION_CAUSE
+    a.agenda[ix.INITIALIZED] = 1
+    a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
+    a.clock[ix.STAMP] = t
+    if a.places[ix.SEVERITY] < REACHED_TERMINATION:
+        first = 0 if a.places[ix.SUPPRESSED] != 0 else 1 << INITIALIZATION_CAUSE
         code = end_step(a, first + FIRST_PUBLISHES)
-    a.clock[COMPLETED] = t
+    a.clock[ix.COMPLETED] = t
     if code == 0:
         code = note_next_event(a)
     if code != 0:
         return code
-    return TERMINATED if a.places[SEVERITY] >= REACHED_TERMINATION else REACHED
+    return TERMINATED if a.places[ix.SEVERITY] >= REACHED_TERMINATION else REACHED
 
 
 @part("Af>i")
 def advance(a: Arrays, t: float) -> int:
     """Steps until `t`, at most ``places[MOST]`` of them: REACHED, STEPPED, TERMINATED or another code."""
-    if not t >= a.clock[TIME]:
+    if not t >= a.clock[ix.TIME]:
         return FAILED_PAST
-    if a.program[SMOOTH] != 0 and a.places[RECORDING] == NO_ROWS:
-        a.clock[JUMPED] = 0.0  # nothing here remembers, watches or is corrected
+    if a.program[ix.SMOOTH] != 0 and a.places[ix.RECORDING] == ix.NO_ROWS:
+        a.clock[ix.JUMPED] = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(a, t)
     steps = 0
     while True:
@@ -218,121 +174,92 @@ def advance(a: Arrays, t: float) -> int:
         steps += 1
         if code == STEPPED and crawls(a, t):
             return FAILED_CRAWL
-        if code != STEPPED or steps >= a.places[MOST]:
+        if code != STEPPED or steps >= a.places[ix.MOST]:
             return code
 
 
 @part("Af>i")
 def advance_smoothly(a: Arrays, t: float) -> int:
     """As `advance`, where nothing but integration happens in a step: without what is not there."""
-    if not t > a.clock[TIME]:
+    if not t > a.clock[ix.TIME]:
         return advance_once(a, t)
-    code = realize(a, MOTION)
+    code = realize(a, ix.MOTION)
     if code != 0:
         return code
     begin_answers(a)
-    for _ in range(a.places[MOST]):
+    for _ in range(a.places[ix.MOST]):
         stop = t
         fixed = a.settings[FIXED]
-        if fixed != 0.0 and a.clock[TIME] + fixed < t - SLIVER * fixed:
-            stop = a.clock[TIME] + fixed
+        if fixed != 0.0 and a.clock[ix.TIME] + fixed < t - SLIVER * fixed:
+            stop = a.clock[ix.TIME] + fixed
         code = step(a, stop)
         if code != 0:
             return code
-        a.places[STEPS_TAKEN] += 1
+        a.places[ix.STEPS_TAKEN] += 1
         if crawls(a, t):
             return FAILED_CRAWL
-        if a.clock[TIME] >= t:
+        if a.clock[ix.TIME] >= t:
             break
-    a.agenda[UPDATES_DONE] = 0
-    a.agenda[TIME_ADVANCED] = BOTH_KINDS
-    a.agenda[FINISHED] = 0
-    a.clock[STAMP] = a.clock[TIME]
-    a.clock[STATES_CHANGED] = 0.0
-    return REACHED if a.clock[TIME] >= t else STEPPED
-
-
-def crawls(a: Arrays, t: float) -> bool:
-    """Whether at the pace of the last steps it would take far too many to reach `t`."""
-    since = a.scratch[a.program[SINCE]]
-    if not since <= a.clock[TIME] or a.places[COUNTED_STEPS] == 0:
-        a.scratch[a.program[SINCE]] = a.clock[TIME]
-        a.places[COUNTED_STEPS] = 0
-    a.places[COUNTED_STEPS] += 1
-    if a.places[COUNTED_STEPS] < LOOKED_AFTER:
-        return False
-    a.places[COUNTED_STEPS] = 0
-    if (a.clock[TIME] - since) * MOST_STEPS >= (t - since) * LOOKED_AFTER:
-        return False
-    a.places[FASTEST] = fastest_state(a)
-    return True
-
-
-def fastest_state(a: Arrays) -> int:
-    """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
-    n = a.y.shape[0]
-    found = -1
-    largest = 0.0
-    for m in range(n):
-        rate = abs(a.c[m]) / max(abs(a.y[m]), a.settings[SETTINGS_HEADER + n + m])
-        if rate > largest:
-            largest = rate
-            found = m
-    return found
+    a.agenda[ix.UPDATES_DONE] = 0
+    a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
+    a.agenda[ix.FINISHED] = 0
+    a.clock[ix.STAMP] = a.clock[ix.TIME]
+    a.clock[ix.STATES_CHANGED] = 0.0
+    return REACHED if a.clock[ix.TIME] >= t else STEPPED
 
 
 @part("Af>i")
 def advance_once(a: Arrays, t: float) -> int:
     """One step toward `t`: STEPPED, REACHED when it ended there, TERMINATED when a handler asked to stop."""
-    if not t >= a.clock[TIME]:
+    if not t >= a.clock[ix.TIME]:
         return FAILED_PAST
     code = make_room(a)
     if code != 0:
         return code
     begin_answers(a)
-    before = a.clock[TIME]
+    before = a.clock[ix.TIME]
     code = one_step(a, t)
-    a.clock[STAMP] = a.clock[TIME]
-    a.clock[STATES_CHANGED] = float(a.places[CHANGED])
-    if a.places[RECORDING] != NO_ROWS and a.clock[TIME] > before:
+    a.clock[ix.STAMP] = a.clock[ix.TIME]
+    a.clock[ix.STATES_CHANGED] = float(a.places[ix.CHANGED])
+    if a.places[ix.RECORDING] != ix.NO_ROWS and a.clock[ix.TIME] > before:
         recorded = record_step(a)
         code = recorded if code == 0 else code
     if code != 0:
         return code
-    if a.places[SEVERITY] >= REACHED_TERMINATION:
+    if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
         return TERMINATED
-    return REACHED if a.clock[TIME] >= t else STEPPED
+    return REACHED if a.clock[ix.TIME] >= t else STEPPED
 
 
 @part("Af>i")
 def one_step(a: Arrays, boundary: float) -> int:
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
-    a.places[CHANGED] = 0
+    a.places[ix.CHANGED] = 0
     code = follow_parameters(a)
     if code == 0:
         code = check_timers(a)
     if code == 0:
-        code = realize(a, MOTION)
+        code = realize(a, ix.MOTION)
     if code != 0:
         return code
-    if a.clock[JUMPED] != 0.0 or a.agenda[UPDATES_DONE] == 0:
-        if a.clock[JUMPED] != 0.0:
+    if a.clock[ix.JUMPED] != 0.0 or a.agenda[ix.UPDATES_DONE] == 0:
+        if a.clock[ix.JUMPED] != 0.0:
             code = note_jump(a)
-        if code == 0 and a.program[IN_STEPS] != 0:
+        if code == 0 and a.program[ix.IN_STEPS] != 0:
             code = start_step(a)
-            if code == 0 and a.places[SEVERITY] >= REACHED_TERMINATION:
-                a.agenda[UPDATES_DONE] = 1
+            if code == 0 and a.places[ix.SEVERITY] >= REACHED_TERMINATION:
+                a.agenda[ix.UPDATES_DONE] = 1
                 return 0
         if code != 0:
             return code
-    a.agenda[UPDATES_DONE] = 0
-    start = a.clock[TIME]
+    a.agenda[ix.UPDATES_DONE] = 0
+    start = a.clock[ix.TIME]
     code = follow_parameters(a)
     if code == 0:
         code = check_timers(a)
     if code != 0:
         return code
-    event_time = next_event_time(a) if a.program[HAS_SCHEDULE] != 0 else boundary
+    event_time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else boundary
     if event_time != event_time:
         return FAILED_PERIOD
     kink = next_kink(a)
@@ -343,23 +270,23 @@ def one_step(a: Arrays, boundary: float) -> int:
         if code != 0:
             return code
     arrived = math.inf
-    if a.clock[TIME] > start:
-        a.agenda[TIME_ADVANCED] = BOTH_KINDS
-        a.agenda[FINISHED] = 0
-        code = realize(a, MOTION)
+    if a.clock[ix.TIME] > start:
+        a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
+        a.agenda[ix.FINISHED] = 0
+        code = realize(a, ix.MOTION)
         arrived = arrived_break(a)
         if code == 0:
             code = remember_step(a)
         if code != 0:
             return code
-    a.places[STEPS_TAKEN] += 1
+    a.places[ix.STEPS_TAKEN] += 1
     watch_notices(a)
-    if a.program[IN_STEPS] != 0:
+    if a.program[ix.IN_STEPS] != 0:
         code = end_step(a, PUBLISH_CAUSES)
         if code != 0:
             return code
-    if arrived < float(a.program[ORDER]) and a.program[CHEAP] == 0:
-        code = realize(a, MOTION)
+    if arrived < float(a.program[ix.ORDER]) and a.program[ix.CHEAP] == 0:
+        code = realize(a, ix.MOTION)
         if code == 0:
             code = restart_integration(a)
     return code
@@ -373,7 +300,7 @@ def note_jump(a: Arrays) -> int:
         code = remember(a, AFTER_EVENT, 2.0)
     if code != 0:
         return code
-    a.clock[JUMPED] = 0.0
+    a.clock[ix.JUMPED] = 0.0
     if cross_by_jump(a) == 0:
         return 0
     return end_step(a, 1 << TRIGGERED)
@@ -382,24 +309,24 @@ def note_jump(a: Arrays) -> int:
 @part("A>i")
 def start_step(a: Arrays) -> int:
     """The updates that are due, and those that their signals cause; 0 or a code."""
-    at = a.program[DERIVATIVE]
+    at = a.program[ix.DERIVATIVE]
     for m in range(a.y.shape[0]):
         a.scratch[at + m] = a.c[m]
     if can_hold(a):
         code = release(a)
         if code != 0:
             return code
-    keep(a, a.program[STARTING], a.program[STARTING_K])
+    keep(a, a.program[ix.STARTING], a.program[ix.STARTING_K])
     list_pending(a)
-    if a.program[CANDIDATES_WIDTH] > 0:
+    if a.program[ix.CANDIDATES_WIDTH] > 0:
         begin_candidates(a)
-    a.places[CHANGED] = 0
+    a.places[ix.CHANGED] = 0
     failed = updates(a, UPDATE_CAUSES)
     if failed == 0:
         failed = take_signals(a)
     # where some have failed, what others have done before stays
-    code = realize(a, MOTION)
-    if code == 0 and a.places[CHANGED] != 0:
+    code = realize(a, ix.MOTION)
+    if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
     return failed if failed != 0 else code
 
@@ -407,7 +334,7 @@ def start_step(a: Arrays) -> int:
 @part("A>i", needed_for="handlers")
 def follow_updates(a: Arrays) -> int:
     """Updates have changed the State, which is realized again; 0 or a code."""
-    at = a.program[DERIVATIVE]
+    at = a.program[ix.DERIVATIVE]
     same = True
     for m in range(a.y.shape[0]):
         if different(a.scratch[at + m], a.c[m]):
@@ -415,7 +342,7 @@ def follow_updates(a: Arrays) -> int:
     code = remember(a, AFTER_EVENT, math.inf if same else 2.0)
     if code == 0:
         code = restart_integration(a)
-    if code == 0 and a.places[RECORDING] != NO_ROWS:
+    if code == 0 and a.places[ix.RECORDING] != ix.NO_ROWS:
         code = record_now(a)
     leave_out_pending(a)
     if code == 0 and can_hold(a):
@@ -429,7 +356,7 @@ def follow_updates(a: Arrays) -> int:
 def end_step(a: Arrays, causes: int) -> int:
     """Publishes; 0 or a code."""
     code = publishes(a, causes)
-    if code == 0 and a.places[SEVERITY] == FAILED_STATUS:
+    if code == 0 and a.places[ix.SEVERITY] == FAILED_STATUS:
         return FAILED_HANDLER
     return code
 
@@ -437,7 +364,7 @@ def end_step(a: Arrays, causes: int) -> int:
 def integrate(a: Arrays, event_time: float, boundary: float) -> int:
     """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
     begin_watch(a)
-    start = a.clock[TIME]
+    start = a.clock[ix.TIME]
     fixed = a.settings[FIXED]
     stop = min(event_time, boundary)
     if fixed != 0.0 and a.y.shape[0] > 0 and start + fixed < boundary - SLIVER * fixed:
@@ -448,7 +375,7 @@ def integrate(a: Arrays, event_time: float, boundary: float) -> int:
         code = realize_held(a)
         if code != 0:
             return code
-    if a.program[WITNESSES] > 0:
+    if a.program[ix.WITNESSES] > 0:
         stop = min(stop, next_expected(a))
     code = step(a, stop)
     return trigger(a, start) if code == 0 else code
@@ -457,35 +384,35 @@ def integrate(a: Arrays, event_time: float, boundary: float) -> int:
 @part("Af>i")
 def evaluate(a: Arrays, t: float) -> int:
     """Everything that follows from the present state, at `t`, outputs included."""
-    if t != a.clock[TIME]:
-        a.clock[TIME] = t
-        lower_stage(a, INSTANCE)
-    return realize(a, REPORT)
+    if t != a.clock[ix.TIME]:
+        a.clock[ix.TIME] = t
+        lower_stage(a, ix.INSTANCE)
+    return realize(a, ix.REPORT)
 
 
 def watch_notices(a: Arrays) -> None:
     """Tell when a slot that has a notice is no longer 0, once until it is 0 again."""
-    for i in range(a.program[NOTICES]):
-        now = 1 if a.c[a.program[a.program[NOTICES_AT] + i]] != 0.0 else 0
-        if now > a.places[a.program[TOLD] + i]:
+    for i in range(a.program[ix.NOTICES]):
+        now = 1 if a.c[a.program[a.program[ix.NOTICES_AT] + i]] != 0.0 else 0
+        if now > a.places[a.program[ix.TOLD] + i]:
             tell(a, NOTICE, i, 0.0)
-        a.places[a.program[TOLD] + i] = now
+        a.places[a.program[ix.TOLD] + i] = now
 
 
 @part("A>i")
 def finish(a: Arrays) -> int:
     """Termination, once for each end of a run; signals that its handlers raise stay set."""
-    if a.agenda[FINISHED] != 0:
+    if a.agenda[ix.FINISHED] != 0:
         return REACHED
-    a.agenda[FINISHED] = 1
+    a.agenda[ix.FINISHED] = 1
     begin_answers(a)
-    code = realize(a, MOTION)
+    code = realize(a, ix.MOTION)
     if code == 0:
         code = updates(a, 1 << TERMINATION_CAUSE)
     if code == 0:
-        code = realize(a, MOTION)
+        code = realize(a, ix.MOTION)
     if code == 0:
         code = publishes(a, 1 << TERMINATION_CAUSE)
     if code != 0:
         return code
-    return FAILED_HANDLER if a.places[SEVERITY] == FAILED_STATUS else REACHED
+    return FAILED_HANDLER if a.places[ix.SEVERITY] == FAILED_STATUS else REACHED

@@ -24,6 +24,7 @@ from cosim.step.held_tables import HeldTables
 from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
 from cosim.step.needed import needed_blocks
+from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
 from cosim.system.schedule import Slot
@@ -359,7 +360,7 @@ class Tables:
             (layout.FAILED_C, plain),
             (layout.WINDOW, 2),
             (layout.DURATION, 1),
-            (layout.SINCE, 1),
+            (layout.PACE, PACE_SIZE),
             (layout.TIMERS, entries),
             (layout.PROBED_Y, system.ny),
             (layout.PROBED_C, cache),

@@ -6,6 +6,7 @@ import math
 
 from cosim.contracts.method_layout import FIXED, LARGEST, NEXT_STEP
 from cosim.contracts.method_layout import START as STEP_START
+from cosim.step import layout as ix
 from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, part
 from cosim.step.calls import call_forecast, call_search
@@ -15,56 +16,6 @@ from cosim.step.crossing import FOUND, HEADER, crosses
 from cosim.step.crossing import POINTS as ROWS
 from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
 from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
-from cosim.step.layout import (
-    ACCURACY,
-    BEFORE,
-    BLOCK,
-    BOTH,
-    CACHE,
-    CAUSE,
-    CHEAP,
-    COLUMNS,
-    CROSSED,
-    DOES,
-    DOUBT,
-    ENDS,
-    ENTRIES,
-    EXPECTED,
-    FALLING,
-    FIRED,
-    FIRED_BY,
-    FIRST_ENTRY,
-    FLAG,
-    FORECAST,
-    FORESEEN,
-    GUARD,
-    KEPT_WORK,
-    LEVEL,
-    LEVELS,
-    LOCATED_AFTER,
-    LOCATED_BEFORE,
-    LOW,
-    NOW,
-    POINTS,
-    POLICY,
-    PROBED_C,
-    PROBED_Y,
-    PUBLISH,
-    RATE,
-    RATES_NOW,
-    REPEATS,
-    RISING,
-    SEARCH,
-    STARTING,
-    STOP_AT,
-    TIME,
-    VALUE,
-    WAITING,
-    WATCHED_AT,
-    WINDOW,
-    WITNESS,
-    WITNESSES,
-)
 from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
 from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (
@@ -93,55 +44,55 @@ HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance fro
 
 def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
     """Whether going from one value to another, above its level, is an event."""
-    guard = a.scratch[a.program[LEVELS] + 2 * i + 1]
+    guard = a.scratch[a.program[ix.LEVELS] + 2 * i + 1]
     return crosses(before, after, a.probe[HEADER + 3 * i + 2], guard)
 
 
 @part("A>i", needed_for="witnesses")
 def start_witnesses(a: Arrays) -> int:
     """At the beginning of a run; 0 or a code."""
-    for i in range(a.program[WITNESSES]):
+    for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
-        for column in range(COLUMNS):
+        for column in range(ix.COLUMNS):
             a.clock[at + column] = 0.0
-        a.clock[at + FIRED] = -math.inf
-        a.clock[at + EXPECTED] = math.inf
+        a.clock[at + ix.FIRED] = -math.inf
+        a.clock[at + ix.EXPECTED] = math.inf
         now = value(a, i)
-        a.clock[at + VALUE] = now
+        a.clock[at + ix.VALUE] = now
         way = direction_of(a, i)
-        wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
         if wrong and not is_condition(a, i):
             tell(a, WRONG_SIDE, i, now)
-            if a.program[POLICY] == STOP_AT:
-                a.places[WITNESS] = i
+            if a.program[ix.POLICY] == ix.STOP_AT:
+                a.places[ix.WITNESS] = i
                 return FAILED_SIDE
     return 0
 
 
 def note(a: Arrays) -> None:
     """At the end of a step: what is written from here on is a jump from these values."""
-    for i in range(a.program[WITNESSES]):
-        a.clock[memory_of(a, i) + VALUE] = value(a, i)
+    for i in range(a.program[ix.WITNESSES]):
+        a.clock[memory_of(a, i) + ix.VALUE] = value(a, i)
 
 
 def forget_expected(a: Arrays) -> None:
     """Nothing that was foreseen can be relied on any more."""
-    for i in range(a.program[WITNESSES]):
-        a.clock[memory_of(a, i) + EXPECTED] = math.inf
+    for i in range(a.program[ix.WITNESSES]):
+        a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
 
 
 def foresees(a: Arrays) -> bool:
     """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
-    return a.settings[FIXED] == 0.0 and a.program[CHEAP] != 0 and held_count(a) == 0
+    return a.settings[FIXED] == 0.0 and a.program[ix.CHEAP] != 0 and held_count(a) == 0
 
 
 def next_expected(a: Arrays) -> float:
     """When the next crossing is expected; infinite when none is."""
     first = math.inf
     if foresees(a):
-        for i in range(a.program[WITNESSES]):
-            expected = a.clock[memory_of(a, i) + EXPECTED]
-            if a.clock[TIME] < expected < first:
+        for i in range(a.program[ix.WITNESSES]):
+            expected = a.clock[memory_of(a, i) + ix.EXPECTED]
+            if a.clock[ix.TIME] < expected < first:
                 first = expected
     return first
 
@@ -150,30 +101,30 @@ def next_expected(a: Arrays) -> float:
 def begin_watch(a: Arrays) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
     leave_out_held(a)
-    for i in range(a.program[WITNESSES]):
+    for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
-        if a.clock[at + GUARD] != 0.0 and now * a.clock[at + GUARD] > 0.0:
+        if a.clock[at + ix.GUARD] != 0.0 and now * a.clock[at + ix.GUARD] > 0.0:
             # out on the other side: zero is zero again
-            a.clock[at + LEVEL] = 0.0
-            a.clock[at + GUARD] = 0.0
-        a.scratch[a.program[BEFORE] + i] = now
-        a.scratch[a.program[LEVELS] + 2 * i] = a.clock[at + LEVEL]
-        a.scratch[a.program[LEVELS] + 2 * i + 1] = a.clock[at + GUARD]
+            a.clock[at + ix.LEVEL] = 0.0
+            a.clock[at + ix.GUARD] = 0.0
+        a.scratch[a.program[ix.BEFORE] + i] = now
+        a.scratch[a.program[ix.LEVELS] + 2 * i] = a.clock[at + ix.LEVEL]
+        a.scratch[a.program[ix.LEVELS] + 2 * i + 1] = a.clock[at + ix.GUARD]
 
 
 def level(a: Arrays, i: int) -> float:
     """The value that counts as zero."""
-    return a.scratch[a.program[LEVELS] + 2 * i]
+    return a.scratch[a.program[ix.LEVELS] + 2 * i]
 
 
 def isolation_window(a: Arrays) -> float:
     """To which length triggered events are located; NaN when they are not."""
-    accuracy = a.numbers[ACCURACY]
+    accuracy = a.numbers[ix.ACCURACY]
     fixed = a.settings[FIXED]
     if accuracy != accuracy:
         return math.nan
-    shortest = max(1e-14, 1e-14 * abs(a.clock[TIME]))
+    shortest = max(1e-14, 1e-14 * abs(a.clock[ix.TIME]))
     return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
 
 
@@ -187,20 +138,20 @@ def spacing_of(x: float) -> float:
 @part("Af>i", needed_for="witnesses")
 def trigger(a: Arrays, start: float) -> int:
     """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
-    count = a.program[WITNESSES]
+    count = a.program[ix.WITNESSES]
     if count == 0:
         return 0
-    crossed = a.program[CROSSED]
+    crossed = a.program[ix.CROSSED]
     forget_located(a)
     length = isolation_window(a)
-    stop = a.clock[TIME]
+    stop = a.clock[ix.TIME]
     attempted = stop - start
     located = False
     for i in range(count):
-        before = a.scratch[a.program[BEFORE] + i] - level(a, i)
+        before = a.scratch[a.program[ix.BEFORE] + i] - level(a, i)
         after = value(a, i) - level(a, i)
-        a.scratch[a.program[ENDS] + 2 + i] = before
-        a.scratch[a.program[ENDS] + 2 + count + i] = after
+        a.scratch[a.program[ix.ENDS] + 2 + i] = before
+        a.scratch[a.program[ix.ENDS] + 2 + count + i] = after
         a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
         located = located or a.places[crossed + i] != 0
     if length != length:
@@ -214,7 +165,7 @@ def trigger(a: Arrays, start: float) -> int:
         if code != 0:
             return code
         for m in range(a.work.shape[0]):
-            a.scratch[a.program[KEPT_WORK] + m] = a.work[m]
+            a.scratch[a.program[ix.KEPT_WORK] + m] = a.work[m]
         found = search(a, a.work[STEP_START], stop, length)
         if found < 0:
             return -found
@@ -226,7 +177,7 @@ def trigger(a: Arrays, start: float) -> int:
             for i in range(count):
                 located = located or a.places[crossed + i] != 0
             if located:
-                note_located(a, min(a.scratch[a.program[ENDS]], a.clock[TIME]), 1)
+                note_located(a, min(a.scratch[a.program[ix.ENDS]], a.clock[ix.TIME]), 1)
         if foresees(a):
             foresee(a, start, stop, length)
     if located:
@@ -238,20 +189,20 @@ def trigger(a: Arrays, start: float) -> int:
 
 def forget_located(a: Arrays) -> None:
     """No witness has crossed in this step so far."""
-    a.scratch[a.program[WINDOW]] = math.nan
+    a.scratch[a.program[ix.WINDOW]] = math.nan
 
 
 @part("Afi>v")
 def note_located(a: Arrays, start: float, is_isolated: int) -> None:
     """For the records of events: the window that ends now, and the witnesses at both of its ends."""
-    a.scratch[a.program[WINDOW]] = start
-    a.scratch[a.program[WINDOW] + 1] = a.clock[TIME]
-    for i in range(a.program[WITNESSES]):
-        before = a.scratch[a.program[BEFORE] + i]
+    a.scratch[a.program[ix.WINDOW]] = start
+    a.scratch[a.program[ix.WINDOW] + 1] = a.clock[ix.TIME]
+    for i in range(a.program[ix.WITNESSES]):
+        before = a.scratch[a.program[ix.BEFORE] + i]
         if is_isolated != 0:
-            before = a.scratch[a.program[LOW] + i] + level(a, i)
-        a.scratch[a.program[LOCATED_BEFORE] + i] = before
-        a.scratch[a.program[LOCATED_AFTER] + i] = value(a, i)
+            before = a.scratch[a.program[ix.LOW] + i] + level(a, i)
+        a.scratch[a.program[ix.LOCATED_BEFORE] + i] = before
+        a.scratch[a.program[ix.LOCATED_AFTER] + i] = value(a, i)
 
 
 @part("Afff>i")
@@ -259,23 +210,23 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
     n = a.y.shape[0]
     size = a.c.shape[0]
-    count = a.program[WITNESSES]
-    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
-    work = a.scratch[a.program[KEPT_WORK] : a.program[KEPT_WORK] + a.work.shape[0]]
-    ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 2 * count]
-    levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
-    points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
-    for m in range(a.program[CACHE]):
+    count = a.program[ix.WITNESSES]
+    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
+    work = a.scratch[a.program[ix.KEPT_WORK] : a.program[ix.KEPT_WORK] + a.work.shape[0]]
+    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + 2 + 2 * count]
+    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + 2 * count]
+    points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
+    for m in range(a.program[ix.CACHE]):
         c[m] = a.c[m]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     state = (a.p, a.d, a.k, a.h, y, c)
     method = (coefficients, work, levels, ends, points)
     lengths = (max(CLOSER * window, 4.0 * spacing_of(abs(stop))), DIFFERENCE * (stop - start))
     schedule = (a.watched, a.ints, start, stop)
-    found = call_search(a.program[SEARCH], schedule + state + (a.probe,) + method + lengths)
+    found = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths)
     if found < 0:
-        a.places[BLOCK] = a.program[a.program[WATCHED_AT] - found - 1]
+        a.places[ix.BLOCK] = a.program[a.program[ix.WATCHED_AT] - found - 1]
         return -CODE_BLOCK
     return found
 
@@ -284,43 +235,43 @@ def foresee(a: Arrays, start: float, stop: float, window: float) -> None:
     """Note when the witnesses may cross next, by the step that was kept."""
     n = a.y.shape[0]
     size = a.c.shape[0]
-    count = a.program[WITNESSES]
-    y = a.scratch[a.program[PROBED_Y] : a.program[PROBED_Y] + n]
-    c = a.scratch[a.program[PROBED_C] : a.program[PROBED_C] + size]
-    work = a.scratch[a.program[KEPT_WORK] : a.program[KEPT_WORK] + a.work.shape[0]]
-    ends = a.scratch[a.program[ENDS] : a.program[ENDS] + 2 + 3 * count]
-    levels = a.scratch[a.program[LEVELS] : a.program[LEVELS] + 2 * count]
-    points = a.scratch[a.program[POINTS] : a.program[POINTS] + ROWS * (1 + 2 * count)]
-    expected = a.scratch[a.program[FORESEEN] : a.program[FORESEEN] + 2 * count]
-    for m in range(a.program[CACHE]):
+    count = a.program[ix.WITNESSES]
+    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
+    work = a.scratch[a.program[ix.KEPT_WORK] : a.program[ix.KEPT_WORK] + a.work.shape[0]]
+    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + 2 + 3 * count]
+    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + 2 * count]
+    points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
+    expected = a.scratch[a.program[ix.FORESEEN] : a.program[ix.FORESEEN] + 2 * count]
+    for m in range(a.program[ix.CACHE]):
         c[m] = a.c[m]
     for i in range(count):
         ends[2 + 2 * count + i] = value(a, i) - level(a, i)
-        expected[2 * i] = a.clock[memory_of(a, i) + EXPECTED]
-        expected[2 * i + 1] = a.clock[memory_of(a, i) + DOUBT]
+        expected[2 * i] = a.clock[memory_of(a, i) + ix.EXPECTED]
+        expected[2 * i + 1] = a.clock[memory_of(a, i) + ix.DOUBT]
     horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
-    schedule = (a.watched, a.ints, start, stop, a.clock[TIME], horizon)
+    schedule = (a.watched, a.ints, start, stop, a.clock[ix.TIME], horizon)
     state = (a.p, a.d, a.k, a.h, y, c, a.probe)
     method = (a.coefficients, work, levels, ends, points)
-    status = call_forecast(a.program[FORECAST], schedule + state + method + (expected, AIM * window))
+    status = call_forecast(a.program[ix.FORECAST], schedule + state + method + (expected, AIM * window))
     for i in range(count):
-        a.clock[memory_of(a, i) + EXPECTED] = expected[2 * i] if status == 0 else math.inf
-        a.clock[memory_of(a, i) + DOUBT] = expected[2 * i + 1] if status == 0 else math.inf
+        a.clock[memory_of(a, i) + ix.EXPECTED] = expected[2 * i] if status == 0 else math.inf
+        a.clock[memory_of(a, i) + ix.DOUBT] = expected[2 * i + 1] if status == 0 else math.inf
 
 
 def compare_with_low(a: Arrays, target: int) -> None:
     """Which witnesses have crossed from the start of the window to now, into `places`."""
-    count = a.program[WITNESSES]
+    count = a.program[ix.WITNESSES]
     for i in range(count):
         now = value(a, i) - level(a, i)
-        a.scratch[a.program[NOW] + i] = now
-        a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[LOW] + i], now) else 0
+        a.scratch[a.program[ix.NOW] + i] = now
+        a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[ix.LOW] + i], now) else 0
 
 
 def is_missing(a: Arrays, wanted: int, there: int) -> bool:
     """Whether a witness that has to cross has not."""
     missing = False
-    for i in range(a.program[WITNESSES]):
+    for i in range(a.program[ix.WITNESSES]):
         missing = missing or (a.places[wanted + i] != 0 and a.places[there + i] == 0)
     return missing
 
@@ -329,9 +280,9 @@ def largest_shift(a: Arrays, wanted: int) -> float:
     """How much later the last of the witnesses crosses, by its present value and rate."""
     shift = 0.0
     first = True
-    for i in range(a.program[WITNESSES]):
+    for i in range(a.program[ix.WITNESSES]):
         if a.places[wanted + i] != 0:
-            part = a.scratch[a.program[NOW] + i] / a.scratch[a.program[RATES_NOW] + i]
+            part = a.scratch[a.program[ix.NOW] + i] / a.scratch[a.program[ix.RATES_NOW] + i]
             if part - part == 0.0:
                 if first or -part > shift:
                     shift = -part
@@ -345,17 +296,17 @@ def go_to(a: Arrays, length: float) -> int:
 
     Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
     """
-    count = a.program[WITNESSES]
-    wanted = a.program[CROSSED]
-    there = a.program[FIRED_BY]
+    count = a.program[ix.WITNESSES]
+    wanted = a.program[ix.CROSSED]
+    there = a.program[ix.FIRED_BY]
     width = 1 + 2 * count
-    stop = a.clock[TIME]
+    stop = a.clock[ix.TIME]
     for i in range(count):
-        low = a.scratch[a.program[POINTS] + 1 + i]
-        a.scratch[a.program[LOW] + i] = low
-        high = a.scratch[a.program[POINTS] + width + 1 + i]
+        low = a.scratch[a.program[ix.POINTS] + 1 + i]
+        a.scratch[a.program[ix.LOW] + i] = low
+        high = a.scratch[a.program[ix.POINTS] + width + 1 + i]
         a.places[wanted + i] = 1 if has_crossed(a, i, low, high) else 0
-    time = a.scratch[a.program[ENDS] + 1]
+    time = a.scratch[a.program[ix.ENDS] + 1]
     reach = length
     before = a.work[STEP_START]
     if stop - time <= NEARLY * length:
@@ -365,7 +316,7 @@ def go_to(a: Arrays, length: float) -> int:
     earliest = math.inf if is_missing(a, wanted, there) else stop
     missing = False
     for n in range(CORRECTIONS):
-        if a.clock[TIME] != time:
+        if a.clock[ix.TIME] != time:
             code = redo(a, time)
             if code != 0:
                 return code
@@ -388,7 +339,7 @@ def go_to(a: Arrays, length: float) -> int:
         if guess in (latest, earliest):
             break
         time = min(guess, stop)
-        a.scratch[a.program[ENDS]] = max(time - length, before)
+        a.scratch[a.program[ix.ENDS]] = max(time - length, before)
     if missing and earliest < math.inf:
         code = redo(a, earliest)
         if code != 0:
@@ -401,21 +352,21 @@ def go_to(a: Arrays, length: float) -> int:
 def fire(a: Arrays, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
     look(a, RATE_SPACING)
-    now = a.clock[TIME]
-    for i in range(a.program[WITNESSES]):
+    now = a.clock[ix.TIME]
+    for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
-        a.clock[at + RATE] = a.scratch[a.program[RATES_NOW] + i]
-        if a.places[a.program[CROSSED] + i] != 0:
-            a.clock[at + EXPECTED] = math.inf
-            near = now - a.clock[at + FIRED] <= near_by
-            a.clock[at + REPEATS] = a.clock[at + REPEATS] + 1.0 if near else 0.0
-            a.clock[at + FIRED] = now
-    for entry in range(a.program[ENTRIES]):
+        a.clock[at + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
+        if a.places[a.program[ix.CROSSED] + i] != 0:
+            a.clock[at + ix.EXPECTED] = math.inf
+            near = now - a.clock[at + ix.FIRED] <= near_by
+            a.clock[at + ix.REPEATS] = a.clock[at + ix.REPEATS] + 1.0 if near else 0.0
+            a.clock[at + ix.FIRED] = now
+    for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
-        witness = a.program[row + FLAG]
-        waits = a.program[row + CAUSE] == TRIGGERED and witness >= 0
-        if waits and a.places[a.program[CROSSED] + witness] != 0:
-            a.agenda[FIRST_ENTRY + entry] = 1
+        witness = a.program[row + ix.FLAG]
+        waits = a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0
+        if waits and a.places[a.program[ix.CROSSED] + witness] != 0:
+            a.agenda[ix.FIRST_ENTRY + entry] = 1
 
 
 def jumps(a: Arrays) -> bool:
@@ -423,17 +374,17 @@ def jumps(a: Arrays) -> bool:
     found = False
     forget_expected(a)
     drop_moved(a)
-    for i in range(a.program[WITNESSES]):
-        before = a.clock[memory_of(a, i) + VALUE]
+    for i in range(a.program[ix.WITNESSES]):
+        before = a.clock[memory_of(a, i) + ix.VALUE]
         now = value(a, i)
         way = direction_of(a, i)
-        falls = way != RISING and before > 0.0 and now <= 0.0
-        rises = way != FALLING and before < 0.0 and now >= 0.0
-        a.places[a.program[CROSSED] + i] = 1 if falls or rises else 0
-        a.scratch[a.program[BEFORE] + i] = before
+        falls = way != ix.RISING and before > 0.0 and now <= 0.0
+        rises = way != ix.FALLING and before < 0.0 and now >= 0.0
+        a.places[a.program[ix.CROSSED] + i] = 1 if falls or rises else 0
+        a.scratch[a.program[ix.BEFORE] + i] = before
         found = found or falls or rises
     if found:
-        note_located(a, a.clock[TIME], 0)
+        note_located(a, a.clock[ix.TIME], 0)
     return found
 
 
@@ -448,75 +399,75 @@ def cross_by_jump(a: Arrays) -> int:
 
 def list_pending(a: Arrays) -> None:
     """The updates that a witness has triggered and that wait, into WAITING; their witnesses into FIRED_BY."""
-    for i in range(a.program[WITNESSES]):
-        a.places[a.program[FIRED_BY] + i] = 0
-    for entry in range(a.program[ENTRIES] if a.program[WITNESSES] > 0 else 0):
+    for i in range(a.program[ix.WITNESSES]):
+        a.places[a.program[ix.FIRED_BY] + i] = 0
+    for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
         row = row_of(a, entry)
-        updating = a.program[row + CAUSE] == TRIGGERED and a.program[row + DOES] != PUBLISH
-        a.places[a.program[WAITING] + entry] = 0
-        if updating and a.agenda[FIRST_ENTRY + entry] != 0:
-            a.places[a.program[WAITING] + entry] = 1
-            a.places[a.program[FIRED_BY] + a.program[row + FLAG]] = 1
+        updating = a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.DOES] != ix.PUBLISH
+        a.places[a.program[ix.WAITING] + entry] = 0
+        if updating and a.agenda[ix.FIRST_ENTRY + entry] != 0:
+            a.places[a.program[ix.WAITING] + entry] = 1
+            a.places[a.program[ix.FIRED_BY] + a.program[row + ix.FLAG]] = 1
 
 
 def leave_out_pending(a: Arrays) -> None:
     """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
-    for i in range(a.program[WITNESSES]):
-        a.places[a.program[FIRED_BY] + i] = 0
-    for entry in range(a.program[ENTRIES] if a.program[WITNESSES] > 0 else 0):
-        if a.places[a.program[WAITING] + entry] != 0 and a.agenda[FIRST_ENTRY + entry] == 0:
-            a.places[a.program[FIRED_BY] + a.program[row_of(a, entry) + FLAG]] = 1
+    for i in range(a.program[ix.WITNESSES]):
+        a.places[a.program[ix.FIRED_BY] + i] = 0
+    for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
+        if a.places[a.program[ix.WAITING] + entry] != 0 and a.agenda[ix.FIRST_ENTRY + entry] == 0:
+            a.places[a.program[ix.FIRED_BY] + a.program[row_of(a, entry) + ix.FLAG]] = 1
 
 
 @part("A>i", needed_for="witnesses")
 def turned(a: Arrays) -> int:
     """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
-    if a.program[WITNESSES] == 0:
+    if a.program[ix.WITNESSES] == 0:
         return 0
     look(a, RATE_SPACING)
     moved = False
     for m in range(a.y.shape[0]):
-        moved = moved or a.scratch[a.program[STARTING] + m] != a.y[m]
+        moved = moved or a.scratch[a.program[ix.STARTING] + m] != a.y[m]
     some = False
-    for i in range(a.program[WITNESSES]):
-        some = some or a.places[a.program[FIRED_BY] + i] != 0
-    for i in range(a.program[WITNESSES]):
+    for i in range(a.program[ix.WITNESSES]):
+        some = some or a.places[a.program[ix.FIRED_BY] + i] != 0
+    for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
-        same = value(a, i) == a.clock[at + VALUE]
-        same = same and a.scratch[a.program[RATES_NOW] + i] == a.clock[at + RATE]
+        same = value(a, i) == a.clock[at + ix.VALUE]
+        same = same and a.scratch[a.program[ix.RATES_NOW] + i] == a.clock[at + ix.RATE]
         if not (some and same):
-            a.clock[at + EXPECTED] = math.inf
-    for i in range(a.program[WITNESSES]):
-        if a.places[a.program[FIRED_BY] + i] == 0:
+            a.clock[at + ix.EXPECTED] = math.inf
+    for i in range(a.program[ix.WITNESSES]):
+        if a.places[a.program[ix.FIRED_BY] + i] == 0:
             continue
         at = memory_of(a, i)
-        rate = a.clock[at + RATE]
+        rate = a.clock[at + ix.RATE]
         now = value(a, i)
-        rate_now = a.scratch[a.program[RATES_NOW] + i]
-        if a.clock[at + REPEATS] == LEAVING:
-            a.clock[at + LEVEL] = now
-            a.clock[at + GUARD] = 0.0
-            a.clock[at + FIRED] = -math.inf
-            a.clock[at + REPEATS] = 0.0
+        rate_now = a.scratch[a.program[ix.RATES_NOW] + i]
+        if a.clock[at + ix.REPEATS] == LEAVING:
+            a.clock[at + ix.LEVEL] = now
+            a.clock[at + ix.GUARD] = 0.0
+            a.clock[at + ix.FIRED] = -math.inf
+            a.clock[at + ix.REPEATS] = 0.0
             continue
         side = 1.0 if rate < 0.0 else -1.0  # where it came from
         is_turned = rate * rate_now <= 0.0 and rate != 0.0
-        if moved and a.clock[at + GUARD] != 0.0:
+        if moved and a.clock[at + ix.GUARD] != 0.0:
             # it has not come out since it was turned last: rates this small may have any sign
-            side = a.clock[at + GUARD]
+            side = a.clock[at + ix.GUARD]
             is_turned = True
         is_turned = is_turned and now * side <= 0.0
-        near = abs(now) <= 2.0 * abs(a.clock[at + VALUE])
-        one_way = moved or direction_of(a, i) != BOTH
+        near = abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
+        one_way = moved or direction_of(a, i) != ix.BOTH
         guarded = is_turned and near and one_way and not is_condition(a, i)
-        a.clock[at + LEVEL] = now if guarded else 0.0
-        a.clock[at + GUARD] = side if guarded else 0.0
-        if a.clock[at + REPEATS] == MOST_REPEATS:
+        a.clock[at + ix.LEVEL] = now if guarded else 0.0
+        a.clock[at + ix.GUARD] = side if guarded else 0.0
+        if a.clock[at + ix.REPEATS] == MOST_REPEATS:
             tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
-            if a.program[POLICY] == STOP_AT:
-                a.places[WITNESS] = i
+            if a.program[ix.POLICY] == ix.STOP_AT:
+                a.places[ix.WITNESS] = i
                 return FAILED_HOLD
-        if a.clock[at + REPEATS] == MOST_REPEATS and can_hold(a):
+        if a.clock[at + ix.REPEATS] == MOST_REPEATS and can_hold(a):
             # where rounding decided about the last event, its push may point the wrong way
             sign = 1.0 if (rate_now - rate) * side >= 0.0 else -1.0
             code = hold(a, i, side, sign)

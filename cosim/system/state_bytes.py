@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.step.arrays import ARRAYS, STATE
@@ -79,6 +80,13 @@ def unpack(system: System, data: bytes) -> State:
         raise StateError("the bytes of this State are damaged (its clock is too short)")
     if not np.isfinite(state.time):
         raise StateError(f"the bytes of this State are damaged (its time is {state.time})")
+    with np.errstate(invalid="ignore"):
+        sound = are_of_a_run(state._arrays["y"], state._arrays["memory"])
+    if not sound:
+        raise StateError(
+            "the bytes of this State are damaged (a state or the integrator's memory is no number that a run "
+            "can have)"
+        )
     _check_rings(system, state)
     state.accuracy = None if np.isnan(accuracy) else accuracy
     state.invalidate(Stage.INSTANCE, "from_bytes()")

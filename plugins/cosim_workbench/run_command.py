@@ -61,10 +61,17 @@ class RunCommand(cosim.Command):
             "--checkpoint-every", metavar="TIME", default="30 s", help="on the wall's clock (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="run again: a tenth of the tolerance, another method and solver; status 1 if they differ",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; what was computed is written when the run fails, too."""
+        if arguments.verify and arguments.resume is not None:
+            raise cosim.ModelError.of("--verify", "compares whole runs: leave --resume out")
         model = cosim.Model.from_file(arguments.model)
         settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
         for option in own_options(model.simulation.get("integrator")):
@@ -80,7 +87,8 @@ class RunCommand(cosim.Command):
         resumed = ResumedResults(sink, target)
         settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
         try:
-            result = resumed.joined(_simulate(model, settings, arguments, resumed))
+            first = _simulate(model, settings, arguments, resumed)
+            result = resumed.joined(first)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = _result_of(error)
             if partial is not None and arguments.trace:
@@ -101,7 +109,16 @@ class RunCommand(cosim.Command):
             result.plot(path=arguments.plot)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
-        return 0
+        return _verified(model, settings, first, arguments) if arguments.verify else 0
+
+
+def _verified(
+    model: cosim.Model, settings: dict[str, Any], result: cosim.Result, arguments: argparse.Namespace
+) -> int:
+    """Print how far other runs agree; 1 where this is not as far as the accuracy promises."""
+    found = cosim.verify(model, result, **settings)
+    print(found.verdict if arguments.quiet else f"\n{found}")
+    return 0 if found.is_confirmed else 1
 
 
 def _result_of(error: BaseException | None) -> cosim.Result | None:

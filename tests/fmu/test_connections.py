@@ -71,7 +71,7 @@ def test_connections_that_are_wrong(make_fmu: MakeFmu, given: Any, said: str) ->
 TYPES = ["real", "integer", "boolean", "string", "binary", "clock"]
 
 
-def test_types_go_together_with_themselves_and_whole_numbers_with_real_ones() -> None:
+def test_types_go_together_with_themselves_and_with_wider_ones() -> None:
     """All pairs, all faults at once."""
     given = {f"{kind}_{end}": kind for kind in TYPES for end in ("out", "in")}
     part = Block(
@@ -81,7 +81,8 @@ def test_types_go_together_with_themselves_and_whole_numbers_with_real_ones() ->
     )
     for kind in TYPES:
         links = [(f"m.{source}_out", f"m.{kind}_in") for source in TYPES]
-        bad = [s for s in TYPES if s != kind and (s, kind) != ("integer", "real")]
+        wider = {("integer", "real"), ("boolean", "real"), ("boolean", "integer")}
+        bad = [s for s in TYPES if s != kind and (s, kind) not in wider]
         found, faults = check_connections({"m": part.describe()}, [], links)
         assert [link.output for link in found if link.input == f"{kind}_in"] == [
             f"{s}_out" for s in TYPES if s not in bad
@@ -169,3 +170,37 @@ def test_real_time_rate_and_overruns(make_fmu: MakeFmu) -> None:
     assert result.statistics["largest_lag"] > 0.05
     with pytest.raises(cosim.ModelError, match="real_time_rate.*is 0.0, needs a number greater than 0"):
         loop.simulate(0.1, real_time_rate=0.0)
+
+
+def test_values_are_mapped_and_booleans_widened(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("types")
+    wires = [
+        {"from": "a.integer_out", "to": "b.integer_in", "map": {"1": 10, 2: "20"}},
+        {"from": "a.boolean_out", "to": "b.boolean_in", "map": {"true": False, "false": True}},
+        {"from": "a.boolean_out", "to": "b.real_in"},
+    ]
+    result = CoSimulation({"a": fmu, "b": fmu}, wires, "jacobi", 0.1).simulate(0.3, record=["*"])
+    assert result["a.integer_out"][-1] == 1.0 and result["b.integer_in"][-1] == 10.0
+    assert result["b.boolean_in"].tolist() == (1.0 - result["b.real_in"]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"from": "a.real_out", "to": "b.real_in", "map": {1: 2}},
+            "only booleans, integers and enumerations",
+        ),
+        (
+            {"from": "a.integer_out", "to": "b.integer_in", "map": {"x": 2}},
+            "'x' is no value of a.integer_out",
+        ),
+        ({"from": "a.integer_out", "to": "b.integer_in", "map": 3}, "map is 3, needs a table of values"),
+        ({"from": "a.real_out", "to": "b.real_in", "convert": 1}, "convert is 1, needs true or false"),
+        (("a.real_out", "b.integer_in"), "the types have to agree"),
+    ],
+)
+def test_maps_that_are_refused(make_fmu: MakeFmu, given: Any, said: str) -> None:
+    fmu = make_fmu("types")
+    with pytest.raises(cosim.ModelError, match=said):
+        CoSimulation({"a": fmu, "b": fmu}, [given], "jacobi", 0.1)

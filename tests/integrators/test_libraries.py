@@ -12,6 +12,7 @@ from test_implicit_models import Follower
 import cosim
 from cosim import kit
 from cosim.testing.known_solution import exact, known_system
+from cosim_integrators.library import library_integrator
 from cosim_integrators.library.cvode import Cvode
 from cosim_integrators.library.scipy_bdf import ScipyBdf
 from cosim_integrators.library.scipy_dop853 import ScipyDop853
@@ -140,3 +141,35 @@ def test_what_they_cannot_do_is_refused() -> None:
 def test_a_missing_library_is_said() -> None:
     with pytest.raises(cosim.ModelError, match=r"pip install cosim-framework\[sundials\]"):
         Cvode(accuracy=1e-6)
+
+
+class Cliff(cosim.Component):
+    """y' = -y until t = 0.5; beyond it there is no derivative."""
+
+    y = cosim.auxiliary_state(start=0.5)
+
+    @cosim.kernel
+    def derivatives(t, y, y_dot):
+        y_dot[0] = -y if t < 0.5 else math.nan
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, monkeypatch) -> None:
+    compiled, evaluations = kit.compile_function, 0
+
+    def counting(function, signature):
+        walk = compiled(function, signature)
+
+        def counted(*arguments):
+            nonlocal evaluations
+            evaluations += 1
+            assert evaluations < 50_000, "it does not end"
+            return walk(*arguments)
+
+        return counted
+
+    monkeypatch.setattr(library_integrator, "compile_function", counting)
+    model = cosim.Model("cliff")
+    model.add(Cliff, "cliff")
+    with pytest.raises(cosim.SimulationError, match="cliff.y: its derivative is nan"):
+        model.simulate(until=2.0, integrator=method, accuracy=1e-6)

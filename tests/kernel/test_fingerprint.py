@@ -320,7 +320,7 @@ def nudged(value, data):
         changed[data.draw(st.integers(0, len(changed) - 1))] ^= 1
         return np.frombuffer(bytes(changed), value.dtype).reshape(value.shape)
     if isinstance(value, float):
-        return data.draw(st.sampled_from([-value, math.nextafter(value, math.inf), np.float64(value)]))
+        return data.draw(st.sampled_from([-value, math.nextafter(value, -value or 1.0), np.float64(value)]))
     if isinstance(value, int):
         return (
             float(value) if isinstance(value, bool) else data.draw(st.sampled_from([value + 1, float(value)]))

@@ -28,7 +28,7 @@ def test_round_trip(y, time, bounces, force):
     state["ball.bounces"] = bounces
     state["oscillator.force"] = force
     state.accuracy = 1e-5
-    state.integrator_memory = np.array([0.25, force])
+    state.integrator_memory = np.array([0.25, abs(force)])
     state._arrays["agenda"] = np.array([bounces, 1, 0, 0], dtype=np.int64)
     again = SYSTEM.state_from_bytes(state.to_bytes())
     assert again.to_bytes() == state.to_bytes()
@@ -76,6 +76,25 @@ def test_damage_with_a_right_checksum_is_a_state_error_or_a_state(at, junk):
     forged = bytes(body) + struct.pack("<I", zlib.crc32(body))
     with contextlib.suppress(cosim.StateError, cosim.SimulationError):
         assert math.isfinite(SYSTEM.state_from_bytes(forged).realize().time)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, -1.0])
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince_853", "radau5", "bdf"])
+def test_a_step_length_that_no_run_has_is_refused(method, wrong):
+    simulator = cosim.Simulator(SYSTEM, integrator=f"integrators.{method}", accuracy=1e-6)
+    simulator.advance_to(0.01)
+    state = simulator.state.copy()
+    assert SYSTEM.state_from_bytes(state.to_bytes()).time == 0.01
+    state.integrator_memory[0] = wrong
+    with pytest.raises(cosim.StateError, match="damaged.*integrator"):
+        SYSTEM.state_from_bytes(state.to_bytes())
+
+
+def test_states_that_are_not_finite_are_refused():
+    state = SYSTEM.default_state()
+    state._arrays["y"][1] = math.nan
+    with pytest.raises(cosim.StateError, match="damaged.*state"):
+        SYSTEM.state_from_bytes(state.to_bytes())
 
 
 def test_another_system_is_named():

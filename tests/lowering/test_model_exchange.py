@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -134,3 +135,9 @@ def test_states_of_another_kind_are_refused() -> None:
         run.arrays["k"][ring + place] = value
         assert run.call("check") == codes.FAILED_STATE
         run.arrays["k"][ring + place] = kept
+    for name, value in (("memory", math.nan), ("memory", -1.0), ("y", math.inf)):
+        kept = run.arrays[name][0]
+        run.arrays[name][0] = value
+        assert run.call("check") == codes.FAILED_STATE
+        run.arrays[name][0] = kept
+    assert run.call("check") == codes.REACHED

@@ -207,3 +207,27 @@ def test_a_model_file_gives_an_integrator_its_own_options(folder: Path, capsys: 
     write_model(folder, ('until = "50 ms"', chosen.format("2.0")))
     assert main(["run", "mount.toml"]) == 2
     assert "rho_infinity is 2.0, must be a number from 0 to 1" in capsys.readouterr().err
+
+
+def test_a_second_opinion(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    assert main(["run", "mount.toml", "--verify"]) == 0
+    said = capsys.readouterr().out
+    assert "tenth of the tolerance  integrators.runge_kutta_merson, accuracy 1e-07" in said
+    assert "another method" in said
+    assert re.search(r"^engine\.z +\d+\.\d", said, re.MULTILINE)
+    assert said.splitlines()[-1].startswith("All signals agree to ")
+
+
+def test_a_second_opinion_that_differs_is_a_status(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    options = ["--integrator", "runge_kutta_4", "--fixed-step", "12 ms", "--quiet", "--verify"]
+    assert main(["run", "mount.toml", *options]) == 1
+    assert capsys.readouterr().out.startswith("Not confirmed: ")
+    assert read("mount.csv").time[-1] == 0.05  # what was computed is there
+
+
+def test_a_second_opinion_is_one_of_a_whole_run(folder: Path, capsys: Captured) -> None:
+    write_model(folder)
+    assert main(["run", "mount.toml", "--verify", "--resume", "there.state"]) != 0
+    assert "leave --resume out" in capsys.readouterr().err

@@ -38,10 +38,11 @@ def check_place(path: Path) -> None:
         raise cosim.CosimError(f"{path}: cannot be written ({reason}); choose another folder") from error
 
 
-def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
+def write_archive(path: Path, files: Mapping[str, bytes | Path]) -> None:
     """Write a zip archive: names sorted, one date, one set of permissions.
 
-    The file appears under its name when it is complete; one that was there before stays until then.
+    Contents are bytes or files. The file appears under its name when it is complete; one that was there
+    before stays until then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name}.", dir=path.parent)
@@ -52,7 +53,8 @@ def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
                 info = zipfile.ZipInfo(entry, EPOCH)
                 info.create_system, info.external_attr = 3, 0o644 << 16
                 info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, files[entry])
+                contents = files[entry]
+                archive.writestr(info, contents.read_bytes() if isinstance(contents, Path) else contents)
         part.chmod(0o644)
         part.replace(path)
     except BaseException:

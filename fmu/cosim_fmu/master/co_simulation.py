@@ -87,8 +87,16 @@ class CoSimulation:
     order : list of str
         In which the participants are stepped.
     descriptions : dict of str to ParticipantDescription
+    start_values : dict of str to dict
+        Of each participant by name, in the units of its variables.
     result : Result or None
         Of the last `simulate`, also when it failed or was interrupted.
+    options : dict of str to object
+        As given.
+    until : float or None
+        Where `simulate` ends unless told, s: of an SSP.
+    findings : list of Problem
+        Offences of an SSP against the standard, which were read nevertheless.
 
     Raises
     ------
@@ -131,7 +139,7 @@ class CoSimulation:
         given = {link: self.descriptions[link.target].variables[link.input].causality for link in links}
         self.links = [link for link in links if given[link] != "parameter"]
         self.parameter_links = [link for link in links if given[link] == "parameter"]
-        self._values, more = check_starts(self.descriptions, unknown, starts or {})
+        self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
         self.algorithm = _algorithm(algorithm, options or {}, problems)
         problems += check_abilities(self.descriptions, self.algorithm)
@@ -146,10 +154,71 @@ class CoSimulation:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
         self.result: cosim.Result | None = None
+        self.until: float | None = None
+        self.findings: list[cosim.Problem] = []
+        self.ssp: Any = None
+        self.options = dict(options or {})
+
+    @classmethod
+    def from_ssp(
+        cls,
+        path: str | Path,
+        variant: str | None = None,
+        *,
+        starts: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> CoSimulation:
+        """The co-simulation that an SSP describes (versions 1.0 and 2.0).
+
+        Parameters
+        ----------
+        path : str or Path
+            An SSP (``.ssp``), the folder of an unpacked one, or an SSD (``.ssd``).
+        variant : str, optional
+            Name of another SSD of the package than ``SystemStructure.ssd``.
+        starts : mapping of str to object, optional
+            Further start values, which count more than those of the SSP: ``{"plant.mass": 2.0}``.
+        **options
+            As for the constructor (``algorithm``, ``step``, ``tolerance`` …), instead of what the SSP says.
+
+        Returns
+        -------
+        CoSimulation
+            Its `until` is the end of the default experiment; its `findings` are the offences of the file.
+
+        Raises
+        ------
+        ModelError
+            Every fault, with file and line.
+        """
+        from cosim_fmu.ssp.couple import couple_ssp
+
+        return couple_ssp(path, variant, starts, **options)
+
+    def to_ssp(self, path: str | Path, until: float | None = None) -> Path:
+        """Write an SSP that other tools run, valid against the schemas of the standard.
+
+        What was read from an SSP is written with all that it had: geometry, annotations, other variants.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the archive; one that was there is replaced.
+        until : float, optional
+            End of the default experiment, s.
+
+        Raises
+        ------
+        ModelError
+            A participant that no SSP can hold.
+        """
+        from cosim_fmu.ssp.write_package import write_ssp
+
+        return write_ssp(self, Path(path), until)
 
     def simulate(
         self,
-        until: float,
+        until: float | None = None,
         progress: Callable[[float], bool | None] | None = None,
         record: Sequence[str] | None = None,
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
@@ -160,8 +229,8 @@ class CoSimulation:
 
         Parameters
         ----------
-        until : float
-            s. The last step is shortened to end there.
+        until : float, optional
+            s. The last step is shortened to end there. An SSP may say it itself.
         progress : callable, optional
             Called with the time (s) at most twenty times a second and at the end; answering False
             stops the run.
@@ -191,6 +260,9 @@ class CoSimulation:
             A participant failed; the error's `result` has what was recorded before (as has the
             KeyboardInterrupt of a run that was interrupted).
         """
+        until = self.until if until is None else until
+        if until is None:
+            raise cosim.ModelError.of("master.until", "is missing: say when the run ends, in seconds")
         points = CommunicationPoints(self.start, until, self.step)
         problems = check_last_step(self.descriptions, self.every, points)
         if inside not in INSIDE:
@@ -251,7 +323,7 @@ class CoSimulation:
         coupled.watch(inside)
         for name, participant in self.participants.items():
             stack.callback(_close, participant)
-            values = self._values[name]
+            values = self.start_values[name]
             with same_folder():
                 coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
         given: dict[tuple[str, str], Any] = {}

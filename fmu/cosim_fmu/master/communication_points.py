@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import shortest_interval
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class CommunicationPoints:
 
     def __post_init__(self) -> None:
         problems = []
+        shortest = shortest_interval(self.start, self.until)
         if not (math.isfinite(self.step) and self.step > 0.0):
             problems.append(
                 cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0")
@@ -58,6 +60,12 @@ class CommunicationPoints:
             problems.append(cosim.Problem("until", text))
         if not problems and not (self.until - self.start) / self.step < 2.0**53:
             problems.append(cosim.Problem("step", f"is {self.step!r} s: too small for {self.until:g} s"))
+        elif not problems and self.step < min(shortest, self.until - self.start):
+            text = (
+                f"is {self.step!r} s, where times up to {self.until:g} s cannot tell points closer than "
+                f"{shortest:g} s apart: give more, or start nearer to 0 s"
+            )
+            problems.append(cosim.Problem("step", text))
         if problems:
             raise cosim.ModelError(problems)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cosim
 
-KEYS = ("from", "to", "factor", "offset")
+KEYS = ("from", "to", "factor", "offset", "convert", "map")
+Pairs = tuple[tuple[Any, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,22 @@ class Connection:
     factor : float
     offset : float
         In the unit of the output.
+    converts : bool
+        Whether physical units are converted; without it factor and offset give the number of the input.
+    mapping : tuple of (object, object)
+        What values of a boolean, an integer or an enumeration become; others stay as they are. Items of
+        enumerations may be given by their names.
+    reads_any : bool
+        Whether it may begin at a variable that is no output: a local, a constant.
     """
 
     start: str
     end: str
     factor: float = 1.0
     offset: float = 0.0
+    converts: bool = True
+    mapping: Pairs = ()
+    reads_any: bool = False
 
     @classmethod
     def of(cls, given: Any) -> Connection:
@@ -43,7 +54,7 @@ class Connection:
             With a sentence that says what it needs.
         """
         if isinstance(given, Connection):
-            given = {"from": given.start, "to": given.end, "factor": given.factor, "offset": given.offset}
+            return given
         if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
             given = {"from": given[0], "to": given[1]}
         missing = [key for key in ("from", "to") if isinstance(given, Mapping) and key not in given]
@@ -58,10 +69,16 @@ class Connection:
             if key not in KEYS:
                 raise ValueError(str(cosim.LookUpError("key", key, KEYS)))
         numbers = [given.get("factor", 1.0), given.get("offset", 0.0)]
-        for key, number in zip(KEYS[2:], numbers, strict=True):
+        for key, number in zip(("factor", "offset"), numbers, strict=True):
             if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
                 raise ValueError(f"{key} is {number!r}, needs a finite number")
-        return cls(given["from"], given["to"], *map(float, numbers))
+        converts, mapping = given.get("convert", True), given.get("map", {})
+        if not isinstance(converts, bool):
+            raise ValueError(f"convert is {converts!r}, needs true or false: whether units are converted")
+        if not isinstance(mapping, Mapping):
+            raise ValueError(f"map is {mapping!r}, needs a table of values: {{ 1 = 10, 2 = 20 }}")
+        factor, offset = map(float, numbers)
+        return cls(given["from"], given["to"], factor, offset, converts, tuple(mapping.items()))
 
     @property
     def is_bus(self) -> bool:
@@ -91,7 +108,7 @@ class Connection:
                 end = self.end.replace("*", path[len(before) : len(path) - len(after)])
                 if end not in known:
                     raise ValueError(f"{path} would go to {end}, but there is no such input")
-                found.append(Connection(path, end, self.factor, self.offset))
+                found.append(replace(self, start=path, end=end))
         if not found:
             raise ValueError(f"no output matches {self.start}")
         return found

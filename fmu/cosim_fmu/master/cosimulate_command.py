@@ -1,4 +1,4 @@
-"""``cosim cosimulate SCENARIO.toml``."""
+"""``cosim cosimulate SCENARIO.toml``, ``cosim cosimulate SYSTEM.ssp``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import cosim
 from cosim.kit import uninterrupted
@@ -17,19 +17,24 @@ from cosim_fmu.master.feedthrough import direct_inputs
 from cosim_fmu.master.progress_bar import ProgressBar
 from cosim_fmu.master.scenario import Scenario
 
+if TYPE_CHECKING:
+    from cosim_fmu.ssp import SspRun
+
 SINK = "workbench.csv"
 BAD_INPUT = 2
 
 
 class CosimulateCommand(cosim.Command):
-    """Run the co-simulation that a scenario file describes and write its results."""
+    """Run the co-simulation that a scenario file or an SSP describes and write its results."""
 
     name: ClassVar[str] = "cosimulate"
-    summary: ClassVar[str] = "run FMUs and models together, as a scenario file says"
+    summary: ClassVar[str] = "run FMUs and models together, as a scenario file or an SSP says"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The scenario, where the results go, and how much is said."""
-        parser.add_argument("scenario", type=Path, help="a TOML file: participants, connections, master")
+        parser.add_argument(
+            "scenario", type=Path, help="a TOML file (participants, connections, master), or an SSP"
+        )
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results, CSV (SCENARIO.csv)")
         parser.add_argument(
             "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
@@ -37,6 +42,9 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument(
             "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
         )
+        parser.add_argument("--variant", metavar="NAME", help="of an SSP: which of its SSD files")
+        parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
+        parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
         )
@@ -47,12 +55,15 @@ class CosimulateCommand(cosim.Command):
         # FMUs of ours tell Python's logging too where a fault was; here the error says what it was
         logging.getLogger("cosim.fmu").addHandler(logging.NullHandler())
         try:
-            scenario = Scenario.read(arguments.scenario)
+            scenario = _open(arguments)
             loop = scenario.couple()
         except cosim.ModelError as error:
             count = len(error.problems)
             print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
             return BAD_INPUT
+        if not arguments.quiet:
+            for line in getattr(scenario, "remarks", ()):
+                print(line, file=sys.stderr)
         if arguments.explain:
             print(loop.explain())
             return 0
@@ -79,6 +90,26 @@ class CosimulateCommand(cosim.Command):
         if not arguments.quiet:
             print(summary(result, target))
         return 0
+
+
+def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
+    """What is to be run.
+
+    Raises
+    ------
+    CosimError
+        Options of an SSP for what is none.
+    """
+    from cosim_fmu.ssp import SspRun
+
+    given = {name: getattr(arguments, name) for name in ("variant", "step", "algorithm")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if SspRun.fits(arguments.scenario):
+        return SspRun(arguments.scenario, given.pop("variant", None), given)
+    if given:
+        options = ", ".join(f"--{name}" for name in given)
+        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; a scenario file says it itself")
+    return Scenario.read(arguments.scenario)
 
 
 def header(loop: CoSimulation) -> str:
@@ -130,7 +161,7 @@ def _order(loop: CoSimulation) -> str:
 
 
 def _simulate(
-    loop: CoSimulation, until: float, scenario: Scenario, rate: float, *, quiet: bool
+    loop: CoSimulation, until: float, scenario: Scenario | SspRun, rate: float, *, quiet: bool
 ) -> cosim.Result:
     """Run with a progress bar on a terminal, and a line of figures at the end."""
     if quiet:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
-import stat
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 from xml.parsers import expat
 
 import cosim
+from cosim_fmu.master.untrusted_zip import DAMAGES, check_members, unpack
 
-LARGEST_ARCHIVE = 4 * 2**30
 LARGEST_DESCRIPTION = 256 * 2**20
-MOST_MEMBERS = 100_000
-HARMLESS, LARGEST_RATIO = 128 * 2**20, 200
-"""What is larger than this, unpacked, must not be that many times smaller as an archive."""
 VERSIONS = ("2.0", "3.0")
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
 
@@ -56,8 +50,10 @@ class FmuArchive:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._members = archive.infolist()
-                self._check_members()
+                check_members(self._members)
                 self.description = self._read_description(archive)
+        except ValueError as error:
+            raise self._error(str(error)) from None
         except zipfile.BadZipFile as error:
             raise self._error(f"is no FMU: not a ZIP archive, or a damaged one ({error})") from None
         except (OSError, NotImplementedError, RuntimeError, zlib.error) as error:
@@ -164,42 +160,10 @@ class FmuArchive:
         FmuError
             Damaged members or a full disk; nothing stays behind.
         """
-        folder = Path(tempfile.mkdtemp(prefix="cosim-fmu-"))
         try:
-            with zipfile.ZipFile(self.path) as archive:
-                for member in self._members:
-                    archive.extract(member, folder)
-        except BaseException as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)):
-                raise self._error(f"cannot be unpacked: {error}") from error
-            raise
-        return folder
-
-    def _check_members(self) -> None:
-        if len(self._members) > MOST_MEMBERS:
-            raise self._error(f"has {len(self._members)} members, at most {MOST_MEMBERS} are unpacked")
-        total = sum(member.file_size for member in self._members)
-        if total > LARGEST_ARCHIVE:
-            raise self._error(
-                f"unpacks to {total / 2**30:.1f} GiB, at most {LARGEST_ARCHIVE / 2**30:.0f} are unpacked"
-            )
-        packed = sum(member.compress_size for member in self._members)
-        if total > HARMLESS and total > LARGEST_RATIO * packed:
-            raise self._error(
-                f"unpacks from {packed / 2**20:.1f} to {total / 2**20:.0f} MiB, more than {LARGEST_RATIO} "
-                "times as much: refused"
-            )
-        for member in self._members:
-            name = member.filename
-            parts = PurePosixPath(name.replace("\\", "/")).parts
-            leaves = name.startswith(("/", "\\")) or ".." in parts or bool(parts and ":" in parts[0])
-            if leaves or "\0" in member.orig_filename:
-                raise self._error(f"member {name!r} would leave the folder that it is unpacked into: refused")
-            if stat.S_ISLNK(member.external_attr >> 16):
-                raise self._error(f"member {name!r} is a symbolic link: refused")
-            if member.flag_bits & 0x1:
-                raise self._error(f"member {name!r} is encrypted: refused")
+            return unpack(self.path, self._members, "cosim-fmu-")
+        except DAMAGES as error:
+            raise self._error(f"cannot be unpacked: {error}") from error
 
     def _read_description(self, archive: zipfile.ZipFile) -> bytes:
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -17,8 +18,11 @@ class Link:
     factor, offset : float
         value in the input's unit = factor * value in the output's unit + offset; the transformation of the
         connection is in it.
-    widens : bool
-        An integer output that feeds a real input.
+    widens : type or None
+        What a number becomes when the input is of a wider type: float for an integer that feeds a real input,
+        int for a boolean that feeds an integer one.
+    table : mapping of object to object or None
+        What values of booleans, integers and enumerations become; others stay as they are.
     """
 
     source: str
@@ -27,7 +31,8 @@ class Link:
     input: str
     factor: float = 1.0
     offset: float = 0.0
-    widens: bool = False
+    widens: type | None = None
+    table: Mapping[Any, Any] | None = field(default=None, hash=False)
 
     @property
     def start(self) -> tuple[str, str]:
@@ -43,7 +48,9 @@ class Link:
         """The value that the input gets."""
         if self.factor != 1.0 or self.offset != 0.0:
             return self.factor * value + self.offset
-        return float(value) if self.widens else value
+        if self.table is not None:
+            value = self.table.get(value, value)
+        return value if self.widens is None else self.widens(value)
 
     def __str__(self) -> str:
         return f"{self.source}.{self.output} → {self.target}.{self.input}"

@@ -47,9 +47,31 @@ def conversion_of(
         return conversion(given, wanted)
     first = first if first is not None else _parsed(given)
     second = second if second is not None else _parsed(wanted)
+    return scale_between(given, first, wanted, second)
+
+
+def scale_between(given: str, first: Definition, wanted: str, second: Definition) -> tuple[float, float]:
+    """Factor and offset from one definition to another; the names are for messages.
+
+    Raises
+    ------
+    UnitError
+        They do not measure the same thing.
+    """
     if first[0][:RADIAN] != second[0][:RADIAN] or (_is_rate(first) and first[0] != second[0]):
         raise cosim.UnitError(f"'{given}' and '{wanted}' do not measure the same thing")
     return first[1] / second[1], (first[2] - second[2]) / second[1]
+
+
+def definition_of(unit: str, description: ParticipantDescription) -> Definition | None:
+    """What a unit of a participant means: its own definition, else what its name says; None when nothing."""
+    if unit == "1":
+        return None
+    try:
+        found = _definition(unit, description)
+        return _parsed(unit) if found is None else found
+    except cosim.UnitError:
+        return None
 
 
 def _definition(unit: str, description: ParticipantDescription) -> Definition | None:

@@ -16,7 +16,7 @@ from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.link import Link
-from cosim_fmu.master.unit_match import conversion_of
+from cosim_fmu.master.make_link import make_link
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
@@ -71,6 +71,8 @@ def check_connections(
                 ("calculated", "parameter") if _is_parameter(descriptions, part.end) else ("output", "input")
             )
             for key, path, causality in zip(("from", "to"), (part.start, part.end), wanted, strict=True):
+                if key == "from" and part.reads_any:
+                    causality = ""
                 found, fault = _find_port(descriptions, unknown, path, causality)
                 if fault:
                     problems.append(problem(("connections", i, key), fault))
@@ -82,7 +84,7 @@ def check_connections(
             taken.setdefault(part.end, i)
             if ends[0] is not None and ends[1] is not None:
                 try:
-                    links.append(_link(descriptions, ends[0], ends[1], part.factor, part.offset))
+                    links.append(make_link(descriptions, ends[0], ends[1], part))
                 except (ValueError, cosim.UnitError) as error:
                     problems.append(problem(("connections", i), str(error)))
     return links, problems
@@ -333,42 +335,6 @@ def _find_port(
             f"{path} is {_a(found.causality)}, needs {_a(causality)}. {has if others else 'There are none'}.",
         )
     return (name, found), ""
-
-
-def _link(
-    descriptions: Descriptions,
-    start: tuple[str, ParticipantVariable],
-    end: tuple[str, ParticipantVariable],
-    transform: float,
-    shift: float,
-) -> Link:
-    (source, output), (target, read) = start, end
-    names = f"{source}.{output.name}", f"{target}.{read.name}"
-    widens = output.type == "integer" and read.type == "real"
-    if output.type != read.type and not widens:
-        raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
-    items = [
-        descriptions[name].extra.get("enumerations", {}).get(variable.name) for name, variable in (start, end)
-    ]
-    if None not in items and items[0] != items[1]:
-        said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
-        raise ValueError(
-            f"{names[0]} is an enumeration of {said[0]}; {names[1]} of {said[1]}: they have to agree"
-        )
-    if (transform, shift) != (1.0, 0.0) and read.type != "real":
-        raise ValueError(f"{names[1]} is {read.type}: only real inputs take a factor and an offset")
-    factor, offset = 1.0, 0.0
-    if output.type == read.type == "real":
-        try:
-            factor, offset = conversion_of(output.unit, descriptions[source], read.unit, descriptions[target])
-        except cosim.UnitError as error:
-            raise ValueError(
-                f"{names[0]} [{output.unit}] cannot feed {names[1]} [{read.unit}]: {error}"
-            ) from None
-    scale = (factor, offset)
-    if (transform, shift) != (1.0, 0.0):
-        scale = (factor * transform, factor * shift + offset)
-    return Link(source, output.name, target, read.name, *scale, widens)
 
 
 def _start_value(variable: ParticipantVariable, value: Any) -> Any:

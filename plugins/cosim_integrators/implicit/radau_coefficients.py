@@ -1,8 +1,13 @@
-"""Coefficients of Radau IIA methods as the collocation kernels take them, checked when they are made."""
+"""Coefficients of Radau IIA methods as the collocation kernels take them, checked when they are made.
+
+They are computed in fractions and rounded once: LAPACK's last bits depend on the processor, and with them
+would every run.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +15,8 @@ from numpy.typing import NDArray
 
 import cosim
 
-Matrix = NDArray[Any]
+Exact = NDArray[Any]
+"""Of fractions."""
 TOLERANCE = 1e-13
 
 
@@ -20,7 +26,7 @@ def collocation_coefficients(
     pair: complex,
     transform: Sequence[Sequence[float]],
     estimate_shift: float | None = None,
-) -> Matrix:
+) -> NDArray[np.float64]:
     """The flat array ``method`` of `collocation`.
 
     Parameters
@@ -41,45 +47,69 @@ def collocation_coefficients(
     ModelError
         T does not take A^-1 apart.
     """
-    c, t = np.array(nodes, dtype=float), np.array(transform, dtype=float)
+    c, t = exact(nodes), exact(transform)
     stages = c.size
-    inverse = np.linalg.inv(collocation_matrix(c))
-    split = np.zeros((stages, stages))
+    inverse = inverted(collocation_matrix(c))
+    split = exact(np.zeros((stages, stages)))
     if real:
-        split[0, 0] = real
-    split[-2:, -2:] = [[pair.real, -pair.imag], [pair.imag, pair.real]]
-    residual = np.abs(inverse @ t - t @ split).max()
-    if residual > TOLERANCE * np.abs(inverse).max() * np.abs(t).max():
-        raise cosim.ModelError.of("Radau IIA", f"T does not take A^-1 apart: residual {residual:.2g}.")
+        split[0, 0] = Fraction(real)
+    split[-2:, -2:] = exact([[pair.real, -pair.imag], [pair.imag, pair.real]])
+    residual = abs(inverse @ t - t @ split).max()
+    if residual > TOLERANCE * abs(inverse).max() * abs(t).max():
+        raise cosim.ModelError.of("Radau IIA", f"T does not take A^-1 apart: residual {float(residual):.2g}.")
     method = np.zeros(43)
     shift = real or float(estimate_shift or 1.0)
     method[:6] = stages, float(bool(real)), shift, pair.real, pair.imag, stages + 1
     method[6 : 6 + stages] = c
-    for at, matrix in ((9, t), (18, np.linalg.inv(t)), (30, dense_parts(c))):
+    for at, matrix in ((9, t), (18, inverted(t)), (30, dense_parts(c))):
         for i in range(stages):
             method[at + 3 * i : at + 3 * i + stages] = matrix[i]
     # The dense output gets the derivative at the start by a multiple of the integral of
     # (s - c_1) … (s - c_s): the derivatives at the nodes stay, and so does the end of the step, by the
     # choice of the nodes.
-    bump = np.poly(c)[::-1]
-    method[39 : 40 + stages] = shift / bump[0] * bump / np.arange(1, stages + 2)
+    bump = polynomial(c)
+    method[39 : 40 + stages] = Fraction(shift) / bump[0] * bump / np.arange(1, stages + 2)
     # The embedded formula has f(t, y) with weight 1 / shift and order s: its difference to the method,
     # sum d_i h f_i + h f_0 / shift, vanishes for polynomials of degree s - 1; h f = A^-1 z.
-    powers = np.vander(c, stages, increasing=True).T
-    difference = np.linalg.solve(powers, -np.eye(stages)[0])
+    powers = c ** np.arange(stages)[:, None]
+    difference = -inverted(powers)[:, 0]
     method[27 : 27 + stages] = difference @ inverse
     return method
 
 
-def collocation_matrix(c: Matrix) -> Matrix:
+def exact(numbers: Any) -> Exact:
+    """The same numbers as fractions."""
+    return np.vectorize(Fraction, otypes=[object])(np.asarray(numbers, dtype=float))
+
+
+def inverted(matrix: Exact) -> Exact:
+    """Inverse of a matrix of fractions, by Gauss and Jordan."""
+    n = len(matrix)
+    rows = np.hstack([matrix, exact(np.eye(n))])
+    for i in range(n):
+        pivot = next(j for j in range(i, n) if rows[j, i] != 0)
+        rows[[i, pivot]] = rows[[pivot, i]]
+        rows[i] = rows[i] / rows[i, i]
+        for j in range(n):
+            if j != i:
+                rows[j] = rows[j] - rows[j, i] * rows[i]
+    return rows[:, n:]
+
+
+def polynomial(roots: Exact) -> Exact:
+    """Coefficients of the product of (s - root), the constant first."""
+    found = exact([1.0])
+    for root in roots:
+        found = np.append(exact([0.0]), found) - root * np.append(found, exact([0.0]))
+    return found
+
+
+def collocation_matrix(c: Exact) -> Exact:
     """A of the collocation method with these nodes: ``sum_j a_ij c_j^(q-1) = c_i^q / q``."""
     powers = np.arange(1, c.size + 1)
-    result: Matrix = np.linalg.solve((c[:, None] ** (powers - 1)).T, ((c[:, None] ** powers) / powers).T).T
-    return result
+    return (c[:, None] ** powers / powers) @ inverted(c[:, None] ** (powers - 1))
 
 
-def dense_parts(c: Matrix) -> Matrix:
+def dense_parts(c: Exact) -> Exact:
     """P with ``y(t + s h) = y + sum_i z_i sum_q P_iq s^q``: through zero and all z_i."""
-    powers = np.arange(1, c.size + 1)
-    result: Matrix = np.linalg.inv(c[:, None] ** powers).T
-    return result
+    return inverted(c[:, None] ** np.arange(1, c.size + 1)).T

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 MOST_HALVINGS = 40
+MOST_NOT_FINITE = 1000
+"""Derivatives that are not finite, in one step of a library; one Jacobian may have ny more."""
+MOST_STILL = 100  # steps so short that the time stays the same, one after another
 
 
 class Evaluation(Protocol):
@@ -45,6 +48,10 @@ class Solver(Protocol):
 
 class BlockFailedError(Exception):
     """A block of the schedule raised while a library evaluated the derivative."""
+
+
+class NotFiniteError(Exception):
+    """A library evaluates derivatives that are not finite again and again."""
 
 
 class LibraryIntegrator(cosim.Integrator):
@@ -81,6 +88,7 @@ class LibraryIntegrator(cosim.Integrator):
         self._failed: tuple[float, Vector] | None = None
         self._counts = np.zeros(5, dtype=np.int64)
         self._errors: list[int] = []
+        self._not_finite = 0
 
     @abstractmethod
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
@@ -157,17 +165,23 @@ class LibraryIntegrator(cosim.Integrator):
                     first = min(first, bound - t)
                     self._solver = self.new_solver(self._evaluation(system, state), t, y, bound, first)
                 before = self._solver.jacobians, self._solver.factorizations
-                while self._solver.t <= t:
-                    if not self._solver.step(bound):
-                        return StepCode.MINIMUM_STEP
+                self._not_finite = 0
+                for _ in range(MOST_STILL):
+                    if not self._solver.step(bound) or self._solver.t > t:
+                        break
+                if not self._solver.t > t:
+                    return StepCode.NOT_FINITE if self._not_finite else StepCode.MINIMUM_STEP
                 self._counts[3:] += (
                     self._solver.jacobians - before[0],
                     self._solver.factorizations - before[1],
                 )
             except BlockFailedError:
                 return StepCode.BLOCK_FAILED
+            except NotFiniteError:
+                return StepCode.NOT_FINITE
             except (ValueError, ArithmeticError, RuntimeError):  # what LAPACK and others make of NaN
-                self._failed = t, y
+                if not self._not_finite:
+                    self._failed = t, y
                 return StepCode.NOT_FINITE
             end = self._solver.y
             if not np.isfinite(end).all() or not self._put(system, state, float(self._solver.t), end):
@@ -183,6 +197,12 @@ class LibraryIntegrator(cosim.Integrator):
                 self._failed = float(t), np.array(y)
                 raise BlockFailedError
             found: Vector = arrays[5][: y.size].copy()
+            if not np.isfinite(found).all():
+                # some libraries shorten their steps without end then, inside one call
+                self._failed = float(t), np.array(y)
+                self._not_finite += 1
+                if self._not_finite > MOST_NOT_FINITE + y.size:
+                    raise NotFiniteError
             return found
 
         return evaluation

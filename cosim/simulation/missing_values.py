@@ -1,0 +1,61 @@
+"""Recorded values that are no number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.simulation.event_record import Finding
+from cosim.system.system import System
+
+NOTICED = ("output", "measure")  # every step looks at states; of variables NaN often says "none yet"
+MESSAGE = (
+    "is not a number (NaN) here for the first time: look for a division by zero, or a root or logarithm of a "
+    "negative number"
+)
+
+
+class MissingValues:
+    """Looks for NaN among what components compute and is recorded.
+
+    Parameters
+    ----------
+    system : System
+    paths : sequence of str
+        Of what is recorded, in the order of the rows.
+    """
+
+    def __init__(self, system: System, paths: Sequence[str]) -> None:
+        self._columns: list[tuple[int, str]] = []
+        at = 1
+        for path in paths:
+            signal = system.signal(path)
+            if signal.declaration.kind in NOTICED and signal.slot.array == "c":
+                size = signal.slot.size
+                self._columns += [(at + i, f"{path}[{i}]" if size > 1 else path) for i in range(size)]
+            at += signal.slot.size
+        self._width = at
+
+    def findings(self, numbers: NDArray[np.float64]) -> list[Finding]:
+        """A finding for each signal that is NaN in these rows and was a number in all before.
+
+        Parameters
+        ----------
+        numbers : ndarray
+            Whole rows, one behind the other: time, then values.
+        """
+        if not np.isnan(numbers).any():
+            return []
+        rows = numbers.reshape(-1, self._width)
+        found: list[Finding] = []
+        kept: list[tuple[int, str]] = []
+        for column, path in self._columns:
+            missing = np.flatnonzero(np.isnan(rows[:, column]))
+            if missing.size:
+                found.append(Finding(float(rows[missing[0], 0]), "not a number", path, MESSAGE))
+            else:
+                kept.append((column, path))
+        self._columns = kept
+        return sorted(found, key=lambda finding: finding.time)

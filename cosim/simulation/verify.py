@@ -1,0 +1,169 @@
+"""A second opinion: the same model with a tenth of the tolerance, another method, another solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.errors import ModelError, SimulationError
+from cosim.simulation.result import Result
+from cosim.simulation.simulate import POINTS, simulate
+from cosim.simulation.verification import Verification, VerifiedRun
+from cosim.step.layout import INITIALIZED
+from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
+from cosim.system.system import System
+
+if TYPE_CHECKING:
+    from cosim.contracts.integrator import Integrator
+    from cosim.model.model import Model
+
+ACCURACY = 1e-6
+TIGHTER = 0.1
+INTEGRATOR = "integrators.runge_kutta_merson"
+OF_EVERY_RUN = ("until", "output_interval", "signals", "endless_events")
+TOLERANCES = ("relative_tolerance", "absolute_tolerance")
+OF_THE_RUN = ("progress", "checkpoint", "keep", "state")
+
+
+def verify(model: Model, result: Result | None = None, **settings: Any) -> Verification:
+    """Run a model again, in ways that ought to come to the same, and compare.
+
+    The runs are: as given; with a tenth of the tolerance (of a fixed step the half); with another method,
+    that of the highest order among those that are as implicit; and, with constraints, with another dynamics
+    solver.
+
+    Parameters
+    ----------
+    model : Model
+    result : Result, optional
+        Of the run as given, where there is one already.
+    **settings
+        As for `cosim.simulate`.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    SimulationError
+        The run as given fails.
+    """
+    system = model._system()
+    start = settings.get("state")
+    plain = {name: value for name, value in settings.items() if name not in OF_THE_RUN}
+    accuracy = float(plain.get("accuracy", ACCURACY))
+
+    def run(of: System, options: dict[str, Any]) -> Result:
+        return simulate(of, state=None if start is None else _same_start(of, start), **options)
+
+    begin = system.default_state().time if start is None else start.time
+    if result is None:
+        result = run(system, plain)
+    runs = [VerifiedRun("as given", _words(plain, model.settings["dynamics"], system), result)]
+    # in the middle of a run the sections of a State are those of its solver
+    solvers = start is None or not start.agenda[INITIALIZED]
+    for name, of, solver, options in _others(model, system, plain, accuracy, solvers):
+        words = _words(options, solver, of)
+        try:
+            runs.append(VerifiedRun(name, words, run(of, options)))
+        except SimulationError as error:
+            partial = getattr(error, "result", None) or Result([], {})
+            runs.append(VerifiedRun(name, words, partial, str(error)))
+    until = float(plain.get("until", 1.0))
+    interval = float(plain.get("output_interval") or (until - begin) / POINTS)
+    count = math.floor((until - begin) / interval * (1.0 + 1e-12))
+    grid = np.unique([begin + i * interval for i in range(count + 1)] + [until])
+    common = [run.result.time for run in runs if not run.failure]
+    grid = grid[np.all([np.isin(grid, times) for times in common], axis=0)]
+    return Verification(runs, accuracy, grid)
+
+
+def _others(
+    model: Model, system: System, given: dict[str, Any], accuracy: float, solvers: bool
+) -> Iterator[tuple[str, System, str, dict[str, Any]]]:
+    """Name, system, solver and options of the runs beside the one that was given."""
+    solver = model.settings["dynamics"]
+    tighter = _tightened(given, accuracy)
+    yield ("half the step" if "fixed_step" in given else "tenth of the tolerance"), system, solver, tighter
+    constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
+    rival = _rival_method(str(given.get("integrator", INTEGRATOR)), constrained)
+    if rival:
+        options = {name: given[name] for name in OF_EVERY_RUN if name in given}
+        options = {**options, "integrator": rival, "accuracy": TIGHTER * accuracy}
+        yield "another method", system, solver, options
+    if constrained and solvers:
+        found = _with_other_solver(model)
+        if found is not None:
+            yield "another solver", found[1], found[0], tighter
+
+
+def _tightened(given: dict[str, Any], accuracy: float) -> dict[str, Any]:
+    found = {**given, "accuracy": TIGHTER * accuracy}
+    if "fixed_step" in given:
+        found["fixed_step"] = 0.5 * given["fixed_step"]
+    for name in TOLERANCES:
+        value = given.get(name)
+        if isinstance(value, dict):
+            found[name] = {key: TIGHTER * number for key, number in value.items()}
+        elif value is not None:
+            found[name] = TIGHTER * value
+    return found
+
+
+def _rival_method(given: str, constrained: bool) -> str:
+    """Id of the method of the highest order that is as implicit as the given one, and is not that one."""
+    from cosim.registration.registry import registry
+
+    implicit = registry().get("integrator", given).capabilities.implicit
+    listed: list[tuple[int, str]] = []
+    for entry in registry().entries("integrator"):
+        cls: type[Integrator] = entry.cls
+        can = cls.capabilities
+        fits = can.adaptive and can.resumes_exactly and not can.needs_second_order_form
+        fits = fits and can.implicit == implicit and (can.supports_constraints or not constrained)
+        if fits and entry.id != given:
+            listed.append((-cls.order, entry.id))
+    return min(listed, default=(0, ""))[1]
+
+
+def _with_other_solver(model: Model) -> tuple[str, System] | None:
+    """Id of another dynamics solver that takes this model, and the system that it makes of it."""
+    from cosim.registration.registry import registry
+
+    kept = model.settings["dynamics"]
+    try:
+        for entry in registry().entries("dynamics_solver"):
+            if entry.id == kept:
+                continue
+            model.settings["dynamics"] = entry.id
+            try:
+                return entry.id, model.build()
+            except ModelError:
+                continue
+    finally:
+        model.settings["dynamics"] = kept
+    return None
+
+
+def _same_start(system: System, state: Any) -> Any:
+    """A State of a system with the time and variables of another, which may be of a twin of the system."""
+    if state.system is system or state.system.digest == system.digest:
+        return state.copy()
+    found = system.default_state()
+    for name in ("y", "p", "d", "k"):
+        if found._arrays[name].size != state._arrays[name].size:
+            raise ModelError.of("verify", "the State to start from does not fit the system of another solver")
+        found._arrays[name][:] = state._arrays[name]
+    found.set_time(state.time)
+    return found
+
+
+def _words(options: dict[str, Any], solver: str, system: System) -> str:
+    accuracy = options.get("accuracy", ACCURACY)
+    step = f", fixed step {options['fixed_step']:g} s" if "fixed_step" in options else ""
+    moved = f", {solver}" if system.dynamics else ""
+    return f"{options.get('integrator', INTEGRATOR)}, accuracy {accuracy:g}{step}{moved}"

@@ -1,0 +1,248 @@
+"""A co-simulation of an SSP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import ParticipantDescription
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.connection import Connection
+from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
+from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.unpacked_fmu import read_fmu
+from cosim_fmu.ssp.conversions import map_along, scale_along, unit_of
+from cosim_fmu.ssp.network import Network, Place, Route, routes
+from cosim_fmu.ssp.package import Package, problem_of
+from cosim_fmu.ssp.read_structure import read_ssp
+from cosim_fmu.ssp.start_values import StartValues, elements_of, leg_to
+from cosim_fmu.ssp.structure import Component, Settings
+from cosim_workbench.toml_lines import KeyPath
+
+ALGORITHM = "jacobi"
+STEPS = 1000
+"""Communication steps of a run when nobody says how long one is."""
+
+
+class SspCoupling:
+    """What `CoSimulation` needs, made of an SSP.
+
+    Parameters
+    ----------
+    package : Package
+    variant : str, optional
+
+    Attributes
+    ----------
+    system : System
+    settings : Settings
+    participants : dict of str to Participant
+        Elements of nested systems are named ``system/element``; a dot in a name becomes ``_``.
+    connections : list of Connection
+    starts : dict of str to object
+    given_starts, given_options : dict of str to object
+        What was given beside the SSP.
+
+    Raises
+    ------
+    ModelError
+        All faults, each with its place in the SSP.
+    """
+
+    def __init__(self, package: Package, variant: str | None = None) -> None:
+        self.package = package
+        self.given_starts: dict[str, Any] = {}
+        self.given_options: dict[str, Any] = {}
+        self.system, self.settings = read_ssp(package, variant)
+        self.variant = package.choose(variant)
+        self.network = Network.of(self.system)
+        self._faults = list(self.network.faults)
+        self.names = _names(list(self.network.components))
+        self.participants: dict[str, cosim.Participant] = {}
+        self.places: list[str] = []
+        self.connections: list[Connection] = []
+        for place, component in self.network.components.items():
+            self._open(place, component)
+        self._descriptions = self._describe()
+        self._connect()
+        values = StartValues(self.network, self._descriptions)
+        values.apply(self.system)
+        self._faults += values.faults
+        self.starts = {f"{self.names[place]}.{name}": v for (place, name), v in values.starts.items()}
+        for found in (*self.network.findings, *values.findings):
+            package.say(found.where, found.text)
+        self.fail_on_faults()
+
+    def fail_on_faults(self) -> None:
+        """Raise what has been found so far."""
+        if self._faults:
+            raise cosim.ModelError(list(dict.fromkeys(self._faults)))
+
+    def _open(self, place: Place, component: Component) -> None:
+        name = self.names[place]
+        try:
+            path = component.package.file(component.file)
+        except ValueError as error:
+            self._faults.append(cosim.Problem(component.place, str(error)))
+            return
+        try:
+            self.participants[name] = _participant(path, name, component.implementation)
+        except (cosim.FmuError, ValueError) as error:
+            text = str(error).replace(str(path), component.file)
+            self._faults.append(cosim.Problem(component.place, text))
+
+    def _describe(self) -> dict[Place, ParticipantDescription]:
+        found = {}
+        for place, name in self.names.items():
+            if name in self.participants:
+                found[place] = self.participants[name].describe()
+        return found
+
+    def _connect(self) -> None:
+        for point in self.network.hops:
+            if point[0] not in self._descriptions:
+                continue
+            for route in routes(self.network, point):
+                if route.end[0] in self._descriptions:
+                    try:
+                        self._add(route)
+                    except ValueError as error:
+                        self._faults.append(problem_of(str(error), route.hops[-1].place))
+
+    def _add(self, route: Route) -> None:
+        source, output = route.hops[0].start
+        target, taken = route.end
+        starts = elements_of(self._descriptions[source], output, route.taken)
+        ends = elements_of(self._descriptions[target], taken, route.given)
+        if len(starts) != len(ends):
+            counts = f"{'.'.join(source)}.{output} gives {len(starts)} values"
+            raise ValueError(f"{counts}, {'.'.join(target)}.{taken} takes {len(ends)}")
+        legs = [leg_to(self.network, self._descriptions, hop.end, hop) for hop in route.hops]
+        kind = self._descriptions[source].variables[starts[0]].type if starts else "real"
+        scale, table = (1.0, 0.0), dict[Any, Any]()
+        if kind == "real":
+            unit = self.network.unit(route.hops[0].start) or unit_of(self._descriptions[source], output)
+            scale = scale_along(unit, legs)
+        elif kind in ("integer", "boolean"):
+            table = map_along(kind, legs, self._items(route))
+        for start, end in zip(starts, ends, strict=True):
+            paths = f"{self.names[source]}.{start}", f"{self.names[target]}.{end}"
+            made = Connection(*paths, *scale, converts=False, mapping=tuple(table.items()), reads_any=True)
+            self.connections.append(made)
+            self.places.append(route.hops[-1].place)
+
+    def _items(self, route: Route) -> dict[str, int]:
+        """Items of the enumerations at both ends, for mappings that name them."""
+        found: dict[str, int] = {}
+        for place, name in (route.end, route.hops[0].start):
+            found.update(dict(self._descriptions[place].extra.get("enumerations", {}).get(name, ())))
+        return found
+
+
+def couple_ssp(
+    path: str | Path, variant: str | None = None, starts: Mapping[str, Any] | None = None, **options: Any
+) -> CoSimulation:
+    """The co-simulation of an SSP, checked; see `CoSimulation.from_ssp`."""
+    package = Package(path)
+    coupling = SspCoupling(package, variant)
+    settings = coupling.settings
+    given: dict[str, Any] = {
+        "algorithm": settings.algorithm or ALGORITHM,
+        "options": settings.options,
+        "start": settings.start or 0.0,
+        "tolerance": settings.tolerance if settings.tolerance and settings.tolerance > 0.0 else None,
+        "step": settings.step or _default_step(package, settings, "step" in options),
+    }
+    if "algorithm" in options:
+        given["options"] = {}
+    given.update({name: value for name, value in options.items() if value is not None})
+    steps = _own_steps(coupling, given["step"]) if "steps" not in given else given.pop("steps")
+    try:
+        loop = CoSimulation(
+            coupling.participants,
+            coupling.connections,
+            starts={**coupling.starts, **(starts or {})},
+            steps=steps,
+            **given,
+        )
+    except cosim.ModelError as error:
+        raise cosim.ModelError([_placed(coupling, fault) for fault in error.problems]) from None
+    loop.until = settings.stop if settings.stop is not None else loop.start + 1.0
+    if settings.stop is None:
+        package.say(str(package.path), f"does not say when a run ends; it ends at {loop.until:g} s")
+    coupling.given_starts, coupling.given_options = dict(starts or {}), options
+    loop.ssp, loop.findings = coupling, package.findings
+    return loop
+
+
+def _participant(path: Path, name: str, implementation: str) -> cosim.Participant:
+    """The FMU with the implementation that is asked for.
+
+    Raises
+    ------
+    FmuError
+        It cannot be read, or has no such implementation.
+    """
+    wanted = implementation if implementation != "any" else "CoSimulation"
+    interface = read_fmu(path, wanted)[1]
+    if implementation != "any" and implementation not in interface.offers:
+        offers = " and ".join(interface.offers)
+        raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")
+    if implementation == "ModelExchange":
+        third = interface.version == "3.0"
+        return (Fmi3ModelExchangeParticipant if third else ModelExchangeParticipant)(path, name)
+    return open_fmu(path, name)
+
+
+def _names(places: list[Place]) -> dict[Place, str]:
+    """Names of participants: no dots, each once."""
+    found: dict[Place, str] = {}
+    for place in places:
+        name = base = "/".join(place).replace(".", "_")
+        number = 1
+        while name in found.values():
+            number += 1
+            name = f"{base}_{number}"
+        found[place] = name
+    return found
+
+
+def _default_step(package: Package, settings: Settings, is_given: bool) -> float:
+    stop = settings.stop if settings.stop is not None else (settings.start or 0.0) + 1.0
+    span = stop - (settings.start or 0.0)
+    step = span / STEPS if span > 0.0 else 1e-3
+    if not is_given:
+        text = f"does not say how often values are exchanged; they are every {step:g} s: give a step"
+        package.say(str(package.path), text)
+    return step
+
+
+def _own_steps(coupling: SspCoupling, step: Any) -> dict[str, float]:
+    """Longer steps that are recommended for components, where they are multiples of the common one."""
+    size = cosim.parse_quantity(step, "s") if isinstance(step, str) else float(step)
+    found = {}
+    for place, component in coupling.network.components.items():
+        multiple = component.step / size if size > 0.0 else 0.0
+        if multiple > 1.0 + 1e-9:
+            if abs(multiple - round(multiple)) <= 1e-9 * multiple:
+                found[coupling.names[place]] = component.step
+            else:
+                text = f"recommends a step of {component.step:g} s, no multiple of {size:g} s: not used"
+                coupling.package.say(component.place, text)
+    return found
+
+
+def _placed(coupling: SspCoupling, fault: cosim.Problem) -> cosim.Problem:
+    """A fault of the coupling with its place in the SSP."""
+    key: KeyPath = getattr(fault, "key", ())
+    if key[:1] == ("connections",) and len(key) > 1 and isinstance(key[1], int):
+        return cosim.Problem(coupling.places[key[1]], fault.text)
+    if key[:1] == ("participants",) and len(key) > 1:
+        place = next((p for p, name in coupling.names.items() if name == key[1]), None)
+        if place is not None:
+            where = coupling.network.components[place].place
+            return cosim.Problem(where, f"{'.'.join(map(str, key[1:]))}: {fault.text}")
+    return fault

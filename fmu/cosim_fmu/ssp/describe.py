@@ -1,0 +1,66 @@
+"""What is in an SSP, in words; FMUs are not loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cosim_fmu.ssp.network import Network
+from cosim_fmu.ssp.package import Package
+from cosim_fmu.ssp.read_structure import read_ssp
+from cosim_fmu.ssp.structure import Component, DictionaryReference, Node, System
+
+
+def describe_ssp(path: Path) -> str:
+    """Elements with their connectors, connections, how it is run, variants, and what was noticed.
+
+    Raises
+    ------
+    ModelError
+        It cannot be read.
+    """
+    package = Package(path)
+    system, settings = read_ssp(package)
+    network = Network.of(system)
+    version = package.read(package.choose()).get("version", "?")
+    count = len(network.components)
+    parts = f"{count} component{'s' * (count != 1)}"
+    lines = [f"{path.name}   SSP {version}, {system.name or 'without a name'}, {parts}"]
+    others = [name for name in package.variants if name != package.choose()]
+    if others:
+        lines.append(f"  variants   {', '.join(others)}")
+    times = [("start", settings.start), ("stop", settings.stop), ("step", settings.step)]
+    said = [f"{name} {value:g} s" for name, value in times if value is not None]
+    if said:
+        lines.append(f"  run        {', '.join(said)}")
+    lines += ["", "elements", *_tree(system, 1)]
+    hops = [hop for hops in network.hops.values() for hop in hops]
+    if hops:
+        lines += ["", "connections"]
+        lines += [f"  {_text(hop.start)} → {_text(hop.end)}" for hop in hops]
+    problems = [*package.findings, *network.findings, *network.faults]
+    if problems:
+        lines += ["", "noticed", *(f"  {problem}" for problem in problems)]
+    return "\n".join(lines)
+
+
+def _tree(system: System, depth: int) -> list[str]:
+    lines = []
+    for name, element in system.elements.items():
+        lines.append(f"{'  ' * depth}{name}   {_kind(element)}".rstrip())
+        if isinstance(element, System):
+            lines += _tree(element, depth + 1)
+    return lines
+
+
+def _kind(element: Node) -> str:
+    count = len(element.connectors)
+    connectors = f"{count} connector{'s' * (count != 1)}"
+    if isinstance(element, Component):
+        return f"{element.file or 'no implementation'}, {connectors}"
+    if isinstance(element, DictionaryReference):
+        return f"signal dictionary {element.dictionary}, {connectors}"
+    return f"system, {connectors}"
+
+
+def _text(point: tuple[tuple[str, ...], str]) -> str:
+    return ".".join([*point[0], point[1]])

@@ -1,0 +1,182 @@
+"""Start values of variables, from the parameter bindings of all systems and components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu.ssp.conversions import Leg, map_along, scale_along, unit_of
+from cosim_fmu.ssp.network import Hop, Network, Place, Point, routes
+from cosim_fmu.ssp.package import problem_of
+from cosim_fmu.ssp.structure import REALS, Component, Node, System, Value
+
+Descriptions = Mapping[Place, ParticipantDescription]
+Starts = dict[tuple[Place, str], Any]
+
+
+class StartValues:
+    """Applies values in the order of the standard: inner systems first, later bindings last.
+
+    Parameters
+    ----------
+    network : Network
+    descriptions : mapping of tuple to ParticipantDescription
+        Of the components.
+
+    Attributes
+    ----------
+    starts : dict of (place, name) to object
+        In the units of the variables; of the elements of arrays.
+    faults, findings : list of Problem
+    """
+
+    def __init__(self, network: Network, descriptions: Descriptions) -> None:
+        self.network, self.descriptions = network, descriptions
+        self.starts: Starts = {}
+        self.faults: list[cosim.Problem] = []
+        self.findings: list[cosim.Problem] = []
+
+    def apply(self, node: Node, place: Place = ()) -> None:
+        """Take the values of a node and of everything below it."""
+        if isinstance(node, System):
+            for name, element in node.elements.items():
+                self.apply(element, (*place, name))
+        for value in node.values:
+            points = list(_points(node, place, value.name, self.network, self.descriptions))
+            if not points:
+                text = f"there is no '{value.name}' in {'.'.join(place) or 'the system'}: not used"
+                self.findings.append(cosim.Problem(value.place, text))
+            for point in points:
+                try:
+                    self._give(point, value)
+                except ValueError as error:
+                    self.faults.append(problem_of(str(error), value.place))
+
+    def _give(self, point: Point, value: Value) -> None:
+        """Give a value to a variable of a component, or to all that a connector of a system leads to."""
+        if point[0] in self.network.components:
+            self._set(point, (), value, [self._leg(point, value)])
+            return
+        first = Leg(self.network.unit(point), value.suppresses_units, value.transformation, value.place)
+        found = False
+        for route in routes(self.network, point):
+            found = True
+            legs = [first, *(self._leg(hop.end, hop) for hop in route.hops)]
+            if route.taken:
+                text = f"'{value.name}' is passed on in parts, which is not done for start values: not used"
+                self.findings.append(cosim.Problem(value.place, text))
+                continue
+            self._set(route.end, route.given, value, legs)
+        if not found:
+            text = f"'{value.name}' leads to no component: not used"
+            self.findings.append(cosim.Problem(value.place, text))
+
+    def _leg(self, point: Point, way: Value | Hop) -> Leg:
+        return leg_to(self.network, self.descriptions, point, way)
+
+    def _set(self, point: Point, indices: tuple[int, ...], value: Value, legs: list[Leg]) -> None:
+        place, name = point
+        description = self.descriptions[place]
+        names = elements_of(description, name, indices)
+        given = value.data if isinstance(value.data, list) else [value.data]
+        if len(given) == 1 and len(names) > 1:
+            given = given * len(names)
+        if len(given) != len(names):
+            raise ValueError(f"'{value.name}' has {len(given)} values, {name} has {len(names)}")
+        settable = description.extra.get("settable")
+        for element, one in zip(names, given, strict=True):
+            variable = description.variables[element]
+            if settable is not None and element not in settable:
+                text = f"{'.'.join(place)}.{element} takes no start value ({variable.causality}): not used"
+                self.findings.append(cosim.Problem(value.place, text))
+                continue
+            self.starts[place, element] = _converted(variable, description, one, value, legs)
+
+
+def leg_to(network: Network, descriptions: Descriptions, point: Point, way: Value | Hop) -> Leg:
+    """The leg that ends at a connector; a component's unit counts where the connector has none."""
+    unit = network.unit(point)
+    if unit is None and point[0] in descriptions:
+        unit = unit_of(descriptions[point[0]], point[1])
+    return Leg(unit, way.suppresses_units, way.transformation, way.place)
+
+
+def elements_of(
+    description: ParticipantDescription, name: str, indices: tuple[int, ...] = ()
+) -> list[str]:
+    """Names of the scalars of a variable, or of a part of an array, row by row.
+
+    Raises
+    ------
+    ValueError
+        No such variable, or more indices than it has dimensions.
+    """
+    arrays = description.extra.get("arrays", {})
+    if name in arrays:
+        shape, names = arrays[name]
+        if len(indices) > len(shape) or any(i > n for i, n in zip(indices, shape, strict=False)):
+            size = "×".join(map(str, shape))
+            raise ValueError(f"{name} is {size}: it has no element [{','.join(map(str, indices))}]")
+        head = "".join(f"{i}," for i in indices)
+        return [n for n in names if f"{n[len(name) + 1 : -1]},".startswith(head)]
+    if name in description.variables:
+        if indices:
+            raise ValueError(f"{name} is a scalar: it has no element [{','.join(map(str, indices))}]")
+        return [name]
+    raise ValueError(str(cosim.LookUpError("variable", name, description.variables)))
+
+
+def _points(
+    node: Node, place: Place, name: str, network: Network, descriptions: Descriptions
+) -> Iterator[Point]:
+    """All variables and connectors that a hierarchical name means in a node."""
+    if isinstance(node, System):
+        if name in node.connectors:
+            yield place, name
+        for inner, element in node.elements.items():
+            if name.startswith(f"{inner}."):
+                rest = name[len(inner) + 1 :]
+                yield from _points(element, (*place, inner), rest, network, descriptions)
+    elif isinstance(node, Component) and place in descriptions:
+        description = descriptions[place]
+        if name in description.variables or name in description.extra.get("arrays", {}):
+            yield place, name
+
+
+def _converted(
+    variable: ParticipantVariable,
+    description: ParticipantDescription,
+    data: Any,
+    value: Value,
+    legs: list[Leg],
+) -> Any:
+    """A value as the variable has it.
+
+    Raises
+    ------
+    ValueError
+        It is of another type.
+    """
+    kind = variable.type
+    if kind == "real" and isinstance(data, (bool, int, float)):
+        factor, offset = scale_along(value.unit, legs)
+        return factor * data + offset if (factor, offset) != (1.0, 0.0) else float(data)
+    items = {**dict(description.extra.get("enumerations", {}).get(variable.name, ())), **(value.items or {})}
+    if kind == "integer":
+        if isinstance(data, str):
+            if data not in items:
+                raise ValueError(str(cosim.LookUpError(f"item of {variable.name}", data, items)))
+            data = items[data]
+        if isinstance(data, bool) or (isinstance(data, float) and data.is_integer()):
+            data = int(data)
+        if isinstance(data, int):
+            return map_along("integer", legs, items).get(data, data)
+    if kind == "boolean":
+        data = bool(data) if value.type in REALS and data in (0.0, 1.0) else data
+        if isinstance(data, bool):
+            return map_along("boolean", legs, None).get(data, data)
+    if (kind == "string" and isinstance(data, str)) or (kind == "binary" and isinstance(data, bytes)):
+        return data
+    raise ValueError(f"'{value.name}' is {data!r} ({value.type}), {variable.name} is {kind}")

@@ -1,0 +1,195 @@
+"""Documents as the schemas of the standard want them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosim_fmu.ssp.read_settings import OURS, OURS_NAMESPACE
+from cosim_fmu.ssp.structure import REALS, TYPES
+from cosim_fmu.ssp.xml_document import NAMESPACES, Element, add, child, local_name
+
+TRANSFORMATIONS = (
+    "LinearTransformation",
+    "BooleanMappingTransformation",
+    "IntegerMappingTransformation",
+    "EnumerationMappingTransformation",
+)
+META = ("MetaData", "Signature")
+FIRST = ("Connectors", "ElementGeometry", "ParameterBindings", *META)
+TABLES = ("Enumerations", "Units", *META, "Annotations")
+ORDER: dict[str, tuple[str, ...]] = {
+    "SystemStructureDescription": (
+        "System", "Enumerations", "Units", "DefaultExperiment", *META, "Annotations",
+    ),
+    "System": (
+        *FIRST, "Elements", "Connections", "SignalDictionaries", "SystemGeometry", "GraphicalElements",
+        "Annotations",
+    ),
+    "Component": (*FIRST, "Annotations"),
+    "SignalDictionaryReference": (*FIRST, "Annotations"),
+    "Connector": (*TYPES, "Dimension", "ConnectorGeometry", "Annotations"),
+    "Connection": (*TRANSFORMATIONS, "ConnectionGeometry", "Annotations"),
+    "ParameterBinding": ("ParameterValues", "ParameterMapping", *META, "Annotations"),
+    "ParameterSet": ("Parameters", *TABLES),
+    "Parameter": (*TYPES, "Dimension", "Annotations"),
+    "MappingEntry": (*TRANSFORMATIONS, "Annotations"),
+    "DictionaryEntry": (*TYPES, "Dimension", "Annotations"),
+    "Unit": ("BaseUnit", "Annotations"),
+}  # fmt: skip
+"""Children of elements in the order of the schemas; the others' order is free, or they have one kind only."""
+NOT_EMPTY = (
+    "Connectors", "ParameterBindings", "Elements", "Connections", "SignalDictionaries", "GraphicalElements",
+    "Annotations", "Enumerations", "Units",
+)  # fmt: skip
+"""What the schemas want to be left out when there is nothing in it."""
+BASE = ("id", "description")
+META_DATA = ("author", "fileversion", "copyright", "license", "generationTool", "generationDateAndTime")
+ATTRIBUTES: dict[str, tuple[str, ...]] = {
+    "SystemStructureDescription": ("version", "name", *META_DATA),
+    "System": ("name",),
+    "Component": ("name", "type", "source", "implementation"),
+    "SignalDictionaryReference": ("name", "dictionary"),
+    "Connector": ("name", "kind"),
+    "Connection": (
+        "startElement", "startConnector", "startIndices", "endElement", "endConnector", "endIndices",
+        "suppressUnitConversion",
+    ),
+    "ParameterBinding": ("type", "source", "sourceBase", "prefix"),
+    "ParameterSet": ("version", "name", *META_DATA),
+    "Parameter": ("name",),
+    "ParameterMapping": ("version", "type", "source", "sourceBase", *META_DATA),
+    "MappingEntry": ("source", "target", "suppressUnitConversion"),
+    "DictionaryEntry": ("name",),
+    "DefaultExperiment": ("startTime", "stopTime"),
+}  # fmt: skip
+"""Without those that every element may have."""
+Say = Callable[[Element, str], None]
+
+
+def make_strict(root: Element, say: Say) -> bool:
+    """Mend what the schemas forbid and readers forgive; whether anything was mended.
+
+    Children are put in order, empty lists are left out, dialects of older tools are put in the words of the
+    standard, and attributes that it does not know become an annotation of ours.
+
+    Parameters
+    ----------
+    root : Element
+        Changed in place.
+    say : callable
+        Takes the element and what was mended.
+    """
+    changed = False
+    for element in list(root.iter()):
+        if not _is_of_ssp(element) or _is_foreign(element):
+            continue
+        for mend in (_dialect, _attributes, _merged, _empty, _order):
+            text = mend(element)
+            if text:
+                say(element, text)
+                changed = True
+    return changed
+
+
+def _dialect(element: Element) -> str:
+    name, mended = local_name(element), ""
+    if name == "MappingEntry" and element.get("target") is None and element.get("destination") is not None:
+        element.set("target", element.attrib.pop("destination"))
+        mended = "'destination' is written as 'target'"
+    if name in ("Connector", "Parameter") and element.get("type", "") in TYPES:
+        kind = element.attrib.pop("type")
+        typed = any(local_name(c) in TYPES for c in element)
+        mended = f"the type is in an element <{kind}>"
+        if not typed and name == "Connector":
+            element.insert(0, _typed(element, kind))
+    if name in ("SystemStructureDescription", "ParameterSet", "ParameterMapping", "SignalDictionary"):
+        is_root = name != "SignalDictionary" or element.getparent() is None
+        if is_root and element.get("source") is None and element.get("version") not in ("1.0", "2.0"):
+            is_inline = name == "ParameterMapping" and child(element, "MappingEntry") is None
+            if not (is_inline and element.getparent() is not None):
+                element.set("version", "2.0")
+                mended = "the version is written as 2.0"
+    return mended
+
+
+def _typed(element: Element, kind: str) -> Element:
+    made = add(element, f"ssc:{kind}")
+    if kind in REALS and element.get("unit"):
+        made.set("unit", element.attrib.pop("unit"))
+    return made
+
+
+def _attributes(element: Element) -> str:
+    known = ATTRIBUTES.get(local_name(element))
+    if known is None:
+        return ""
+    odd = [name for name in element.attrib if name not in (*known, *BASE)]
+    if not odd:
+        return ""
+    notes = child(element, "Annotations")
+    if notes is None:
+        prefix = element.tag.partition("}")[0] + "}"
+        notes = element.makeelement(f"{prefix}Annotations")
+        element.append(notes)
+    note = add(notes, "ssc:Annotation", type=OURS)
+    kept = note.makeelement(f"{{{OURS_NAMESPACE}}}Attributes", nsmap={"cosim": OURS_NAMESPACE})
+    note.append(kept)
+    for name in odd:
+        kept.set(name, element.attrib.pop(name))
+    return f"attributes that the standard does not know are in an annotation: {', '.join(odd)}"
+
+
+def _merged(element: Element) -> str:
+    """One list of a kind."""
+    first: dict[str, Element] = {}
+    twice = []
+    for found in [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]:
+        kept = first.setdefault(found.tag, found)
+        if kept is not found:
+            for inner in list(found):
+                kept.append(inner)
+            element.remove(found)
+            twice.append(local_name(found))
+    return f"several lists in one: {', '.join(dict.fromkeys(twice))}" if twice else ""
+
+
+def _empty(element: Element) -> str:
+    lists = [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]
+    empty = [found for found in lists if not len(found) and not found.attrib]
+    for found in empty:
+        element.remove(found)
+    return f"left out, as nothing is in it: {', '.join(map(local_name, empty))}" if empty else ""
+
+
+def _order(element: Element) -> str:
+    """Children in order; comments stay before the element that they stand before."""
+    order = ORDER.get(local_name(element))
+    if order is None:
+        return ""
+    groups: list[tuple[float, list[Element]]] = []
+    waiting: list[Element] = []
+    for found in element:
+        waiting.append(found)
+        name = local_name(found)
+        if name:
+            is_clock = name == "Clock" and found.get("name") is not None
+            rank = order.index("Dimension") + 0.5 if is_clock else order.index(name) if name in order else -1
+            groups.append((rank, waiting))
+            waiting = []
+    ranks = [rank for rank, _ in groups]
+    if ranks == sorted(ranks) or -1 in ranks:
+        return ""
+    ordered = [found for _, group in sorted(groups, key=lambda item: item[0]) for found in group] + waiting
+    for found in ordered:
+        element.append(found)
+    return "its children are in the order of the schema"
+
+
+def _is_of_ssp(element: Element) -> bool:
+    tag = element.tag
+    return isinstance(tag, str) and tag[1:].partition("}")[0] in NAMESPACES.values()
+
+
+def _is_foreign(element: Element) -> bool:
+    """Inside an annotation or other contents that the standard does not look into."""
+    return any(local_name(above) in ("Annotation", "Content") for above in element.iterancestors())

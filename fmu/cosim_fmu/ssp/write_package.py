@@ -1,0 +1,175 @@
+"""A co-simulation as an SSP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export.archive import check_place, write_archive
+from cosim_fmu.ssp.package import DEFAULT, DOCUMENTS, path_of
+from cosim_fmu.ssp.read_settings import OPENMODELICA, OSP, OURS, OURS_NAMESPACE
+from cosim_fmu.ssp.strict import make_strict
+from cosim_fmu.ssp.write_structure import add_values, new_structure, number_text
+from cosim_fmu.ssp.xml_document import OTHERS, Element, add, child, local_name, parse_document, to_bytes
+
+
+def write_ssp(loop: Any, path: Path, until: float | None = None) -> Path:
+    """Write an SSP; see `CoSimulation.to_ssp`.
+
+    Raises
+    ------
+    ModelError
+        Participants that are no FMUs.
+    CosimError
+        The file cannot be written.
+    """
+    check_place(path)
+    if loop.ssp is not None:
+        files = _read_before(loop, until)
+    else:
+        root, files = new_structure(loop, path.stem)
+        _set_experiment(root, loop, loop.until if until is None else until, _settings(loop))
+        _add_foreign_steps(root, loop)
+        make_strict(root, lambda element, text: None)
+        files[DEFAULT] = to_bytes(root, pretty=True)
+    write_archive(path, files)
+    return path
+
+
+def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
+    """All files of the SSP that the co-simulation was made of, with what has been changed since."""
+    package, settings = loop.ssp.package, loop.ssp.settings
+    files: dict[str, bytes | Path] = {name: package.file(name) for name in _names(package)}
+    for name in files:
+        if Path(name).suffix.lower() in DOCUMENTS:
+            path = package.file(name)
+            root = parse_document(path.read_bytes(), name, package.say)
+            mended = any(_was_declared_here(path, prefix) for prefix in root.nsmap)
+            say = partial(_say, package, name)
+            if name == loop.ssp.variant:
+                mended = _add_changes(root, loop, until, settings) or mended
+            if make_strict(root, say) or mended:
+                files[name] = to_bytes(root)
+    if loop.ssp.variant not in files:
+        raise cosim.ModelError.of(str(package.path), f"{loop.ssp.variant} is no longer there")
+    if package.is_single and loop.ssp.variant != DEFAULT:
+        files[DEFAULT] = files.pop(loop.ssp.variant)
+    return files
+
+
+def _say(package: Any, name: str, element: Element, text: str) -> None:
+    package.say(f"{name}:{element.sourceline}", f"written otherwise than read: {text}")
+
+
+def _was_declared_here(path: Path, prefix: str | None) -> bool:
+    """Whether a prefix was declared by the reader and not by the file."""
+    return prefix is not None and f"xmlns:{prefix}".encode() not in path.read_bytes()
+
+
+def _names(package: Any) -> list[str]:
+    """Files of a package; of a single SSD only what it refers to."""
+    if package.is_single:
+        used = {package.path.name, *(name for name in package.documents if (package.folder / name).is_file())}
+        for name in list(used):
+            root = package.documents.get(name)
+            if root is not None:
+                used |= _sources(root, name, package)
+        return sorted(used)
+    folder = package.folder
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return sorted(path.relative_to(folder).as_posix() for path in files)
+
+
+def _sources(root: Element, name: str, package: Any) -> set[str]:
+    """Files in the package that a document names."""
+    found = set()
+    for element in root.iter():
+        for key in ("source", "iconSource"):
+            source = element.get(key) if local_name(element) else None
+            if source and element.get("sourceBase", "SSD") != "component":
+                try:
+                    file = path_of(source, name)[0]
+                    package.file(file)
+                except ValueError:
+                    continue
+                found.add(file)
+    return found
+
+
+def _settings(loop: Any) -> dict[str, str]:
+    """How the co-simulation is run, as attributes of our annotation."""
+    found = {"step": number_text(loop.step)}
+    if loop.algorithm is not None:
+        with suppress(cosim.LookUpError):  # an algorithm of the user's own script
+            found["algorithm"] = cosim.registry().owner(type(loop.algorithm)).id.removeprefix("fmu.")
+    if loop.options:
+        found["options"] = json.dumps(loop.options, sort_keys=True)
+    if loop.tolerance is not None:
+        found["tolerance"] = number_text(loop.tolerance)
+    return found
+
+
+def _add_changes(root: Element, loop: Any, until: float | None, settings: Any) -> bool:
+    """What was given beside the SSP: start values, the end, step and algorithm."""
+    changed = False
+    if loop.ssp.given_starts:
+        top = child(root, "System")
+        places = {name: ".".join(place) for place, name in loop.ssp.names.items()}
+        values: dict[str, Any] = {}
+        for path in loop.ssp.given_starts:
+            name, _, variable = path.partition(".")
+            known = loop.descriptions[name]
+            for element in known.extra.get("arrays", {}).get(variable, ((), (variable,)))[1]:
+                values[f"{places[name]}.{element}"] = loop.start_values[name][element]
+        add_values(top, values, "start values", root.get("version", "2.0"))
+        changed = True
+    stop = until if until is not None else settings.stop
+    if stop != settings.stop or loop.ssp.given_options:
+        _set_experiment(root, loop, stop, _settings(loop) if loop.ssp.given_options else {})
+        changed = True
+    return changed
+
+
+def _set_experiment(root: Element, loop: Any, until: float | None, settings: Mapping[str, str]) -> None:
+    """Times in the default experiment; step and algorithm in annotations that the tools in use read."""
+    experiment = child(root, "DefaultExperiment")
+    if experiment is None:
+        experiment = add(root, "ssd:DefaultExperiment")
+    experiment.set("startTime", number_text(loop.start))
+    if until is not None:
+        experiment.set("stopTime", number_text(until))
+    if not settings:
+        return
+    notes = child(experiment, "Annotations")
+    if notes is None:
+        notes = add(experiment, "ssd:Annotations")
+    for old in [note for note in notes if note.get("type") == OURS]:
+        notes.remove(old)
+    note = add(notes, "ssc:Annotation", type=OURS)
+    made = note.makeelement(f"{{{OURS_NAMESPACE}}}Master", dict(settings), {"cosim": OURS_NAMESPACE})
+    note.append(made)
+
+
+def _add_foreign_steps(root: Element, loop: Any) -> None:
+    """The communication step in the annotations of OMSimulator and of the Open Simulation Platform."""
+    step = number_text(loop.step)
+    algorithm = _annotation(child(root, "DefaultExperiment"), OSP, "osp", "Algorithm")
+    add(algorithm, "osp:FixedStepAlgorithm", baseStepSize=step)
+    outer = _annotation(child(root, "System"), OPENMODELICA, "oms", "Annotations")
+    add(add(outer, "oms:SimulationInformation"), "oms:FixedStepMaster", description="oms-ma", stepSize=step)
+
+
+def _annotation(holder: Element, kind: str, prefix: str, name: str) -> Element:
+    """The element of a new annotation."""
+    notes = child(holder, "Annotations")
+    if notes is None:
+        notes = add(holder, "ssd:Annotations")
+    note = add(notes, "ssc:Annotation", type=kind)
+    made = note.makeelement(f"{{{OTHERS[prefix]}}}{name}", nsmap={prefix: OTHERS[prefix]})
+    note.append(made)
+    return made

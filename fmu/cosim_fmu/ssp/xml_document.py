@@ -1,0 +1,159 @@
+"""XML of SSP: read without entities, network and document types; small offences are mended and reported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LARGEST_DOCUMENT = 64 * 2**20
+"""Bytes."""
+NAMESPACES = {
+    "ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription",
+    "ssc": "http://ssp-standard.org/SSP1/SystemStructureCommon",
+    "ssv": "http://ssp-standard.org/SSP1/SystemStructureParameterValues",
+    "ssm": "http://ssp-standard.org/SSP1/SystemStructureParameterMapping",
+    "ssb": "http://ssp-standard.org/SSP1/SystemStructureSignalDictionary",
+}
+OTHERS = {
+    "osp": "http://opensimulationplatform.com/SSP/OSPAnnotations",
+    "oms": "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd",
+    "xsi": "http://www.w3.org/2001/XMLSchema-instance",
+}
+"""Of annotations in use; a prefix that is used without being declared is taken for the one here."""
+UNDECLARED = re.compile(r"Namespace prefix (\S+) (?:on|for) .* is not defined")
+MOST_PREFIXES = 100
+
+Element = Any
+"""Of lxml."""
+Say = Callable[[str, str], None]
+"""Takes a place (``file:line``) and a sentence."""
+
+
+def parse_document(data: bytes, name: str, say: Say) -> Element:
+    """The root element of a document.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        Of the file, for messages.
+    say : callable
+        Takes what was mended.
+
+    Raises
+    ------
+    ValueError
+        With a place and a sentence: no XML, a document type or entities, too large, nested too deeply.
+    """
+    from lxml import etree
+
+    if len(data) > LARGEST_DOCUMENT:
+        size = f"{len(data) / 2**20:.0f} MiB, at most {LARGEST_DOCUMENT / 2**20:.0f}"
+        raise ValueError(f"{name}: has {size} are read")
+    declared: dict[str, str] = {}
+    while True:
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_blank_text=False
+        )
+        try:
+            root = etree.fromstring(_with_prefixes(data, declared), parser)
+        except etree.XMLSyntaxError as error:
+            line, text = error.lineno, error.msg or "cannot be read"
+            missing = {p: at for p, at in _undeclared(parser.error_log).items() if p not in declared}
+            if not missing or len(declared) > MOST_PREFIXES:
+                raise ValueError(f"{name}:{line}: is not well-formed XML: {text}") from None
+            for prefix, at in missing.items():
+                declared[prefix] = _meaning(prefix)
+                say(f"{name}:{at}", f"the prefix {prefix}: is not declared; taken for {declared[prefix]}")
+            continue
+        except ValueError as error:  # an encoding that is none
+            raise ValueError(f"{name}: is not well-formed XML: {error}") from None
+        info = root.getroottree().docinfo
+        if info.internalDTD is not None or info.doctype:
+            raise ValueError(f"{name}: declares a document type (<!DOCTYPE …>), which no SSP needs: refused")
+        return root
+
+
+def local_name(element: Element) -> str:
+    """The name of an element without its namespace; "" for comments and processing instructions."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def children(element: Element | None, name: str) -> list[Element]:
+    """Children of a name, whatever their namespace: files in use mix up ssd and ssc."""
+    return [] if element is None else [child for child in element if local_name(child) == name]
+
+
+def child(element: Element | None, name: str) -> Element | None:
+    """The first child of a name."""
+    return next(iter(children(element, name)), None)
+
+
+def first_child(element: Element | None) -> Element | None:
+    """The first child that is an element."""
+    return next((c for c in element if local_name(c)), None) if element is not None else None
+
+
+def new_root(tag: str, prefixes: Mapping[str, str], **attributes: str) -> Element:
+    """A root element; `tag` is ``prefix:Name``."""
+    from lxml import etree
+
+    known = {**NAMESPACES, **prefixes}
+    prefix, _, name = tag.partition(":")
+    used = {p: known[p] for p in dict.fromkeys([prefix, "ssc", *prefixes])}
+    return etree.Element(f"{{{known[prefix]}}}{name}", dict(attributes), used)
+
+
+def add(parent: Element, tag: str, **attributes: str) -> Element:
+    """A new last child; `tag` is ``prefix:Name`` with a prefix that the parent knows."""
+    from lxml import etree
+
+    prefix, _, name = tag.partition(":")
+    namespace = parent.nsmap.get(prefix) or NAMESPACES[prefix]
+    return etree.SubElement(parent, f"{{{namespace}}}{name}", dict(attributes))
+
+
+def to_bytes(root: Element, *, pretty: bool = False) -> bytes:
+    """The document as UTF-8, as SSP asks for."""
+    from lxml import etree
+
+    tree = root.getroottree()
+    return bytes(etree.tostring(tree, xml_declaration=True, encoding="UTF-8", pretty_print=pretty))
+
+
+def _undeclared(log: Any) -> dict[str, int]:
+    """Prefixes that were used without being declared, and where first."""
+    found: dict[str, int] = {}
+    for entry in log:
+        match = UNDECLARED.search(entry.message)
+        if match:
+            found.setdefault(match[1], entry.line)
+    return found
+
+
+def _meaning(prefix: str) -> str:
+    return {**NAMESPACES, **OTHERS}.get(prefix, f"urn:undeclared:{prefix}")
+
+
+def _with_prefixes(data: bytes, declared: Mapping[str, str]) -> bytes:
+    """The document with declarations in its first tag, on the same line."""
+    if not declared:
+        return data
+    at = 0
+    while True:
+        at = data.find(b"<", at)
+        if data.startswith(b"<?", at):
+            at = data.find(b"?>", at)
+        elif data.startswith(b"<!--", at):
+            at = data.find(b"-->", at)
+        else:
+            break
+        if at < 0:
+            return data
+    match = re.compile(rb"<[^\s/>]+").match(data, max(at, 0))
+    if match is None:
+        return data
+    words = "".join(f' xmlns:{prefix}="{meaning}"' for prefix, meaning in declared.items())
+    return data[: match.end()] + words.encode() + data[match.end() :]

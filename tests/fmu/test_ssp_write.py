@@ -1,0 +1,192 @@
+"""SSPs that are written: valid by the schemas of the standard, and the same run when they are read again."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from box3_fmu import make_box3
+from lxml import etree
+from ssp_files import bindings, check_valid, component, connectors, pack, ssd, system, wire
+
+import cosim
+from cosim_fmu.master import CoSimulation
+
+MakeFmu = Callable[..., Path]
+METRES = '<Unit name="m"><BaseUnit m="1"/></Unit><Unit name="mm"><BaseUnit m="1" factor="0.001"/></Unit>'
+GEOMETRY = (
+    '<ssd:ElementGeometry x1="1" y1="2" x2="3" y2="4" iconSource="extra/icon.png"/>',
+    '<ssd:Annotations><ssc:Annotation type="org.acme"><colour xmlns="urn:acme">red &amp; <b/></colour>'
+    "</ssc:Annotation></ssd:Annotations>",
+    '<ssd:ConnectionGeometry pointsX="1 2" pointsY="3 4"/>',
+)
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def same(first: CoSimulation, second: CoSimulation, until: float) -> None:
+    one, two = first.simulate(until), second.simulate(until)
+    assert one.names == two.names
+    assert (one.time.tolist(), [one[n].tolist() for n in one.names]) == (
+        two.time.tolist(),
+        [two[n].tolist() for n in two.names],
+    )
+
+
+def test_a_loop_of_masses_runs_the_same_from_its_ssp(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("mass")
+    wires = [
+        {"from": "a.x", "to": "b.x_other", "factor": 0.5, "offset": 0.1},
+        ("a.v", "b.v_other"),
+        ("b.force", "a.f"),
+    ]
+    starts = {"a.m": 2.0, "b.kc": 3.0, "b.k": 0.1 + 0.2}
+    loop = CoSimulation(
+        {"a": fmu, "b": fmu}, wires, "gauss_seidel", "10 ms", options={"extrapolation": 1}, starts=starts
+    )
+    path = loop.to_ssp(tmp_path / "loop.ssp", until=1.0)
+    document = check_valid(path)["SystemStructure.ssd"].decode()
+    assert [name for name in contents(path) if name.endswith(".fmu")] == ["resources/mass.fmu"]
+    for words in ('baseStepSize="0.01"', 'oms:FixedStepMaster description="oms-ma" stepSize="0.01"'):
+        assert words in document
+    again = CoSimulation.from_ssp(path)
+    assert (again.step, again.until, again.options) == (0.01, 1.0, {"extrapolation": 1})
+    assert again.findings == []
+    assert again.start_values == loop.start_values
+    same(loop, again, 1.0)
+
+
+def test_units_stay_units_and_mappings_stay_mappings(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    def unit(name: str) -> Path:
+        def change(variable: str, attributes: dict[str, str]) -> dict[str, str]:
+            return {**attributes, "unit": name} if variable in ("y", "u") else attributes
+
+        return make_fmu("gain", name=name, units=METRES, change=change)
+
+    kinds = make_fmu("types")
+    wires = [
+        ("a.y", "b.u"),
+        {"from": "b.y", "to": "a.u", "factor": 2.0},
+        {"from": "t.integer_out", "to": "s.integer_in", "map": {1: 10, 2: 20}},
+        {"from": "t.boolean_out", "to": "s.boolean_in", "map": {True: False, False: True}},
+        ("t.string_out", "s.string_in"),
+    ]
+    parts = {"a": unit("m"), "b": unit("mm"), "t": kinds, "s": kinds}
+    starts = {
+        "a.bias": 3.0,
+        "b.gain": 1e-4,
+        "t.integer_in": 1,
+        "t.string_in": 'a "text" <&>',
+        "t.boolean_in": True,
+    }
+    loop = CoSimulation(parts, wires, "jacobi", 0.1, starts=starts)
+    path = loop.to_ssp(tmp_path / "units.ssp", until=0.5)
+    document = check_valid(path)["SystemStructure.ssd"].decode()
+    assert document.count("LinearTransformation") == document.count("suppressUnitConversion") == 1
+    again = CoSimulation.from_ssp(path)
+    assert [(link.factor, link.offset, link.table) for link in again.links] == [
+        (link.factor, link.offset, link.table) for link in loop.links
+    ]
+    assert again.start_values == loop.start_values
+    same(loop, again, 0.5)
+
+
+def test_arrays_and_the_types_of_fmi_3(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    box = make_box3(tmp_path, compiled)
+    wires = [("a.doubled", "b.matrix"), ("a.mode_out", "b.mode_in"), ("a.blob_out", "b.blob_in")]
+    starts = {
+        "a.matrix": [[1.0, 2.0], [3.0, 4.0]],
+        "b.matrix[2,1]": 7.0,
+        "a.mode_in": 1,
+        "a.blob_in": b"\x01\xff",
+    }
+    loop = CoSimulation({"a": box, "b": box}, wires, "jacobi", 0.1, starts=starts, steps={"b": 0.2})
+    path = loop.to_ssp(tmp_path / "box.ssp", until=0.6)
+    root = etree.fromstring(check_valid(path)["SystemStructure.ssd"])
+    assert root.get("version") == "2.0"
+    again = CoSimulation.from_ssp(path)
+    assert again.every == {"b": 2}
+    assert again.start_values["a"] == loop.start_values["a"]
+    assert again.start_values["b"]["matrix[2,1]"] == 7.0
+    same(loop, again, 0.6)
+
+
+def test_what_was_read_is_written_with_all_that_it_had(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    inner = connectors(u="input", y="output") + GEOMETRY[0] + bindings(("bias", 3.0)) + GEOMETRY[1]
+    wires = wire("a.y", "b.u", GEOMETRY[2])
+    text = ssd(system(component("a", inner=inner) + component("b"), f"<!-- why -->{wires}"))
+    files = {
+        "SystemStructure.ssd": text,
+        "Other.ssd": ssd(system()),
+        "resources/gain.fmu": make_fmu("gain"),
+        "extra/org.acme/notes.bin": b"\x00\x01",
+        "documentation/index.html": "<p>",
+    }
+    first = pack(tmp_path / "first.ssp", files)
+    second = CoSimulation.from_ssp(first).to_ssp(tmp_path / "second.ssp")
+    check_valid(second)
+    assert contents(second) == contents(first)
+
+
+def test_what_readers_forgive_is_written_as_the_schemas_want_it(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    note = (
+        '<ssd:Annotations><ssc:Annotation type="com.opensimulationplatform"><osp:StepSizeHint value="0.1"/>'
+        "</ssc:Annotation></ssd:Annotations>"
+    )
+    old = '<ssd:Connectors><ssd:Connector name="y" kind="output" type="Real" colour="red"/></ssd:Connectors>'
+    binding = bindings(("bias", 3.0))
+    text = ssd(
+        "<ssd:Units/>"
+        + system(component("a", inner=binding + note + binding + old) + component("b"), wire("a.y", "b.u"))
+        + "<!-- last -->"
+    ).replace('version="1.0" name="test"', 'version="Draft" name="test"')
+    text = text.replace("<ssd:Connections>", "<ssd:Connections/><ssd:Connections>")
+    files = {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")}
+    loop = CoSimulation.from_ssp(pack(tmp_path / "first.ssp", files), step=0.1)
+    path = loop.to_ssp(tmp_path / "second.ssp", until=0.3)
+    document = check_valid(path)["SystemStructure.ssd"].decode()
+    assert 'colour="red"' in document and "<!-- last -->" in document
+    assert any("written otherwise than read: its children are in the order" in f.text for f in loop.findings)
+    again = CoSimulation.from_ssp(path)
+    assert [f.text for f in again.findings] == []
+    same(loop, again, 0.3)
+
+
+def test_what_was_given_beside_an_ssp_is_written_too(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    inner = system(component("a.1"), name="s")
+    files = {"SystemStructure.ssd": ssd(system(inner)), "resources/gain.fmu": make_fmu("gain")}
+    starts = {"s/a_1.bias": 4.0}
+    loop = CoSimulation.from_ssp(
+        pack(tmp_path / "1.ssp", files), starts=starts, step="0.1 s", algorithm="gauss_seidel"
+    )
+    path = loop.to_ssp(tmp_path / "2.ssp", until=0.2)
+    check_valid(path)
+    again = CoSimulation.from_ssp(path)
+    assert (again.step, again.until) == (0.1, 0.2)
+    assert type(again.algorithm).__name__ == "GaussSeidel"
+    assert again.simulate()["s/a_1.y"].tolist() == [4.0] * 3
+
+
+def test_a_single_description_takes_what_it_refers_to_along(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    make_fmu("gain").rename(tmp_path / "g.fmu")
+    (tmp_path / "unrelated.txt").write_text("", "utf-8")
+    (tmp_path / "mine.ssd").write_text(ssd(system(component("a", "g.fmu"))), "utf-8")
+    path = CoSimulation.from_ssp(tmp_path / "mine.ssd").to_ssp(tmp_path / "out.ssp")
+    assert sorted(contents(path)) == ["SystemStructure.ssd", "g.fmu"]
+
+
+def test_systems_are_exported_first(tmp_path: Path) -> None:
+    from export_tools import oscillator
+
+    loop = CoSimulation({"osc": oscillator()}, [], "jacobi", 0.1)
+    with pytest.raises(cosim.ModelError, match="participants.osc: is a .*, and an SSP holds FMUs: export it"):
+        loop.to_ssp(tmp_path / "x.ssp")
+    assert not (tmp_path / "x.ssp").exists()
+
+
+def test_a_run_needs_an_end(make_fmu: MakeFmu) -> None:
+    with pytest.raises(cosim.ModelError, match="master.until: is missing"):
+        CoSimulation({"a": make_fmu("gain")}, [], "jacobi", 0.1).simulate()

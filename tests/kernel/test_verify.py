@@ -1,0 +1,124 @@
+"""A second opinion: how far runs of one model agree, and which one is the odd one out."""
+
+import math
+
+import numpy as np
+import pytest
+from kernel_parts import BouncingBall, Oscillator
+
+import cosim
+from cosim.simulation.verification import Verification, VerifiedRun
+
+TIMES = np.linspace(0.0, 1.0, 11)
+
+
+class Ended(cosim.Component):
+    """A state without a derivative from a time on."""
+
+    y = cosim.auxiliary_state(start=1.0)
+    edge = cosim.parameter(default=0.0)
+
+    @cosim.kernel
+    def derivatives(t, y, edge, y_dot):
+        y_dot[0] = -y if t < edge else math.nan
+
+
+def oscillator():
+    model = cosim.Model("oscillator")
+    model.add(Oscillator, "oscillator")
+    return model
+
+
+def run_of(name, values, failure=""):
+    return VerifiedRun(name, "a method", cosim.Result(TIMES, {"x": values}), failure)
+
+
+def test_runs_of_a_smooth_model_agree_to_what_the_accuracy_promises():
+    found = oscillator().verify(until=5.0, accuracy=1e-8)
+    assert [run.name for run in found.runs] == ["as given", "tenth of the tolerance", "another method"]
+    assert "dormand_prince_853, accuracy 1e-09" in found.runs[2].method
+    assert {a.signal for a in found.agreements} >= {"oscillator.x", "oscillator.v", "oscillator.energy"}
+    assert found.is_confirmed
+    assert 6.0 < min(a.digits for a in found.agreements) < 12.0
+    assert "agree to" in found.verdict
+
+
+def test_a_method_that_is_implicit_is_compared_with_another_one_that_is():
+    found = oscillator().verify(until=1.0, accuracy=1e-6, integrator="integrators.radau5")
+    assert "integrators.bdf" in found.runs[2].method
+    assert found.is_confirmed
+
+
+def test_events_are_counted_and_the_points_after_them_compared():
+    model = cosim.Model("ball")
+    model.add(BouncingBall, "ball")
+    found = model.verify(until=1.5, accuracy=1e-8)
+    assert len({run.events for run in found.runs}) == 1
+    assert found.runs[0].events > 1
+    assert found.is_confirmed, str(found)
+
+
+def test_a_fixed_step_that_is_too_long_is_the_odd_one_out():
+    found = oscillator().verify(until=5.0, integrator="integrators.runge_kutta_4", fixed_step=0.2)
+    assert found.runs[1].name == "half the step"
+    assert not found.is_confirmed
+    assert {a.odd for a in found.doubtful} == {"as given"}
+    assert "the odd one out is: as given" in found.verdict
+    assert "as given" in str(found)
+
+
+def test_the_odd_one_out_is_the_one_without_which_the_others_agree():
+    x = np.sin(TIMES)
+    runs = [run_of("a", x), run_of("b", x + 1e-9), run_of("c", x + 1e-3)]
+    (found,) = Verification(runs, 1e-8, TIMES).agreements
+    assert found.odd == "c"
+    assert found.digits == pytest.approx(-math.log10(1e-3 / (math.sin(1.0) + 1e-3)), abs=1e-6)
+    assert found.digits_without == pytest.approx(9.0, abs=0.1)
+
+
+def test_nan_in_one_run_alone_agrees_to_nothing():
+    x = np.sin(TIMES)
+    gone = np.where(TIMES > 0.5, math.nan, x)
+    assert Verification([run_of("a", x), run_of("b", gone)], 1e-6, TIMES).agreements[0].digits == 0.0
+    assert Verification([run_of("a", gone), run_of("b", gone)], 1e-6, TIMES).agreements[0].digits == 15.0
+
+
+def test_a_run_that_fails_is_no_confirmation():
+    x = np.sin(TIMES)
+    found = Verification([run_of("a", x), run_of("b", x[:], "it ended")], 1e-6, TIMES)
+    assert not found.is_confirmed
+    assert found.verdict == "Not confirmed: b failed."
+    assert "failed: it ended" in str(found)
+
+
+def test_the_run_as_given_has_to_come_to_its_end():
+    model = cosim.Model("ended")
+    model.add(Ended, "ended", edge=0.5)
+    with pytest.raises(cosim.SimulationError, match="ended.y"):
+        model.verify(until=1.0)
+
+
+def test_the_state_to_start_from_stays_as_it_is():
+    model = oscillator()
+    state = model.build().default_state()
+    state["oscillator.x"] = 2.0
+    before = state.to_bytes()
+    found = model.verify(until=0.5, state=state, accuracy=1e-6)
+    assert state.to_bytes() == before
+    assert all(run.result["oscillator.x"][0] == 2.0 for run in found.runs)
+
+
+def test_constraints_are_solved_by_another_solver_too():
+    from cosim_mechanics import Multibody
+
+    model = Multibody("loop", gravity=(0, -9.81, 0))
+    first = model.body("first", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
+    model.joint("pin", child=first, q=[0.4])
+    ends = {"point1": (0, 1, 0), "point2": (1, 0, 0)}
+    model.add("mechanics.rod", "stay", body1="ground", body2=first, length=1.2, **ends)
+    model.set_start("stay.enabled", 0)
+    found = model.verify(until=0.3, accuracy=1e-8)
+    assert [run.name for run in found.runs][-1] == "another solver"
+    assert found.runs[-1].method.endswith("dynamics.articulated_body")
+    assert found.is_confirmed, str(found)
+    assert model.settings["dynamics"] == "dynamics.sval"
