@@ -7,7 +7,8 @@ All compiled steps have the signature `cosim.compiled.walker.STEP_SIGNATURE`:
 
 and return a code (`DONE` …, the numbers of `cosim.kit.StepCode`). On entry ``c[0:n]`` is the derivative at
 `t`; after DONE, `y` and `c` are those of the end ``work[END]``; after any other code `y`, `c` and `memory`
-are as on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs `cosim.compiled.walker.DENSE_SIGNATURE`:
+are as on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
+`cosim.compiled.walker.DENSE_SIGNATURE`:
 
     redo(table, ints, first, last, t_event, y, p, d, k, h, c, coefficients, settings, memory, work, slots)
     dense(t, coefficients, work, y, out)

@@ -121,7 +121,8 @@ def test_what_only_python_has_is_refused() -> None:
 
 def test_without_numba_there_is_a_message() -> None:
     code = (
-        "import cosim\nfrom cosim import kit\ntry:\n    kit.lower(kit.walk, 'f>f', 'x')\nexcept cosim.ContractError as error:\n"
+        "import cosim\nfrom cosim import kit\n"
+        "try:\n    kit.lower(kit.walk, 'f>f', 'x')\nexcept cosim.ContractError as error:\n"
     )
     code += "    print(error)"
     done = subprocess.run(
