@@ -30,6 +30,7 @@ from cosim.component.kernel_function import update as update
 from cosim.component.kernel_function import witness as witness
 from cosim.contracts.command import Command as Command
 from cosim.contracts.constraint import Constraint as Constraint
+from cosim.contracts.describer import Describer as Describer
 from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim.contracts.exporter import Exporter as Exporter
 from cosim.contracts.force import Force as Force
@@ -65,7 +66,6 @@ from cosim.simulation.checkpoint import Checkpoint as Checkpoint
 from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
 from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import EventRecord as EventRecord
-from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.result import Result as Result
 from cosim.simulation.save_result import save_result as save_result
 from cosim.simulation.simulate import simulate as simulate

@@ -200,13 +200,15 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
 def _names(places: list[Place]) -> dict[Place, str]:
     """Names of participants: no dots, each once."""
     found: dict[Place, str] = {}
+    taken: set[str] = set()
     for place in places:
         name = base = "/".join(place).replace(".", "_")
         number = 1
-        while name in found.values():
+        while name in taken:
             number += 1
             name = f"{base}_{number}"
         found[place] = name
+        taken.add(name)
     return found
 
 
