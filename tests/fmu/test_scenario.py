@@ -128,7 +128,7 @@ untill = 2.0
             "[participants.a]\nparameters = 3\nfmu = 'a'\n",
             "2: participants.a.parameters: is 3, needs a table",
         ),
-        ("connections = 3\n", "1: connections: needs a list of tables"),
+        ("connections = 3\n", "1: connections: needs a list: connections = "),
         ("connections = [3]\n", "connections\\[0\\]: is 3, needs two names"),
         ("[master]\nstep = -1\nuntil = 1\n", "2: master.step: is -1 s, needs more than 0"),
         ("[master]\nstep = true\nuntil = 1\n", "2: master.step: is True, needs a number of seconds"),

@@ -57,10 +57,11 @@ class CoSimulation:
     participants : mapping of str to Participant, path, System or Model
         A path is an FMU for FMI 2.0 Co-Simulation; any object with the methods of a Participant will
         do. Names have no dots.
-    connections : sequence of (str, str), mapping or Connection
-        ``("plant.felt", "controller.speed")``: output, input. Physical units are converted; a
-        variable without a unit goes with any. With a linear transformation, ``{"from": "plant.felt",
-        "to": "controller.speed", "factor": -1.0, "offset": 0.5}``; many at once as a bus (`Connection`).
+    connections : sequence of str, (str, str), mapping or Connection
+        ``"plant.felt -> controller.speed"``, or ``("plant.felt", "controller.speed")``: output, input.
+        Physical units are converted; a variable without a unit goes with any. With a linear
+        transformation, ``{"from": "plant.felt", "to": "controller.speed", "factor": -1.0, "offset": 0.5}``;
+        many at once as a bus (`Connection`).
         From a calculated or another parameter to a parameter: its value at the start, passed on once.
     algorithm : str, class or MasterAlgorithm
         Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".

@@ -42,7 +42,7 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument(
             "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
         )
-        parser.add_argument("--variant", metavar="NAME", help="of an SSP: which of its SSD files")
+        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
@@ -102,14 +102,14 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.ssp import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("variant", "step", "algorithm")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
     given = {name: value for name, value in given.items() if value is not None}
     if SspRun.fits(arguments.scenario):
-        return SspRun(arguments.scenario, given.pop("variant", None), given)
+        return SspRun(arguments.scenario, arguments.variant, given)
     if given:
         options = ", ".join(f"--{name}" for name in given)
         raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; a scenario file says it itself")
-    return Scenario.read(arguments.scenario)
+    return Scenario.read(arguments.scenario, arguments.variant)
 
 
 def header(loop: CoSimulation) -> str:

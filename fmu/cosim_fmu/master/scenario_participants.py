@@ -13,7 +13,7 @@ from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_workbench.toml_lines import KeyPath
 
 KINDS = ("fmu", "model", "type")
-KEYS = (*KINDS, "options", "parameters", "step", "process")
+KEYS = (*KINDS, "options", "parameters", "parameter_files", "step", "process")
 Say = Callable[[KeyPath, str], None]
 
 

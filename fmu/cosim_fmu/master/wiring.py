@@ -17,6 +17,7 @@ from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.make_link import make_link
+from cosim_fmu.master.quantity import Quantity
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
@@ -98,7 +99,8 @@ def check_starts(
     Parameters
     ----------
     starts : mapping of str to object
-        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit, an array as nested lists.
+        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit, an array as nested lists, an
+        item of an enumeration by its name.
     """
     values: dict[str, dict[str, Any]] = {name: {} for name in descriptions}
     problems: list[WiringProblem] = []
@@ -112,6 +114,8 @@ def check_starts(
             continue
         description = descriptions[participant]
         variable = description.variables[name]
+        items = dict(description.extra.get("enumerations", {}).get(name, ()))
+        value = items.get(value, value) if isinstance(value, str) else value
         settable = description.extra.get("settable")
         if not (variable.causality in ("parameter", "input") if settable is None else name in settable):
             problems.append(problem(key, f"{path} is {_a(variable.causality)}, which takes no start value"))
@@ -339,6 +343,9 @@ def _find_port(
 
 def _start_value(variable: ParticipantVariable, value: Any) -> Any:
     """The value as the participant's own type; ``ValueError`` with the rest of a sentence."""
+    if isinstance(value, Quantity):
+        unit = value.unit if variable.unit != "1" else "1"
+        return cosim.parse_quantity(f"{value.number!r} {unit}", variable.unit)
     if variable.type == "real":
         if isinstance(value, str):
             return cosim.parse_quantity(value, variable.unit)

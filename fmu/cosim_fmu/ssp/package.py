@@ -52,7 +52,7 @@ class Package:
         self.nested: list[Package] = []
         if self.path.is_dir():
             self.folder = self.path
-        elif self.path.suffix.lower() == ".ssd" and self.path.is_file():
+        elif self.path.suffix.lower() in (".ssd", ".ssv") and self.path.is_file():
             self.folder = self.path.parent
         else:
             self.folder = self._unpacked()
