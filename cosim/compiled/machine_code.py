@@ -25,7 +25,7 @@ class MachineCode:
     Parameters
     ----------
     texts : iterable of str
-        From `cosim.lower` and `cosim.entry_point`.
+        From `cosim.kit.lower` and `cosim.kit.entry_point`.
     visible : iterable of str
         Names of the functions that other object files of the same library call.
     exported : iterable of str

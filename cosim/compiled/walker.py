@@ -59,7 +59,7 @@ def call_step(address, arguments):
     """Take a step of the integrator whose compiled step is at that address; its code.
 
     `arguments` is the tuple *(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory,
-    work, slots, t_stop, limit)*; see `cosim.integration.layout`.
+    work, slots, t_stop, limit)*; see `cosim.contracts.method_layout`.
     """
     return plain_blocks[address](*arguments)
 

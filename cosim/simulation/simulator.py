@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
-from cosim.integration.projection import END, PREPARE
 from cosim.simulation.bound_step import BoundStep
 from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
@@ -24,6 +23,7 @@ from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStat
 from cosim.stage import Stage
 from cosim.step import codes, layout
 from cosim.step.compiled_step import CompiledStep
+from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
@@ -174,7 +174,10 @@ class Simulator:
                 "integrator", f"it is made already: give {names} to {type(integrator).__name__}()"
             )
         corrections = self._system.projection
-        if corrections[PREPARE] != corrections[END] and not integrator.capabilities.supports_constraints:
+        if (
+            corrections[PREPARE] != corrections[END_OF_CORRECTIONS]
+            and not integrator.capabilities.supports_constraints
+        ):
             raise ModelError.of(
                 "integrator",
                 f"{type(integrator).__name__} cannot keep constraints, and this system has some: choose "

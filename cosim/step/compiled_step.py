@@ -18,10 +18,8 @@ from cosim.compiled.native import (
     release_address,
 )
 from cosim.compiled.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
-from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
-from cosim.integration.projection import END, NORMALIZE
 from cosim.stage import Stage
 from cosim.step import layout, recording
 from cosim.step.arrays import OPTIONAL, Arrays
@@ -29,6 +27,7 @@ from cosim.step.by_address import HEAD
 from cosim.step.codes import GROW
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import Tables
@@ -137,9 +136,8 @@ class CompiledStep:
             "rows": np.zeros(recording.ROWS_HEADER),
             "log": np.zeros(tables.log_length),
         }
-        if isinstance(integrator, CompiledIntegrator) and self.method is None:
-            self._fixed["work"][: integrator._work.size] = integrator._work
-            integrator._work = self._fixed["work"]
+        if self.method is None:
+            integrator.use_work(self._fixed["work"])
         self.arrays: Any = None
         self.head = np.zeros(HEAD, dtype=np.int64)
         self._head_address = program[layout.HEAD] = int(self.head.ctypes.data)
@@ -148,7 +146,7 @@ class CompiledStep:
     def _needs(self) -> set[str]:
         """What this run has, in the words of `arrays.part`."""
         tables = self.tables
-        corrections = tables.slots[NORMALIZE] != tables.slots[END]
+        corrections = tables.slots[NORMALIZE] != tables.slots[END_OF_CORRECTIONS]
         there = {
             "handlers": bool(tables.handlers or tables.agenda_of.signals),
             "schedule": bool(tables.agenda_of.scheduled),
@@ -214,8 +212,7 @@ class CompiledStep:
         self.head[: 2 * len(Arrays._fields)] = [
             number for array in self.arrays for number in (array.ctypes.data, array.shape[0])
         ]
-        if isinstance(self.integrator, CompiledIntegrator):
-            self.integrator._attach(self.system, self._state)
+        self.integrator.attach(self.system, self._state)
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""

@@ -57,7 +57,7 @@ class System:
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
     projection : ndarray of int64, shape (11,)
-        Which rows at the end of the table correct a solution, see `cosim.integration.projection`.
+        Which rows at the end of the table correct a solution, see `cosim.step.projection`.
     variables : dict of str to Variable
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
@@ -549,7 +549,7 @@ class System:
 
 
 def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
-    """The numbers that `cosim.integration.projection` goes by; its blocks follow all others in the table."""
+    """The numbers that `cosim.step.projection` goes by; its blocks follow all others in the table."""
     found = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in found.groups)])
     return np.array([*ends, found.errors, *motion], dtype=np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import conversion
 
 Vector = NDArray[np.float64]
 
@@ -180,5 +181,5 @@ def converted(values: Vector, given: str, wanted: str) -> Vector:
     """Numbers in another unit; as they are when one of the units is not told."""
     if "1" in (given, wanted) or given == wanted:
         return values
-    factor, offset = cosim.conversion(given, wanted)
+    factor, offset = conversion(given, wanted)
     return factor * values + offset

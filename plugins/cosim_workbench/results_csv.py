@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import cosim
+from cosim.kit import conversion, parse_unit
 from cosim_workbench.atomic_file import replaced_file
 
 NAME = re.compile(r'(?:^|(?<=,))(?:\s*"[^"]*"\s*(?=,|$)|[^,]*)')
@@ -97,7 +98,7 @@ class ResultsCsv(cosim.ResultSink):
         if time.ndim != 1 or not all(map(math.isfinite, time)):
             raise cosim.CosimError(f"{path}: the times are no finite numbers")
         try:
-            factor = cosim.conversion(units[0], "s")[0] if units[0] != "1" else 1.0
+            factor = conversion(units[0], "s")[0] if units[0] != "1" else 1.0
             return cosim.Result(factor * time, signals, dict(zip(names, units, strict=True)))
         except (cosim.UnitError, cosim.ModelError) as error:
             raise cosim.CosimError(f"{path}: {error}") from None
@@ -119,7 +120,7 @@ def _with_unit(name: str) -> tuple[str, str]:
     if match is None:
         return name, "1"
     try:
-        cosim.parse_unit(match[2])
+        parse_unit(match[2])
     except cosim.UnitError:
         return name, "1"
     return match[1], match[2]

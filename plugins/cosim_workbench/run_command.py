@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import choose_signals, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetParts, ParquetResults
@@ -96,7 +97,7 @@ class RunCommand(cosim.Command):
             if partial is not None and arguments.trace:
                 print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
-                with cosim.uninterrupted():
+                with uninterrupted():
                     cosim.save_result(sink, resumed.joined(partial), target)
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
@@ -163,7 +164,7 @@ def _simulate(
         if resumed is not None and arguments.resume is not None:
             state = cosim.read_checkpoint(system, arguments.resume)
             settings = {**settings, "state": state}
-            names = cosim.choose_signals(system, settings.get("signals"))
+            names = choose_signals(system, settings.get("signals"))
             message = resumed.go_on_from(state.copy(), names)
             if not arguments.quiet:
                 print(message, file=sys.stderr)

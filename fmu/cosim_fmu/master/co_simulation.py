@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription, interrupt_between_steps
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
@@ -288,7 +289,7 @@ class CoSimulation:
         happened: list[cosim.EventRecord] = []
         try:
             with same_folder(), ExitStack() as stack:
-                check = stack.enter_context(cosim.interrupt_between_steps())
+                check = stack.enter_context(interrupt_between_steps())
                 self._initialize(coupled, until, stack, inside)
                 stack.callback(lambda: happened.extend(events_inside(self.participants)))
                 stack.enter_context(coupled.threads)  # last: who is at work in one is not closed
@@ -479,7 +480,7 @@ def _has_contract(what: Any) -> bool:
 
 def _describe(
     participants: Mapping[str, cosim.Participant], problems: list[WiringProblem]
-) -> dict[str, cosim.ParticipantDescription]:
+) -> dict[str, ParticipantDescription]:
     found = {}
     for name, participant in participants.items():
         try:

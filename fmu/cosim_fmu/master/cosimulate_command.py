@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
+from cosim.kit import uninterrupted
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.feedthrough import direct_inputs
 from cosim_fmu.master.progress_bar import ProgressBar
@@ -83,7 +84,7 @@ class CosimulateCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
                 if stream is None:
-                    with cosim.uninterrupted():
+                    with uninterrupted():
                         cosim.save_result(sink, loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise

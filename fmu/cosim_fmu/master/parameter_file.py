@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import cosim
 from cosim_fmu.master.quantity import Quantity
+from cosim_workbench.toml_file import TomlFile
 
 SUFFIXES = (".toml", ".csv", ".ssv")
 LARGEST = 64 * 2**20
@@ -67,7 +68,7 @@ def flat(table: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _read_toml(path: Path) -> dict[str, Parameter]:
-    source = cosim.TomlFile.read(path)
+    source = TomlFile.read(path)
     return {
         name: Parameter(value, source.where(source.place((), name), ""))
         for name, value in flat(source.data).items()

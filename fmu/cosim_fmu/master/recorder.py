@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import ParticipantDescription, matches
 from cosim_fmu.master.coupled_participants import Drive, Inside
 from cosim_fmu.master.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.link import Link
@@ -47,7 +48,7 @@ class Recorder:
 
     def __init__(
         self,
-        descriptions: Mapping[str, cosim.ParticipantDescription],
+        descriptions: Mapping[str, ParticipantDescription],
         links: Sequence[Link],
         patterns: Sequence[str] | None,
         *,
@@ -234,4 +235,4 @@ class Recorder:
 
 def _fits(port: tuple[str, str], pattern: str) -> bool:
     path = ".".join(port)
-    return path == pattern or cosim.matches(path, pattern)
+    return path == pattern or matches(path, pattern)

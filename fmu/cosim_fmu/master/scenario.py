@@ -16,6 +16,8 @@ from cosim_fmu.master.recorder import Recorder
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.scenario_variant import lay_over
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import KeyPath
 
 TABLES = ("participants", "connections", "parameters", "parameter_files", "master", "output", "variants")
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
@@ -54,7 +56,7 @@ class Scenario:
         For the results.
     """
 
-    source: cosim.TomlFile
+    source: TomlFile
     participants: dict[str, Any] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class Scenario:
         ModelError
             It cannot be read or is no TOML.
         """
-        scenario = cls(cosim.TomlFile.read(Path(path)))
+        scenario = cls(TomlFile.read(Path(path)))
         lay_over(scenario.source, variant)
         scenario._take(scenario.source.data)
         return scenario
@@ -131,13 +133,13 @@ class Scenario:
             raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
         return made
 
-    def _problem(self, key: cosim.KeyPath, fault: WiringProblem) -> cosim.Problem:
+    def _problem(self, key: KeyPath, fault: WiringProblem) -> cosim.Problem:
         """A fault with its place, here or in the file that the value is from."""
         path = f"{fault.key[1]}.{fault.key[3]}" if fault.key[2:3] == ("parameters",) and fault.key[3:] else ""
         origin = self.origins.get(path)
         return cosim.Problem(origin or self.source.where(key, fault.where), fault.text)
 
-    def _key_of(self, fmu: str) -> cosim.KeyPath:
+    def _key_of(self, fmu: str) -> KeyPath:
         """Of the participant that an error of an FMU speaks of."""
         file = Path(fmu).resolve()
         paths = {name: getattr(made, "path", None) for name, made in self.participants.items()}
@@ -170,14 +172,14 @@ class Scenario:
         name = (given.start if side == "from" else given.end).partition(".")[0]
         return name not in self.participants and name in self.source.data["participants"]
 
-    def _place(self, fault: WiringProblem) -> cosim.KeyPath:
+    def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
         key = fault.key
         if key[2:3] == ("parameters",) and (path := f"{key[1]}.{key[-1]}") in self._outer:
             return self.source.place(("parameters",), path)
         return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
 
-    def _say(self, key: cosim.KeyPath, text: str) -> None:
+    def _say(self, key: KeyPath, text: str) -> None:
         self._problems.append(problem(key, text))
 
     def _take(self, data: Mapping[str, Any]) -> None:
@@ -200,7 +202,7 @@ class Scenario:
         self._take_master(self._table(data, "master"))
         self._take_output(self._table(data, "output"))
 
-    def _take_parameters(self, above: cosim.KeyPath, table: Mapping[str, Any], prefix: str) -> None:
+    def _take_parameters(self, above: KeyPath, table: Mapping[str, Any], prefix: str) -> None:
         """Values of files, in their order, then those that stand here."""
         files = table.get("parameter_files", [])
         files = [files] if isinstance(files, str) else files
@@ -305,7 +307,7 @@ class Scenario:
         self._say((name,), f"is {table!r}, needs a table: [{name}{more}]")
         return {}
 
-    def _check_keys(self, where: cosim.KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def _check_keys(self, where: KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
         for key in table:
             if key not in known:
                 hint = f"'{key}' belongs to the beginning of the file, before the first table." * (

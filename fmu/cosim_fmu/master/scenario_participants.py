@@ -10,10 +10,11 @@ import cosim
 from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.process_participant import ProcessParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_workbench.toml_lines import KeyPath
 
 KINDS = ("fmu", "model", "type")
 KEYS = (*KINDS, "options", "parameters", "parameter_files", "step", "process")
-Say = Callable[[cosim.KeyPath, str], None]
+Say = Callable[[KeyPath, str], None]
 
 
 def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say) -> cosim.Participant | None:

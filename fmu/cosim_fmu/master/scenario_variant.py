@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import cosim
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import KeyPath
 
 
-def lay_over(source: cosim.TomlFile, variant: str | None) -> None:
+def lay_over(source: TomlFile, variant: str | None) -> None:
     """Take the tables of a variant in place of those of the file, and leave out all variants.
 
     Tables are joined key by key; whatever is no table, lists too, takes the place of what was there.
@@ -30,14 +32,14 @@ def lay_over(source: cosim.TomlFile, variant: str | None) -> None:
     known = variants if isinstance(variants, Mapping) else {}
     if not isinstance(known.get(variant), Mapping):
         raise cosim.ModelError.of(str(source.path), str(cosim.LookUpError("variant", variant, known)))
-    above: cosim.KeyPath = ("variants", variant)
+    above: KeyPath = ("variants", variant)
     _join(source, source.data, known[variant], ())
     for path in [path for path in source.lines if path[:2] == above]:
         source.lines[path[2:]] = source.lines[path]
 
 
 def _join(
-    source: cosim.TomlFile, below: dict[str, Any], over: Mapping[str, Any], path: cosim.KeyPath
+    source: TomlFile, below: dict[str, Any], over: Mapping[str, Any], path: KeyPath
 ) -> None:
     for key, value in over.items():
         here = (*path, key)

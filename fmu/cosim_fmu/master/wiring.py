@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
@@ -25,7 +26,7 @@ ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "string": ((str,), str),
     "binary": ((bytes, bytearray), bytes),
 }
-Descriptions = Mapping[str, cosim.ParticipantDescription]
+Descriptions = Mapping[str, ParticipantDescription]
 
 
 def check_connections(
@@ -290,14 +291,14 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     return [replace(connection, start=a, end=b) for a, b in zip(*names, strict=True)]
 
 
-def _gives(description: cosim.ParticipantDescription, name: str) -> bool:
+def _gives(description: ParticipantDescription, name: str) -> bool:
     causality = description.variables[name].causality
     return causality == "output" or name in description.extra.get("readable", ())
 
 
 def _find_port(
     descriptions: Descriptions, unknown: Sequence[str], path: str, causality: str
-) -> tuple[tuple[str, cosim.ParticipantVariable] | None, str]:
+) -> tuple[tuple[str, ParticipantVariable] | None, str]:
     """The variable of ``participant.variable``, or what is wrong with it."""
     name, dot, variable = path.partition(".")
     if name in unknown:
@@ -340,7 +341,7 @@ def _find_port(
     return (name, found), ""
 
 
-def _start_value(variable: cosim.ParticipantVariable, value: Any) -> Any:
+def _start_value(variable: ParticipantVariable, value: Any) -> Any:
     """The value as the participant's own type; ``ValueError`` with the rest of a sentence."""
     if isinstance(value, Quantity):
         unit = value.unit if variable.unit != "1" else "1"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import parse_unit
 from cosim_fmu.master.quantity import Quantity
 from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_parameters import EXPONENTS, open_document, parameter_set
@@ -44,7 +45,7 @@ def _quantity(number: float, unit: Unit) -> Quantity:
     """The number in the unit of the document, or in base units where its name means something else to us."""
     exponents, factor, offset = unit.definition
     try:
-        known = cosim.parse_unit(unit.name)
+        known = parse_unit(unit.name)
         same = known.exponents == tuple(exponents) and math.isclose(known.factor, factor, rel_tol=1e-12)
         if same and math.isclose(known.offset, offset, rel_tol=1e-12):
             return Quantity(number, unit.name)

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.explicit_stages import BOUNDARY, NOTICES, STAGES, combine
-from cosim.integration.layout import (
-    SETTINGS_HEADER,
-    START,
-    STEPS,
-    STIFF_HITS,
-    STIFF_MISSES,
-    STIFF_TIME,
-    WORK_HEADER,
-)
+from cosim.kit import SETTINGS_HEADER, START, STEPS, STIFF_HITS, STIFF_MISSES, STIFF_TIME, WORK_HEADER
+from cosim_integrators.kit.explicit_stages import BOUNDARY, NOTICES, STAGES, combine
 
 EVERY = 10  # steps between two looks, until the first hit
 HITS = 15

@@ -5,21 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from cosim.compiled.lowered_calls import (
+from cosim.kit import (
+    ARRAYS,
+    CONSTANT,
+    MachineCode,
     Schedule,
     call_by_number,
     called_signatures,
     constant,
     declaration,
+    entry_point,
     global_name,
+    lower,
 )
-from cosim.compiled.lowered_code import entry_point
-from cosim.compiled.machine_code import MachineCode
-from cosim.compiled.native import lower
-from cosim.lowering.program import Program
-from cosim.lowering.reported import reported_alone
-from cosim.step import layout
-from cosim.step.arrays import ARRAYS, CONSTANT
+from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.program import Program
+from cosim_fmu.lowering.reported import reported_alone
 
 log = logging.getLogger("cosim.native")
 

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from cosim.errors import ModelError
-from cosim.model.toml_lines import KeyPath, toml_lines
+from cosim import ModelError
+from cosim_workbench.toml_lines import KeyPath, toml_lines
 
 LARGEST = 10_000_000
 """Bytes; such a file is typed by people."""

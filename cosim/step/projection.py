@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.walker import walk
-from cosim.integration.layout import (
+from cosim.contracts.method_layout import (
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
     DONE,
@@ -34,7 +34,9 @@ from cosim.integration.layout import (
     WORK_HEADER,
 )
 
-NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END, ERRORS, FIRST, LAST = range(11)
+NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
+    range(11)
+)
 PROJECT_SIGNATURE = "TIiifFFFIFFI>i"
 
 TOLERANCE = 1e-10
@@ -51,7 +53,7 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
     int
         0; `NOT_MET` when errors remain; 1 + the index of a block that raised.
     """
-    if at[NORMALIZE] == at[END]:
+    if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
         return 0
     errors = at[ERRORS]
     c[errors] = 0.0
@@ -105,7 +107,7 @@ def project_end(table, ints, first, last, t, y, p, d, k, h, c, work, at):
 
     Returns 0, `NOT_MET`, 1 + the index of a block that raised, or -1 when something is not finite.
     """
-    if at[NORMALIZE] == at[END]:
+    if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
         return 0
     status = project(table, ints, first, last, t, y, p, d, k, h, c, at)
     if status != 0:
@@ -126,11 +128,11 @@ def project_error(table, ints, t, y, p, d, k, h, c, error, end, at):
     the errors of the positions say when all are displaced by the estimate. `y`, equal to `end`, is the
     corrected end of the step, and `c` belongs to it, on entry and after it.
     """
-    if at[ESTIMATES] == at[END]:
+    if at[ESTIMATES] == at[END_OF_CORRECTIONS]:
         return
     # the estimate in place of y, and y in place of h
     walk(table, ints, at[ESTIMATES], at[DISPLACED], t, error, p, d, k, y, c)
-    if at[DISPLACED] == at[END]:
+    if at[DISPLACED] == at[END_OF_CORRECTIONS]:
         return
     n = y.shape[0]
     for m in range(n):
@@ -144,7 +146,7 @@ def project_error(table, ints, t, y, p, d, k, h, c, error, end, at):
         for m in range(n):
             y[m] = end[m]
         if status == 0:
-            walk(table, ints, at[RATES], at[END], t, error, p, d, k, y, c)
+            walk(table, ints, at[RATES], at[END_OF_CORRECTIONS], t, error, p, d, k, y, c)
     walk(table, ints, at[FIRST], at[LAST], t, y, p, d, k, h, c)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
-from cosim.integration.error_norm import larger
-from cosim.integration.layout import END, ERROR_ORDER, EVALUATIONS, LARGEST, SETTINGS_HEADER, WORK_HEADER
+from cosim.kit import END, ERROR_ORDER, EVALUATIONS, LARGEST, SETTINGS_HEADER, WORK_HEADER, larger, walk
 
 FIRST_STEP_SIGNATURE = "TIiifFFFIFFFF>i"
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.errors import ModelError, Problem
-from cosim.integration.flat_tableau import flat_tableau
-from cosim.integration.order_conditions import density, elementary_weights, rooted_trees
-from cosim.integration.stability import stability_limit
+from cosim import ModelError, Problem
+from cosim_integrators.kit.flat_tableau import flat_tableau
+from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
+from cosim_integrators.kit.stability import stability_limit
 
 HIGHEST_CHECKED = 10
 TOLERANCE = 1e-11
@@ -59,7 +59,7 @@ class ButcherTableau:
     stability_limit : float
         How far the stability region reaches along the negative real axis: the largest stable h |lambda|.
     coefficients : ndarray
-        Everything as one flat array; see `cosim.integration.explicit_stages`.
+        Everything as one flat array; see `cosim_integrators.kit.explicit_stages`.
 
     Raises
     ------

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.integration import explicit_stages as at
+from cosim_integrators.kit import explicit_stages as at
 
 if TYPE_CHECKING:
-    from cosim.contracts.butcher_tableau import ButcherTableau
+    from cosim_integrators.kit.butcher_tableau import ButcherTableau
 
 
 def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
-    """The array that `cosim.integration.explicit_stages` describes."""
+    """The array that `cosim_integrators.kit.explicit_stages` describes."""
     none = np.zeros(tableau.stages)
     error = none if tableau.error is None else tableau.error
     second = none if tableau.second_error is None else tableau.second_error

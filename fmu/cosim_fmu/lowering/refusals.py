@@ -6,17 +6,12 @@ import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cosim.compiled import foreign
-from cosim.compiled.fingerprint import environment
-from cosim.contracts.compiled_integrator import CompiledIntegrator
-from cosim.errors import Problem
+from cosim import Problem
+from cosim.kit import environment, foreign
 
 if TYPE_CHECKING:
-    from cosim.component.component import Component
-    from cosim.contracts.integrator import Integrator
-    from cosim.system.system import System
+    from cosim import Component, Integrator, System
 
-FIXED_METHODS = ("initialize", "step", "advance", "restart", "redo", "interpolate", "dense")
 AS_KERNEL = (
     "write it as a kernel function: without `self`, its argument names being what it reads and writes."
 )
@@ -64,36 +59,15 @@ def component_refusals(cls: type[Component]) -> list[Problem]:
 
 def method_refusals(cls: type[Integrator]) -> list[Problem]:
     """What of a class of integrators cannot be lowered, whatever the system."""
-    name = cls.__name__
-    if not issubclass(cls, CompiledIntegrator):
-        text = "its steps are those of a library: choose an integrator whose steps are kernel functions "
-        return [Problem(name, text + "(integrators.dormand_prince; for stiff systems integrators.radau5).")]
-    return [
-        Problem(name, f"its {method}() is Python: give the class a {_KERNELS[method]}.")
-        for method in FIXED_METHODS
-        if getattr(cls, method) is not getattr(CompiledIntegrator, method)
-    ]
+    return [Problem(cls.__name__, text) for text in cls.python_calls()]
 
 
 def integrator_refusals(integrator: Integrator, system: System) -> list[Problem]:
     """Why an integrator cannot be lowered."""
     found = method_refusals(type(integrator))
-    if not isinstance(integrator, CompiledIntegrator):
-        return found
     if reason := integrator.unlowered(system):
         found.append(Problem(type(integrator).__name__, reason))
     return found
-
-
-_KERNELS = {
-    "initialize": "begin_function",
-    "step": "step_function",
-    "advance": "step_function",
-    "restart": "restart_function",
-    "redo": "redo_function",
-    "interpolate": "dense_function",
-    "dense": "dense_function",
-}
 
 
 def calls_foreign(function: types.FunctionType) -> bool:

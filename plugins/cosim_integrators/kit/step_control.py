@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import (
+from cosim.kit import (
     BY_KINK,
     BY_LIMIT,
     BY_MAXIMUM,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.walker import walk
-from cosim.integration.error_norm import larger
-from cosim.integration.projection import (
+from cosim.step.larger import larger
+from cosim.step.projection import (
     ERRORS,
     LOOSE,
     MOVE,

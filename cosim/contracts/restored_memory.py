@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.integration.layout import LAST_ERROR, MEMORY_HEADER, NEXT_STEP
+from cosim.contracts.method_layout import LAST_ERROR, MEMORY_HEADER, NEXT_STEP
 
 
 def are_of_a_run(y, memory):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim.compiled.walker import walk
-from cosim.integration.layout import (
+from cosim.contracts.method_layout import (
     ACCEPTED_END,
     BLOCK_FAILED,
     BY_LIMIT,
@@ -39,7 +39,7 @@ def whole_way(
     t_stop,
     limit,
 ):
-    """One step goes all the way, and one walk is enough; see `cosim.integration.layout`."""
+    """One step goes all the way, and one walk is enough; see `cosim.contracts.method_layout`."""
     end = min(t_stop, t + min(limit, settings[LARGEST]))
     status = walk(table, ints, first, last, end, y, p, d, k, h, c)
     if status != 0:

@@ -5,9 +5,9 @@ All compiled steps have the signature `cosim.compiled.walker.STEP_SIGNATURE`:
     step(table, ints, first, last, t, y, p, d, k, h, c,
          coefficients, settings, memory, work, slots, t_stop, limit)
 
-and return a code (`DONE` …, the numbers of `cosim.StepCode`). On entry ``c[0:n]`` is the derivative at `t`;
-after DONE, `y` and `c` are those of the end ``work[END]``; after any other code `y`, `c` and `memory` are as
-on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
+and return a code (`DONE` …, the numbers of `cosim.kit.StepCode`). On entry ``c[0:n]`` is the derivative at
+`t`; after DONE, `y` and `c` are those of the end ``work[END]``; after any other code `y`, `c` and `memory`
+are as on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
 `cosim.compiled.walker.DENSE_SIGNATURE`:
 
     redo(table, ints, first, last, t_event, y, p, d, k, h, c, coefficients, settings, memory, work, slots)
@@ -25,7 +25,7 @@ one gets a copy of `y` and `c` that it may overwrite.
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
                  `n` numbers each, then what the method needs
-``slots``        0 … 10 the corrections of the system (`cosim.integration.projection`), 11 how many slots
+``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 how many slots
                  report an error, 12 how many report until when they are smooth; then their offsets in the
                  cache; then what the method needs
 ================ ==========================================================================
@@ -37,7 +37,7 @@ from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
 
 TUNE_SIGNATURE = "FF>v"  # settings, coefficients: writes those coefficients that depend on the accuracy
 
-# How a step ended; the numbers of `cosim.StepCode`.
+# How a step ended; the numbers of `cosim.kit.StepCode`.
 DONE = 0
 NOT_FINITE = 1
 MINIMUM_STEP = 2

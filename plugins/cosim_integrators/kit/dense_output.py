@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.integration.explicit_stages import DEGREE, DENSE_AT, EXTRA, STAGES
-from cosim.integration.layout import END, START, WORK_HEADER
+from cosim.kit import END, START, WORK_HEADER
+from cosim_integrators.kit.explicit_stages import DEGREE, DENSE_AT, EXTRA, STAGES
 
 
 def hermite(s, step, start, end, first, last, out):

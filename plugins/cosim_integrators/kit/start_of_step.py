@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
-from cosim.integration.layout import ATTEMPTED_END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER
+from cosim.kit import ATTEMPTED_END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER, walk
 
 
 def remember_start(t, y, c, work, derivative):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from abc import abstractmethod
 from collections.abc import Callable
@@ -10,24 +9,40 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from cosim.compiled.native import compile_function, function_address, is_plain
-from cosim.compiled.walker import DENSE_SIGNATURE, STEP_SIGNATURE
-from cosim.contracts.dense_output import DenseOutput
-from cosim.contracts.integrator import LOOSEST_ACCURACY, Integrator, Vector
-from cosim.contracts.step_code import StepCode, StepReason
-from cosim.contracts.step_statistics import StepStatistics
-from cosim.errors import SimulationError
-from cosim.integration import layout
-from cosim.integration.advance import ADVANCE_SIGNATURE, advance
-from cosim.integration.begin import begin_steps, restart_steps
-from cosim.integration.whole_way import whole_way
+from cosim import Integrator, SimulationError
+from cosim.kit import (
+    DENSE_SIGNATURE,
+    STEP_SIGNATURE,
+    DenseOutput,
+    MethodKernels,
+    StepCode,
+    StepReason,
+    StepStatistics,
+    Vector,
+    compiled,
+    function_address,
+    method_settings,
+    method_slots,
+    whole_way,
+)
+from cosim.kit import method_layout as layout
+from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
+from cosim_integrators.kit.begin import begin_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any
     System = Any
 
-STEP_ERROR = "step_error"
-SMOOTH_UNTIL = "smooth_until"
+CALLS = {
+    "initialize": "begin_function",
+    "step": "step_function",
+    "advance": "step_function",
+    "restart": "restart_function",
+    "redo": "redo_function",
+    "interpolate": "dense_function",
+    "dense": "dense_function",
+}
+"""What stands in a class in place of a call in Python."""
 CODES = tuple(StepCode)  # by number; an enumeration is slow to call
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
 COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
@@ -37,7 +52,7 @@ COUNTS += [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
 class CompiledIntegrator(Integrator):
     """Base of integrators whose step, step taken again and dense output are kernel functions.
 
-    A subclass names three kernel functions and says how large its arrays are; `cosim.integration.layout`
+    A subclass names three kernel functions and says how large its arrays are; `cosim.contracts.method_layout`
     explains the arrays. What is the same for all of them stands here.
 
     Attributes
@@ -55,7 +70,7 @@ class CompiledIntegrator(Integrator):
 
     Notes
     -----
-    A method that keeps constraints calls `cosim.integration.projection.project_end` at the end of a step and
+    A method that keeps constraints calls `cosim.step.projection.project_end` at the end of a step and
     of a step that is taken again, rejects a step whose end cannot be corrected, and declares
     ``supports_constraints``.
 
@@ -107,10 +122,6 @@ class CompiledIntegrator(Integrator):
         """Integers of the method's own, for the end of `slots`."""
         return []
 
-    def unlowered(self, system: System) -> str:
-        """Why the method cannot run without Python for this system, with a remedy; empty when it can."""
-        return ""
-
     # the contract
 
     def initialize(self, system: System, state: State) -> None:
@@ -120,15 +131,42 @@ class CompiledIntegrator(Integrator):
         state.integrator_memory = np.zeros(self.memory_size(self._ny))
         self._call(type(self).begin_function, system, state)
 
+    def kernels(self, system: System) -> MethodKernels | None:
+        """See `Integrator.kernels`; None where a class has written one of the calls in Python."""
+        self._prepare(system)
+        cls = type(self)
+        if cls.python_calls():
+            return None
+        functions = {
+            "step": cls.step_function,
+            "redo": cls.redo_function,
+            "dense": cls.dense_function,
+            "begin": cls.begin_function,
+            "restart": cls.restart_function,
+            "complete": cls.complete_function,
+            "tune": cls.tune_function,
+        }
+        return MethodKernels(self._coefficients, self._settings, self._slots, self._work, functions)
+
+    @classmethod
+    def python_calls(cls) -> list[str]:
+        """The calls that a class has written in Python."""
+        return [
+            f"its {name}() is Python: give the class a {function}."
+            for name, function in CALLS.items()
+            if getattr(cls, name) is not getattr(CompiledIntegrator, name)
+        ]
+
+    def use_work(self, work: Vector) -> None:
+        """See `Integrator.use_work`."""
+        work[: self._work.size] = self._work
+        self._work = work
+
     def with_accuracy(self, accuracy: float) -> Self:
-        """Another one that differs from this one in its accuracy alone; no system is prepared."""
-        other = copy.copy(self)
-        other.accuracy = min(accuracy, LOOSEST_ACCURACY)
+        """As `Integrator.with_accuracy`; no system is prepared."""
+        other = super().with_accuracy(accuracy)
         other._system, other._counts, other._work = None, np.zeros(len(COUNTS)), self._work.copy()
         return other
-
-    def check(self, system: System, state: State) -> None:
-        """Refuse, with a `SimulationError`, systems that are not for this method."""
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
         """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
@@ -240,9 +278,6 @@ class CompiledIntegrator(Integrator):
 
     # machinery
 
-    def _attach(self, system: System, state: State) -> None:
-        """A State whose steps compiled code takes, in the arrays of this integrator."""
-
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""
 
@@ -279,29 +314,15 @@ class CompiledIntegrator(Integrator):
 
     def _prepare(self, system: System) -> None:
         """Compile, and make room for this system."""
-        relative, absolute = self.tolerances(system)
         self._counts += self._work[COUNTS]
         self._system, self._ny, self._called = system, int(system.ny), {}
-        head = np.zeros(layout.SETTINGS_HEADER)
-        head[layout.ACCURACY], head[layout.ERROR_ORDER] = self.accuracy, self.error_order
-        head[layout.SMALLEST], head[layout.LARGEST] = self.minimum_step, self.maximum_step
-        head[layout.FIXED], head[layout.INITIAL] = self.fixed_step or 0.0, self.initial_step or 0.0
-        self._settings = np.concatenate([head, relative, absolute])
+        self._settings = method_settings(self, system, self.error_order)
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
             compiled(tune, layout.TUNE_SIGNATURE)(self._settings, self._coefficients)
         self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
         self._work[layout.START] = self._work[layout.END] = math.nan
-        errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
-        listed = [
-            *system.projection.tolist(),
-            len(errors),
-            len(smooth),
-            *errors,
-            *smooth,
-            *self.extra_slots(system),
-        ]
-        self._slots = np.array(listed, dtype=np.int64)
+        self._slots = method_slots(system, self.extra_slots(system))
 
     # compiled when they are called from Python: the Step finds them by their addresses
 
@@ -330,15 +351,3 @@ class CompiledIntegrator(Integrator):
                 if start == start
                 else f"there is no last step that could hold t = {t} s"
             )
-
-
-def slots_named(system: System, name: str) -> list[int]:
-    """Offsets in the cache of everything that a component declares under a name."""
-    found = [v.slot for v in system.variables.values() if v.path.rpartition(".")[2] == name]
-    return [slot.offset + i for slot in found for i in range(slot.size)]
-
-
-def compiled(function: Any, signature: str) -> Callable[..., Any]:
-    """The compiled function; in plain Python, one in which overflow and 0/0 are as silent as compiled."""
-    callable_ = compile_function(function, signature)
-    return np.errstate(all="ignore")(callable_) if is_plain() else callable_

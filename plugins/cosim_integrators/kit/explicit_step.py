@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.error_norm import larger, slot_error, weighted_error
-from cosim.integration.explicit_stages import (
-    HAS_SECOND,
-    STAGES,
-    combine,
-    finish_step,
-    take_stages,
-)
-from cosim.integration.layout import (
+from cosim.kit import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
@@ -20,6 +12,7 @@ from cosim.integration.layout import (
     DENSE_READY,
     DONE,
     END,
+    END_OF_CORRECTIONS,
     ERROR_ORDER,
     FAILED_BLOCK,
     FAILED_TIME,
@@ -29,33 +22,39 @@ from cosim.integration.layout import (
     MINIMUM_STEP,
     NEXT_STEP,
     NO_CONVERGENCE,
+    NORMALIZE,
     NOT_FINITE,
     NOT_INITIALIZED,
+    NOT_MET,
     REASON,
     REJECTIONS,
     SMALLEST,
     START,
     STEPS,
     WORK_HEADER,
+    failure_code,
+    larger,
+    project_end,
+    project_error,
+    worth_projecting,
 )
-from cosim.integration.own_past import (
+from cosim_integrators.kit.error_norm import slot_error, weighted_error
+from cosim_integrators.kit.explicit_stages import (
+    HAS_SECOND,
+    STAGES,
+    combine,
+    finish_step,
+    take_stages,
+)
+from cosim_integrators.kit.own_past import (
     AS_ERROR,
     UNSETTLED,
     forget_own_past,
     looks_into_itself,
     settle_step,
 )
-from cosim.integration.projection import END as END_OF_CORRECTIONS
-from cosim.integration.projection import (
-    NORMALIZE,
-    NOT_MET,
-    failure_code,
-    project_end,
-    project_error,
-    worth_projecting,
-)
-from cosim.integration.start_of_step import go_back, remember_start
-from cosim.integration.step_control import (
+from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.step_control import (
     NEARLY_IDEAL,
     end_reason,
     next_step,
@@ -64,7 +63,7 @@ from cosim.integration.step_control import (
     smooth_end,
     step_end,
 )
-from cosim.integration.stiffness import look_for_stiffness
+from cosim_integrators.kit.stiffness import look_for_stiffness
 
 
 def one_estimate(y, step, row, tableau, settings, work):

@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.native import part_name
-from cosim.compiled.walker import (
+from cosim import Integrator, ModelError, Problem, SimulationError, State, System
+from cosim.kit import (
+    ARRAYS,
     BLOCK_SIGNATURE,
+    CHOICE_HEADER,
     DENSE_SIGNATURE,
+    ENTRIES,
+    ENTRY_SIGNATURE,
+    PARTS,
+    ROWS_HEADER,
+    Arrays,
+    HeldTables,
+    Method,
+    Tables,
+    part_name,
     plain_address,
+    prepared,
+    set_accuracy,
+    sliding_field,
 )
-from cosim.contracts.compiled_integrator import CompiledIntegrator
-from cosim.contracts.integrator import Integrator
-from cosim.errors import ModelError, Problem, SimulationError
-from cosim.lowering.refusals import integrator_refusals, system_refusals
-from cosim.step import layout
-from cosim.step.accuracy import set_accuracy
-from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, PARTS, Arrays
-from cosim.step.entries import ENTRIES
-from cosim.step.held_tables import HeldTables
-from cosim.step.method import Method, prepared
-from cosim.step.recording import CHOICE_HEADER, ROWS_HEADER
-from cosim.step.sliding_field import sliding_field
-from cosim.step.tables import Tables
-from cosim.system.state import State
-from cosim.system.system import System
+from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.refusals import integrator_refusals, system_refusals
 
 EXPORTED = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish", "accuracy")
 MOST_STEPS = 1 << 62  # in one call
@@ -127,7 +128,6 @@ class Program:
 
     def _make(self) -> None:
         system, integrator = self.system, self.integrator
-        assert isinstance(integrator, CompiledIntegrator)
         try:
             integrator.check(system, self.state.copy().realize())
         except SimulationError as error:
@@ -152,7 +152,7 @@ class Program:
             **{name: mine[name] for name in "ypdkh"},
             **{"c": np.concatenate([system.new_cache(), np.zeros(behind)])},
             **{"agenda": tables.agenda, "clock": tables.clock},
-            **{"work": np.concatenate([integrator._work, np.zeros(tables.work - integrator._work.size)])},
+            **{"work": np.concatenate([method.work, np.zeros(tables.work - method.work.size)])},
             **{"scratch": tables.scratch, "probe": tables.probe, "places": tables.places},
             **{"reach": tables.reach, "choice": np.zeros(CHOICE_HEADER, dtype=np.int64)},
             **{"rows": np.zeros(ROWS_HEADER), "log": np.zeros(1)},
@@ -183,7 +183,6 @@ class Program:
             self._address("probe", 0, dense, DENSE_SIGNATURE, "method")
         for part in PARTS:
             self.functions[part_name(part)] = (part, part.__dict__["__part__"])
-        assert isinstance(method.integrator, CompiledIntegrator)
         for name in EXPORTED if self._takes_accuracies(method.integrator) else EXPORTED[:-1]:
             self.functions[f"lowered_{name}"] = (ENTRIES[name], ENTRY_SIGNATURE)
 
@@ -198,19 +197,19 @@ class Program:
         self._address("held_table", 3 * (len(held.table) - 1), sliding_field, BLOCK_SIGNATURE, "block")
         self.blocks.append("what holds witnesses whose events do not end")
 
-    def _takes_accuracies(self, integrator: CompiledIntegrator) -> bool:
+    def _takes_accuracies(self, integrator: Integrator) -> bool:
         """Whether `lowered_accuracy` makes the arrays those of an integrator with another accuracy."""
         accuracy = 0.37 * integrator.accuracy
         other = integrator.with_accuracy(accuracy)
         method = prepared(other, self.system)
         tables = Tables(self.system, method, self.state.accuracy, self.policy, exported=True)
         mine = {name: array.copy() for name, array in self.arrays.items()}
-        tune = type(integrator).tune_function
-        if tune is not None:
-            mine["program"][layout.TUNE] = plain_address(tune)
+        for place, function, _ in method.functions:
+            if place == layout.TUNE:
+                mine["program"][place] = plain_address(function)
         set_accuracy(Arrays(**mine), accuracy)
         return bool(
-            np.array_equal(mine["settings"], other._settings, equal_nan=True)
+            np.array_equal(mine["settings"], method.settings, equal_nan=True)
             and np.array_equal(mine["coefficients"], tables.coefficients, equal_nan=True)
             and np.array_equal(mine["slots"], tables.slots)
         )
@@ -227,7 +226,7 @@ class Program:
 
 def _integrator(given: Any, accuracy: float | None, options: dict[str, Any]) -> Integrator:
     if isinstance(given, str):
-        from cosim.registration.registry import registry
+        from cosim import registry
 
         given = registry().get("integrator", given)
     if isinstance(given, type):

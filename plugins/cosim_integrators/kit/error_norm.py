@@ -9,14 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import ACCURACY, ERROR_SLOTS, SETTINGS_HEADER, SLOTS_HEADER
-
-
-def larger(a, b):
-    """The larger number; NaN when the second one is (``max`` is not the same everywhere then)."""
-    if b > a or b != b:
-        return b
-    return a
+from cosim.kit import ACCURACY, ERROR_SLOTS, SETTINGS_HEADER, SLOTS_HEADER, larger
 
 
 def weighted_error(error, start, y, settings):

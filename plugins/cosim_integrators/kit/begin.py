@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.first_step import choose_first_step
-from cosim.integration.layout import (
+from cosim.kit import (
     BLOCK_FAILED,
     DONE,
     END,
+    END_OF_CORRECTIONS,
     FAILED_BLOCK,
     FAILED_TIME,
     FIXED,
@@ -16,11 +16,12 @@ from cosim.integration.layout import (
     LARGEST,
     LAST_ERROR,
     NEXT_STEP,
+    NORMALIZE,
     SMALLEST,
     START,
+    project,
 )
-from cosim.integration.projection import END as END_OF_CORRECTIONS
-from cosim.integration.projection import NORMALIZE, project
+from cosim_integrators.kit.first_step import choose_first_step
 
 
 def write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work):

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
-from cosim.integration.layout import DENSE_READY, END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER
+from cosim.kit import DENSE_READY, END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER, walk
 
 TABLEAU_HEADER = 12
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
@@ -145,7 +144,7 @@ def take_extra_stages(table, ints, first, last, t, y, p, d, k, h, c, tableau, wo
 def complete_explicit_step(
     table, ints, first, last, t, y, p, d, k, h, c, tableau, settings, memory, work, slots
 ):
-    """`take_extra_stages` for the last step, unless that was done; see `cosim.integration.layout`."""
+    """`take_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
     if tableau[EXTRA] == 0.0 or work[DENSE_READY] != 0.0 or not work[START] < math.inf:
         return 0
     status = take_extra_stages(table, ints, first, last, work[START], y, p, d, k, h, c, tableau, work)

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.llvm_text import without_strings
-from cosim.integration.projection import MOVE, PREPARE
-from cosim.lowering.program import Program
-from cosim.step import layout
-from cosim.system.schedule import Block
+from cosim.kit import MOVE, PREPARE, Block, without_strings
+from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.program import Program
 
 RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
 """In the text of a lowered function: 0, or that it has raised."""

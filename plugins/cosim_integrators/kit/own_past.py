@@ -4,9 +4,9 @@ The step is taken again with its own dense output in the histories, until nothin
 iteration on the method of steps). What the last attempt but one left in the histories is as good as the
 step; it stays there until the step has ended, so that dense output can be evaluated.
 
-The integers behind those that all methods have (`cosim.integration.layout`): how many slots say how far a
-step looks into itself, and their offsets; the slot that tells updates the side; first and last block of the
-updates "inside" and of those "ahead"; how many points inside a step are remembered; how many histories
+The integers behind those that all methods have (`cosim.contracts.method_layout`): how many slots say how
+far a step looks into itself, and their offsets; the slot that tells updates the side; first and last block
+of the updates "inside" and of those "ahead"; how many points inside a step are remembered; how many histories
 there are, and their rings.
 """
 
@@ -14,12 +14,22 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
-from cosim.integration.dense_output import explicit_dense_output
-from cosim.integration.error_norm import weighted_error
-from cosim.integration.explicit_stages import EXTRA, finish_step, take_extra_stages, take_stages
-from cosim.integration.layout import DENSE_READY, END, EVALUATIONS, FIXED, START, WORK_HEADER, own_slots
-from cosim.system.history_buffer import FULL, RING, forget_after
+from cosim.kit import (
+    DENSE_READY,
+    END,
+    EVALUATIONS,
+    FIXED,
+    FULL,
+    RING,
+    START,
+    WORK_HEADER,
+    forget_after,
+    own_slots,
+    walk,
+)
+from cosim_integrators.kit.dense_output import explicit_dense_output
+from cosim_integrators.kit.error_norm import weighted_error
+from cosim_integrators.kit.explicit_stages import EXTRA, finish_step, take_extra_stages, take_stages
 
 MOST = 20  # iterations
 CLOSE = 1e-3  # of the tolerance: a change that small is none
@@ -27,16 +37,6 @@ CLOSE_FIXED = 1e-6  # where steps are fixed and the tolerance says little
 NEARLY = 0.1  # of the tolerance: where it changes no less any more, it may stay
 UNSETTLED = -3  # the iteration did not come to rest
 AS_ERROR = 32.0  # what that counts as: a step about half as long comes next
-MOST_POINTS = 2  # histories look for no more between two ends of steps
-
-
-def points_inside(dense_order: int) -> int:
-    """How many points inside a step say all that a dense output of this order says.
-
-    With value and derivative at n points and both ends a polynomial is of degree 2 n + 3, and its error
-    of the order h^(2 n + 4).
-    """
-    return min(max(1, math.ceil((dense_order - 3) / 2)), MOST_POINTS)
 
 
 def looks_into_itself(c, slots):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_step
-from cosim.integration.layout import DONE, END
+from cosim.kit import DONE, END, call_step
 
 ADVANCE_SIGNATURE = "iiTIiifFFFIFFFFFFIff>i"
 

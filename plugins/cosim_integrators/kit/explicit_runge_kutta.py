@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cosim.contracts.butcher_tableau import ButcherTableau
-from cosim.contracts.capabilities import Capabilities
-from cosim.contracts.compiled_integrator import CompiledIntegrator, compiled, slots_named
-from cosim.contracts.integrator import Vector
-from cosim.contracts.step_code import StepCode
-from cosim.errors import ContractError, SimulationError
-from cosim.integration import layout
-from cosim.integration.dense_output import explicit_dense_output
-from cosim.integration.explicit_stages import complete_explicit_step
-from cosim.integration.explicit_step import explicit_step, redo_explicit_step
-from cosim.integration.own_past import points_inside
-from cosim.integration.stiffness import HITS
-from cosim.registration.registry import registry
+from cosim import ContractError, SimulationError, registry
+from cosim.kit import Capabilities, StepCode, Vector, compiled, slots_named
+from cosim.kit import method_layout as layout
+from cosim_integrators.kit.butcher_tableau import ButcherTableau
+from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
+from cosim_integrators.kit.dense_output import explicit_dense_output
+from cosim_integrators.kit.explicit_stages import complete_explicit_step
+from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
+from cosim_integrators.kit.stiffness import HITS
 
 if TYPE_CHECKING:
     State = Any
@@ -67,9 +63,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if tableau is None:
             return
         if not isinstance(tableau, ButcherTableau):
-            raise ContractError(
-                f"{cls.__name__}: tableau is {tableau!r}, must be a cosim.ButcherTableau(...)"
-            )
+            raise ContractError(f"{cls.__name__}: tableau is {tableau!r}, must be a ButcherTableau(...)")
         cls.order = tableau.order
         cls.capabilities = replace(
             Capabilities(),
@@ -80,9 +74,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
 
     def __init__(self, **options: Any) -> None:
         if getattr(self, "tableau", None) is None:
-            raise ContractError(
-                f"{type(self).__name__}: no tableau; write tableau = cosim.ButcherTableau(...)"
-            )
+            raise ContractError(f"{type(self).__name__}: no tableau; write tableau = ButcherTableau(...)")
         super().__init__(**options)
         self._arrays: tuple[Any, Any] = ((), ())
         self._scratch = (np.zeros(0), np.zeros(0))
@@ -101,12 +93,12 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return (self.tableau.stages + 1 + self.tableau.extra) * ny
 
     def extra_slots(self, system: System) -> list[int]:
-        """Where histories are, for steps that look into themselves; see `cosim.integration.own_past`."""
+        """Where histories are, for steps that look into themselves; see `cosim_integrators.kit.own_past`."""
         overlaps = slots_named(system, OVERLAP)
         if not overlaps:
             return []
         ranges, rings = system.update_ranges, [ring.offset for ring in system.rings]
-        points = points_inside(self.capabilities.dense_order)
+        points = self.capabilities.points_inside
         blocks = [*ranges["inside"], *ranges["ahead"]]
         return [len(overlaps), *overlaps, system.side, *blocks, points, len(rings), *rings]
 
@@ -125,12 +117,12 @@ class ExplicitRungeKutta(CompiledIntegrator):
             + (f"ones: {others}." if others else "ones.")
         ]
 
-    def _attach(self, system: System, state: State) -> None:
+    def attach(self, system: System, state: State) -> None:
         if self.tableau.extra:
             self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
 
     def _stepped(self, system: System, state: State) -> None:
-        self._attach(system, state)
+        self.attach(system, state)
         # Updates at the end of a step change what the extra stages read: they are taken at once then.
         if self.tableau.extra and system.has_updates:
             self._complete()
