@@ -57,6 +57,7 @@ class Recorder:
     ) -> None:
         self.keeps_inside = keeps_inside
         self._stream, self._base, self._pending = stream, 0, 0
+        self._has_begun = False
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
@@ -189,7 +190,8 @@ class Recorder:
         assert self._stream is not None
         if points and times.size:
             times, table = self._with_inner(times, table, points)
-        first = 1 if self._base else 0
+        first = int(self._has_begun)
+        self._has_begun = True
         if times.size > first:
             self._stream.append(self._as_result(times[first:], table[first:]))
 
