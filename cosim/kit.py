@@ -21,6 +21,7 @@ from cosim.compiled import foreign as foreign
 from cosim.compiled.fingerprint import environment as environment
 from cosim.compiled.foreign import call_with_array as call_with_array
 from cosim.compiled.foreign import call_with_interval as call_with_interval
+from cosim.compiled.fresh import part_name as part_name
 from cosim.compiled.llvm_text import without_strings as without_strings
 from cosim.compiled.lowered_calls import Schedule as Schedule
 from cosim.compiled.lowered_calls import call_by_number as call_by_number
@@ -34,7 +35,6 @@ from cosim.compiled.native import compile_function as compile_function
 from cosim.compiled.native import function_address as function_address
 from cosim.compiled.native import is_plain as is_plain
 from cosim.compiled.native import lower as lower
-from cosim.compiled.native import part_name as part_name
 from cosim.compiled.native import python_block_address as python_block_address
 from cosim.compiled.native import release_address as release_address
 from cosim.compiled.silent import compiled as compiled

@@ -32,7 +32,7 @@ OWN_LIBRARIES = {
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
-    f"cosim/compiled/{name}.py" for name in ("native", "intrinsics", "numba_cache", "machine_code")
+    f"cosim/compiled/{name}.py" for name in ("native", "fresh", "intrinsics", "numba_cache", "machine_code")
 }
 HEAVY = {
     "numba",
