@@ -71,12 +71,11 @@ class CosimulateCommand(cosim.Command):
             return 0
         until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
-        sink = cosim.result_sink(target)
-        stream = None
-        if target.suffix.lower() == PARQUET:
-            stream = sink.stream(target)
-        else:
+        streams = target.suffix.lower() == PARQUET
+        if not streams:
             check_target(target)
+        sink = cosim.result_sink(target if target.suffix else Path("device.csv"))
+        stream = sink.stream(target) if streams else None
         if not arguments.quiet:
             print(header(loop))
         try:
