@@ -117,7 +117,7 @@ def test_what_is_asked_for_is_collected() -> None:
 
 RUN = """
 import sys
-from cosim import kit
+import cosim
 from cosim_mechanics import Multibody
 
 model = Multibody("swing")
