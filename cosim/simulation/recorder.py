@@ -12,8 +12,8 @@ from cosim.contracts.result_stream import ResultStream
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
 
-VALUES = 2**18
-"""In a piece that is passed on to a stream: 2 MB."""
+VALUES = 2**17
+"""In a piece that is passed on to a stream: 1 MB."""
 
 
 class Recorder:

@@ -119,6 +119,7 @@ class ParquetParts(cosim.ResultStream):
         try:
             arrow.parquet.write_table(arrow.Table.from_arrays(arrays, schema=schema), draft)
             os.replace(draft, target)
+            arrow.default_memory_pool().release_unused()  # parts are far between
         except (OSError, arrow.ArrowException) as error:
             draft.unlink(missing_ok=True)
             raise cosim.CosimError(f"{target}: cannot be written: {error}") from None

@@ -150,6 +150,8 @@ class CoSimulation:
         if self.algorithm is not None and self.algorithm.exchanges_within_step:
             problems += check_loops(self.descriptions, self.links)
             self.order = stepping_order(self.order, self.descriptions, self.links)
+            # values over time are those of the start of a step for everybody
+            self.order.sort(key=lambda name: bool(self.descriptions[name].extra.get("goes_last")))
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause

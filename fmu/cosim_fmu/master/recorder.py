@@ -16,8 +16,8 @@ from cosim_fmu.master.inner_rows import InnerRow, InputCourse, row_before, with_
 from cosim_fmu.master.link import Link
 
 TEXT = ("string", "binary")
-VALUES = 2**18
-"""In a piece that is passed on to a stream: 2 MB."""
+VALUES = 2**17
+"""In a piece that is passed on to a stream: 1 MB."""
 
 
 class Recorder:
