@@ -155,6 +155,7 @@ class CompiledStep:
             "witnesses": bool(tables.witnesses),
             "holds": bool(tables.program[layout.CANDIDATES_WIDTH]),
             "memories": bool(self.system.has_updates or self.system.rings),
+            "between": bool(tables.program[layout.BETWEEN_LAST] > tables.program[layout.BETWEEN_FIRST]),
             "constraints": bool(corrections),
         }
         return {name for name, needed in there.items() if needed}
