@@ -11,20 +11,28 @@ from types import ModuleType
 import pytest
 
 import cosim
+import cosim.kit
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
     path.name: path for path in [ROOT / "cosim", *ROOT.glob("plugins/cosim_*"), *ROOT.glob("fmu/cosim_*")]
 }
+PUBLIC = {
+    "cosim_mechanics.spatial",
+    "cosim_integrators.kit",
+    "cosim_workbench.toml_file",
+    "cosim_workbench.toml_lines",
+}
+"""What a plugin lets others import."""
 KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas"},
+    "cosim_workbench": {"rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
-    f"cosim/compiled/{name}.py" for name in ("native", "intrinsics", "numba_cache", "machine_code")
+    f"cosim/compiled/{name}.py" for name in ("native", "fresh", "intrinsics", "numba_cache", "machine_code")
 }
 HEAVY = {
     "numba",
@@ -36,6 +44,8 @@ HEAVY = {
     "rich",
     "matplotlib",
     "pandas",
+    "pyarrow",
+    "xarray",
     "pytest",
     "hypothesis",
 }
@@ -103,17 +113,14 @@ def _allowed(package: str, file: str, found: Import) -> bool:
             return not found.module.startswith("cosim.testing")
         return top in KERNEL or (top in {"numba", "llvmlite"} and found.inside and file in TOUCH_NUMBA)
     if top == "cosim":
-        # the pieces that steps of integrators are made of are public, as cosim.testing is
-        return found.module == "cosim" or found.module.startswith(
-            ("cosim.integration.", "cosim.lowering", "cosim.step")
-        )
+        return found.module in {"cosim", "cosim.kit"}
     if top == package:
         sides = [f"{package}.export", f"{package}.master"]
         here = next((side for side in sides if file.replace("/", ".").find(side) >= 0), None)
         return here is None or not any(found.module.startswith(side) for side in sides if side != here)
-    if top == "cosim_mechanics":
-        public = f"{found.module}." if found.names != ("spatial",) else f"{found.module}.spatial."
-        return package == "cosim_dynamics" and public.startswith("cosim_mechanics.spatial.")
+    if top in PACKAGES:
+        meant = [f"{found.module}.{name}" for name in found.names] or [found.module]
+        return all(any(f"{name}.".startswith(f"{public}.") for public in PUBLIC) for name in meant)
     return top in PLUGIN or (found.inside and top in OWN_LIBRARIES.get(package, set()))
 
 
@@ -137,7 +144,8 @@ def test_import_directions(package: str) -> None:
         ("cosim", "cosim/compiled/native.py", "import numba"),
         ("cosim", "cosim/x.py", "from cosim.testing import ForceElementContract"),
         ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim.errors import ModelError"),
-        ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_mechanics.spatial import dot"),
+        ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_mechanics.direction import unit"),
+        ("cosim_measures", "plugins/cosim_measures/x.py", "import cosim_integrators"),
         ("cosim_dynamics", "plugins/cosim_dynamics/x.py", "from cosim_mechanics.pin import Pin"),
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
         ("cosim_fmu", "fmu/cosim_fmu/master/x.py", "from cosim_fmu.export import slave"),
@@ -162,29 +170,36 @@ def test_no_package_is_called_plugins_or_fmu() -> None:
     assert wrong == []
 
 
-def exported() -> set[str]:
-    """What `cosim/__init__.py` imports as a public name; a submodule that happens to be loaded is none."""
-    source = (ROOT / "cosim" / "__init__.py").read_text("utf-8")
-    names = {name for found in imports_of(source, "cosim/__init__.py") for name in found.names}
-    return {"__version__", *names, *getattr(cosim, "__all__", ())}
+def exported(module: str) -> set[str]:
+    """What `cosim/__init__.py` or `kit.py` bind as a public name; a submodule that is loaded is none."""
+    source = (ROOT / "cosim" / module).read_text("utf-8")
+    found = ast.parse(source).body
+    names = {a.asname or a.name for node in found if isinstance(node, ast.ImportFrom) for a in node.names}
+    return names | {ast.unparse(node.targets[0]) for node in found if isinstance(node, ast.Assign)}
 
 
 @pytest.mark.parametrize("package", sorted(set(PACKAGES) - {"cosim"}))
 def test_plugins_use_only_what_cosim_exports(package: str) -> None:
-    public = exported()
-    used = {}
+    public = exported("__init__.py") | {"kit"}
+    for_builders = exported("kit.py")
+    used, built = {}, {}
     for file, source in sources(package).items():
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ImportFrom) and node.module == "cosim":
+            if isinstance(node, ast.ImportFrom) and node.module == "cosim.kit":
+                built.update({alias.name: f"{file}:{node.lineno}: {alias.name}" for alias in node.names})
+            elif isinstance(node, ast.ImportFrom) and node.module == "cosim":
                 used.update({alias.name: f"{file}:{node.lineno}: {alias.name}" for alias in node.names})
             elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "cosim":
                 used[node.attr] = f"{file}:{node.lineno}: {node.attr}"
     assert used, f"{package} uses nothing of cosim"
     assert [where for name, where in used.items() if name not in public] == []
+    assert [where for name, where in built.items() if name not in for_builders] == []
 
 
 def test_everything_that_cosim_exports_is_there() -> None:
-    assert [name for name in exported() if not hasattr(cosim, name)] == []
+    assert [name for name in exported("__init__.py") if not hasattr(cosim, name)] == []
+    assert [name for name in exported("kit.py") if not hasattr(cosim.kit, name)] == []
+    assert exported("__init__.py") & exported("kit.py") == set()
     assert not isinstance(cosim.registry, ModuleType), "the submodule hides the function"
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cosim import ModelError, TomlFile
-from cosim.model.toml_lines import toml_lines
+from cosim import ModelError
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import toml_lines
 
 HARD = '''# a comment with [brackets] and = and "quotes
 a.b."c.d" = """x

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cosim import UnitError, conversion, parse_quantity, parse_unit
+from cosim import UnitError, parse_quantity
+from cosim.kit import conversion, parse_unit
 from cosim.units import Unit
 
 # kg m s A K mol cd rad, factor to base units: NIST SP 811 (2008), tables 3 and 8, and appendix B.8

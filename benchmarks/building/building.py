@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim import kit
 from cosim_mechanics import Multibody
 
 SIZES = (10, 100, 1000, 10_000)
@@ -148,7 +149,7 @@ def resident() -> float:
 def evaluation(system: cosim.System) -> float:
     """One walk through the stages Time … Acceleration in compiled code, CPU s; the best of three."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
-    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     first, last = system.derivative_range
     count, times = max(10, 100_000 // len(system.parts)), []
     for _ in range(3):

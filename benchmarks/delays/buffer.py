@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import cosim
+from cosim import kit
 
 HERE = Path(__file__).parent
 STEP = 1e-3
@@ -72,7 +73,7 @@ def lookup_time(run: cosim.Simulator, times: int = 20_000) -> float:
     """The least time of one evaluation of the schedule, most of it the look-up, s."""
     system, state = run.system, run.state
     first, last = system.derivative_range
-    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     best = np.inf
     for _ in range(10):
         began = time.perf_counter()

@@ -27,6 +27,7 @@ from peers import PeerError, run_peer
 from trees import GRAVITY, Tree, chain, humanoid
 
 import cosim
+from cosim import kit
 from cosim_mechanics import Multibody
 
 TREES = [*(chain(n) for n in (1, 2, 5, 10, 30, 100)), humanoid()]
@@ -72,7 +73,7 @@ def build(tree: Tree, solver: str | None = None) -> cosim.System:
 def measure(system: cosim.System) -> float:
     """Best time of one walk from Time to Acceleration in compiled code, s."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
-    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     first, last = system.derivative_range
     count = max(100, 40_000 // (1 + system.nu))
     times = []

@@ -32,6 +32,7 @@ from fmpy.fmi2 import FMU2Slave
 from native_models import COMMUNICATION, MODELS, Measured, registry, relative
 
 import cosim
+from cosim import kit
 
 HERE = Path(__file__).parent / "by_hand"
 STEPS, COUNTED = 10, 20
@@ -159,7 +160,7 @@ import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from native_models import MODELS, registry
 import cosim
-with cosim.use_registry(registry()):
+with kit.use_registry(registry()):
     model = next(m for m in MODELS if m.name == sys.argv[2])
     made = model.make()
     start, spent = time.perf_counter(), sum(os.times()[:4])
@@ -195,7 +196,7 @@ def main() -> None:
     given = parser.parse_args()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(cosim.use_registry(registry()))
+        stack.enter_context(kit.use_registry(registry()))
         if given.export:
             head = "| model | cache | seconds | of processor time | kB |\n|---|---|---:|---:|---:|"
             print(head, *export_costs(folder), sep="\n")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim import kit
 from cosim_mechanics import Multibody
 
 LINKS = 10
@@ -57,11 +58,11 @@ def mount() -> cosim.Model:
     return cosim.Model.from_file(EXAMPLE / "engine_mount.toml")
 
 
-def registry() -> cosim.Registry:
+def registry() -> kit.Registry:
     """What is installed, and the example's plugin."""
     sys.path.insert(0, str(EXAMPLE / "plugin"))
     own = importlib.metadata.EntryPoint("engine_mount", "engine_mount_parts.plugin", "cosim")
-    return cosim.Registry.discover([*importlib.metadata.entry_points(group="cosim"), own])
+    return kit.Registry.discover([*importlib.metadata.entry_points(group="cosim"), own])
 
 
 def relative(way: str, state: NDArray[np.float64]) -> NDArray[np.float64]:

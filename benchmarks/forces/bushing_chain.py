@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim import kit
 from cosim_mechanics import Multibody
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -55,7 +56,7 @@ def chain(bodies: int) -> cosim.System:
 def evaluation(system: cosim.System, rounds: int) -> float:
     """One walk through the stages Time … Acceleration in compiled code, s; the best of some rounds."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
-    walk = cosim.compile_function(cosim.repeat_walk, REPEAT_SIGNATURE)
+    walk = kit.compile_function(kit.repeat_walk, REPEAT_SIGNATURE)
     first, last = system.derivative_range
     count, times = max(100, 40_000 // system.nu), []
     for _ in range(rounds):

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cosim
+from cosim import kit
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -68,7 +69,7 @@ def best(run: Callable[[], int], rounds: int) -> float:
 def evaluation(system: cosim.System, rounds: int) -> float:
     """One walk through the derivative, in compiled code, s."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
-    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     first, last = system.derivative_range
 
     def run() -> int:
@@ -114,7 +115,7 @@ def steps(system: cosim.System, name: str, rounds: int) -> dict[str, float]:
 
 def adaptive(name: str) -> bool:
     """Whether the method has error control."""
-    declared: cosim.Capabilities = cosim.registry().get("integrator", f"integrators.{name}").capabilities
+    declared: kit.Capabilities = cosim.registry().get("integrator", f"integrators.{name}").capabilities
     return declared.adaptive
 
 

@@ -26,6 +26,7 @@ from peers import PeerError, run_peer
 from stiff_problems import PROBLEMS, StiffProblem
 
 import cosim
+from cosim import kit
 
 HERE = Path(__file__).resolve().parent
 OURS = ("radau3", "radau5", "esdirk43", "bdf")
@@ -54,7 +55,7 @@ def ours(problem: StiffProblem, rounds: int) -> list[Run]:
                 begin = time.perf_counter()
                 code = integrator.advance(system, state, problem.until)
                 seconds = min(seconds, time.perf_counter() - begin)
-            if code is cosim.StepCode.DONE:
+            if code is kit.StepCode.DONE:
                 count = integrator.statistics.evaluations
                 runs.append((problem.name, name, seconds, count, problem.error(state.y)))
     return runs

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import expm
 
 import cosim
+from cosim import kit
 
 Matrix = NDArray[np.float64]
 
@@ -49,16 +50,16 @@ class LinearParticipant(cosim.Participant):
         self.u = np.array([values.get(name, 0.0) for name in self.inputs])
         self.slope = np.zeros(len(self.inputs))
 
-    def describe(self) -> cosim.ParticipantDescription:
+    def describe(self) -> kit.ParticipantDescription:
         """States are shown as well."""
         names = {
             **dict.fromkeys(self.inputs, "input"),
             **dict.fromkeys(self.outputs, "output"),
             **dict.fromkeys((f"x{i}" for i in range(len(self.start))), "output"),
         }
-        return cosim.ParticipantDescription(
+        return kit.ParticipantDescription(
             "linear system",
-            {name: cosim.ParticipantVariable(name, kind) for name, kind in names.items()},
+            {name: kit.ParticipantVariable(name, kind) for name, kind in names.items()},
             {
                 **{f"x{i}": frozenset() for i in range(len(self.start))},
                 **{

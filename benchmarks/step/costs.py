@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cosim
+from cosim import kit
 from cosim_mechanics import Multibody
 
 MERSON = "integrators.runge_kutta_merson"
@@ -88,7 +89,7 @@ def engine_mount() -> cosim.System:
 def evaluation(system: cosim.System, times: int = 20_000) -> float:
     """CPU time of one evaluation of the derivatives, s."""
     state = system.default_state().realize()
-    walk = cosim.compile_function(cosim.repeat_walk, cosim.REPEAT_SIGNATURE)
+    walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     schedule = (system.table, system.ints, *system.derivative_range, 0.0, *system.arrays(state))
     return fastest(lambda: walk(*schedule, times)) / times
 

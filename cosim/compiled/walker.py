@@ -59,7 +59,7 @@ def call_step(address, arguments):
     """Take a step of the integrator whose compiled step is at that address; its code.
 
     `arguments` is the tuple *(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory,
-    work, slots, t_stop, limit)*; see `cosim.integration.layout`.
+    work, slots, t_stop, limit)*; see `cosim.contracts.method_layout`.
     """
     return plain_blocks[address](*arguments)
 
@@ -77,6 +77,13 @@ def call_dense(address, arguments):
 def call_python(address, arguments):
     """Call back into Python: a function of one integer that answers with one."""
     return plain_blocks[address](*arguments)
+
+
+def spelled(signature: str) -> str:
+    """A signature in which letters of named tuples are followed by those of their members."""
+    return "".join(
+        f"{letter}({compounds[letter][1]})" if letter in compounds else letter for letter in signature
+    )
 
 
 def plain_address(block: Any) -> int:

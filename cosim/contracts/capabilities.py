@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+MOST_POINTS = 2  # histories look for no more between two ends of steps
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,12 @@ class Capabilities:
     restarts_cheaply: bool = True
     resumes_exactly: bool = True
     supports_constraints: bool = False
+
+    @property
+    def points_inside(self) -> int:
+        """How many points inside a step say all that a dense output of this order says.
+
+        With value and derivative at n points and both ends a polynomial is of degree 2 n + 3, and its error
+        of the order h^(2 n + 4).
+        """
+        return min(max(1, math.ceil((self.dense_order - 3) / 2)), MOST_POINTS)

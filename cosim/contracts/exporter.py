@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosim.errors import Problem
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 class Exporter(ABC):
     r"""Writes a model in a form that runs outside of this process.
 
-    A plugin registers the class; it is instantiated without
-    arguments. `Model.export_fmu` calls it.
+    A plugin registers the class; it is instantiated without arguments. `Model.export_fmu` calls it.
 
     Examples
     --------
@@ -30,6 +30,16 @@ class Exporter(ABC):
     ...         path.write_text("\n".join(model.build().parts), "utf-8")
     ...         return path
     """
+
+    title: ClassVar[str] = ""
+    """Where it is exported to, in a few words, for lists of what hinders it."""
+
+    def refusals(self, cls: type) -> list[Problem]:
+        """What of a class of components or integrators hinders the export, whatever the model.
+
+        ``cosim describe`` shows it where the exporter has a `title`.
+        """
+        return []
 
     @abstractmethod
     def export(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.contracts.capabilities import Capabilities
 from cosim.contracts.dense_output import DenseOutput
+from cosim.contracts.method_kernels import MethodKernels
 from cosim.contracts.step_code import StepCode, StepReason
 from cosim.contracts.step_statistics import StepStatistics
 from cosim.contracts.tolerances import Tolerance, tolerance_problems, tolerances
@@ -109,6 +111,12 @@ class Integrator(ABC):
         self.fixed_step = None if fixed_step is None else float(fixed_step)
         self.relative_tolerance, self.absolute_tolerance = relative_tolerance, absolute_tolerance
 
+    def with_accuracy(self, accuracy: float) -> Self:
+        """Another one that differs from this one in its accuracy alone."""
+        other = copy.copy(self)
+        other.accuracy = min(accuracy, LOOSEST_ACCURACY)
+        return other
+
     def tolerances(self, system: System) -> tuple[Vector, Vector]:
         """The relative and the absolute tolerance of every state of a system, each of shape (ny,).
 
@@ -119,6 +127,32 @@ class Integrator(ABC):
         """
         given = (self.relative_tolerance, self.absolute_tolerance)
         return tolerances(type(self).__name__, system, self.accuracy, *given)
+
+    def kernels(self, system: System) -> MethodKernels | None:
+        """The method as kernel functions and numbers for a system; None where its steps are Python."""
+        return None
+
+    def use_work(self, work: Vector) -> None:
+        """Take an array of the Step, at least as long as that of `kernels`, in place of the own ``work``."""
+        return None
+
+    def attach(self, system: System, state: State) -> None:
+        """Know the State whose steps compiled code takes, in the arrays of this integrator."""
+        return None
+
+    def check(self, system: System, state: State) -> None:
+        """Refuse, with a `SimulationError`, systems that are not for this method."""
+        return None
+
+    @classmethod
+    def python_calls(cls) -> list[str]:
+        """Why the method cannot run without Python, whatever the system; empty when it can."""
+        text = "its steps are those of a library: choose an integrator whose steps are kernel functions "
+        return [text + "(integrators.dormand_prince; for stiff systems integrators.radau5)."]
+
+    def unlowered(self, system: System) -> str:
+        """Why the method cannot run without Python for this system, with a remedy; empty when it can."""
+        return ""
 
     @abstractmethod
     def memory_size(self, ny: int) -> int:
@@ -205,6 +239,11 @@ class Integrator(ABC):
     def failed_at(self) -> tuple[float, Vector] | None:
         """Time, s, and continuous state of the evaluation that failed last, where the method knows."""
         return None
+
+    @property
+    def worst_state(self) -> int:
+        """Index in y of the state with the largest error in the last attempt; -1 where it is not known."""
+        return -1
 
     @property
     def steps(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from cosim.integration import layout
+from cosim.contracts import method_layout as layout
 
 
 class StepCode(IntEnum):

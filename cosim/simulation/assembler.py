@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cosim.contracts.compiled_integrator import compiled
+from cosim.compiled.silent import compiled
 from cosim.contracts.constraint import Constraint
 from cosim.errors import SimulationError
-from cosim.integration.assembling import MEET_SIGNATURE, meet_constraints
-from cosim.integration.projection import END, LOOSE, NORMALIZE, NOT_MET
 from cosim.stage import Stage
+from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
+from cosim.step.projection import END_OF_CORRECTIONS, LOOSE, NORMALIZE, NOT_MET
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -30,7 +30,7 @@ def assemble(system: System, state: State) -> None:
     """
     state.realize(Stage.ACCELERATION)
     at = system.projection
-    if at[NORMALIZE] == at[END]:
+    if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
         return
     y = state._arrays["y"]
     before = y.copy()

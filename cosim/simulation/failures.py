@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
 from cosim.simulation.assembler import assembly_complaint, unmet
@@ -214,7 +213,7 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
             where = f"At t = {failed.time:.9g} s: {missed}. " if missed else ""
         else:
             where = _not_finite(system, failed, state)
-    worst = getattr(integrator, "worst_state", -1) if isinstance(integrator, CompiledIntegrator) else -1
+    worst = integrator.worst_state
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
     last = f"The State is that of the last good step, t = {state.time:.9g} s."

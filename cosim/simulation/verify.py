@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import ModelError, SimulationError
-from cosim.integration.projection import END, PREPARE
 from cosim.simulation.result import Result
 from cosim.simulation.simulate import POINTS, simulate
 from cosim.simulation.verification import Verification, VerifiedRun
 from cosim.step.layout import INITIALIZED
+from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _others(
     solver = model.settings["dynamics"]
     tighter = _tightened(given, accuracy)
     yield ("half the step" if "fixed_step" in given else "tenth of the tolerance"), system, solver, tighter
-    constrained = bool(system.projection[PREPARE] != system.projection[END])
+    constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
     rival = _rival_method(str(given.get("integrator", INTEGRATOR)), constrained)
     if rival:
         options = {name: given[name] for name in OF_EVERY_RUN if name in given}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cosim.contracts.integrator import LOOSEST_ACCURACY
+from cosim.contracts.method_layout import ACCURACY as METHOD_ACCURACY
+from cosim.contracts.method_layout import SETTINGS_HEADER
 from cosim.contracts.tolerances import SCALE
-from cosim.integration.layout import ACCURACY as METHOD_ACCURACY
-from cosim.integration.layout import SETTINGS_HEADER
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.calls import call_tune

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim.compiled.walker import plain_blocks
-from cosim.integration.layout import TUNE_SIGNATURE
+from cosim.contracts.method_layout import TUNE_SIGNATURE
 from cosim.step.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE
 from cosim.step.forecast import FORECAST_SIGNATURE
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from cosim.compiled.ahead import compile_ahead
 from cosim.compiled.native import (
     block_address,
     compile_function,
     function_address,
+    in_process,
     is_plain,
     part_address,
     python_address,
     release_address,
 )
 from cosim.compiled.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
-from cosim.contracts.compiled_integrator import CompiledIntegrator
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
-from cosim.integration.projection import END, NORMALIZE
 from cosim.stage import Stage
 from cosim.step import layout, recording
 from cosim.step.arrays import OPTIONAL, Arrays
@@ -29,6 +29,7 @@ from cosim.step.by_address import HEAD
 from cosim.step.codes import GROW
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import Tables
@@ -49,6 +50,11 @@ STAGES = {
 def _enter() -> Any:
     """The function that calls a part with all arrays."""
     return compile_function(enter, ENTER_SIGNATURE)
+
+
+def _optional(needs: set[str]) -> dict[int, Any]:
+    """The parts that a run with these needs calls, by their places in the program."""
+    return {place: part for place, part in OPTIONAL.items() if part.__dict__["__needed_for__"] in needs}
 
 
 class CompiledStep:
@@ -98,6 +104,13 @@ class CompiledStep:
         self.method = None if method.functions else PythonMethod(integrator, self)
         program = tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
+        needs = self._needs()
+        compile_ahead(
+            [
+                *(item[1:] for item in [*method.functions, *tables.functions]),
+                *(in_process(part) for part in [*CALLED.values(), *_optional(needs).values()]),
+            ]
+        )
         for place, function, signature in [*listed, *tables.functions]:
             program[place] = (
                 function_address(function, signature)
@@ -108,7 +121,7 @@ class CompiledStep:
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
         if tables.watched_blocks:
             tables.probe[0] = program[layout.DENSE]
-        self._provide(program, self._needs())
+        self._provide(program, needs)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -137,9 +150,8 @@ class CompiledStep:
             "rows": np.zeros(recording.ROWS_HEADER),
             "log": np.zeros(tables.log_length),
         }
-        if isinstance(integrator, CompiledIntegrator) and self.method is None:
-            self._fixed["work"][: integrator._work.size] = integrator._work
-            integrator._work = self._fixed["work"]
+        if self.method is None:
+            integrator.use_work(self._fixed["work"])
         self.arrays: Any = None
         self.head = np.zeros(HEAD, dtype=np.int64)
         self._head_address = program[layout.HEAD] = int(self.head.ctypes.data)
@@ -148,7 +160,7 @@ class CompiledStep:
     def _needs(self) -> set[str]:
         """What this run has, in the words of `arrays.part`."""
         tables = self.tables
-        corrections = tables.slots[NORMALIZE] != tables.slots[END]
+        corrections = tables.slots[NORMALIZE] != tables.slots[END_OF_CORRECTIONS]
         there = {
             "handlers": bool(tables.handlers or tables.agenda_of.signals),
             "schedule": bool(tables.agenda_of.scheduled),
@@ -163,9 +175,8 @@ class CompiledStep:
     @staticmethod
     def _provide(program: Any, needs: set[str]) -> None:
         """Compile the parts that are needed, and write their addresses into the program."""
-        for place, function in OPTIONAL.items():
-            if function.__dict__["__needed_for__"] in needs:
-                program[place] = part_address(function)
+        for place, function in _optional(needs).items():
+            program[place] = part_address(function)
 
     def _python_address(self, function: Any, signature: str) -> int:
         address = python_address(function, signature)
@@ -215,12 +226,12 @@ class CompiledStep:
         self.head[: 2 * len(Arrays._fields)] = [
             number for array in self.arrays for number in (array.ctypes.data, array.shape[0])
         ]
-        if isinstance(self.integrator, CompiledIntegrator):
-            self.integrator._attach(self.system, self._state)
+        self.integrator.attach(self.system, self._state)
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
         self._fixed["choice"], self._fixed["rows"] = choice, rows
+        compile_ahead(in_process(part) for part in _optional({"rows"}).values())
         self._provide(self._fixed["program"], {"rows"})
         self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
         if self._state is not None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.integration.projection import DISPLACED, ESTIMATES
 from cosim.step import sliding_field as field_layout
 from cosim.step.held_system import HeldSystem
 from cosim.step.holds import DATA, SWITCH_WIDTH
 from cosim.step.method import Method
+from cosim.step.projection import DISPLACED, ESTIMATES
 from cosim.step.witness import Witness
 from cosim.system.system import System
 

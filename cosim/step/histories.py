@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.walker import call_dense, walk
-from cosim.integration.layout import START as STEP_START
+from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK

@@ -10,16 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.compiled.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
-from cosim.contracts.compiled_integrator import CompiledIntegrator
+from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
-from cosim.integration import layout as method_layout
-from cosim.integration.layout import TUNE_SIGNATURE
+from cosim.contracts.method_kernels import method_settings
+from cosim.contracts.method_layout import TUNE_SIGNATURE
 from cosim.step import layout
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Function = tuple[int, Callable[..., Any], str]
-CALLS = ("initialize", "step", "advance", "restart", "redo", "interpolate", "dense")
+PLACES = {
+    "step": (layout.STEP, STEP_SIGNATURE),
+    "redo": (layout.REDO, REDO_SIGNATURE),
+    "dense": (layout.DENSE, DENSE_SIGNATURE),
+    "begin": (layout.BEGIN, REDO_SIGNATURE),
+    "restart": (layout.RESTART, REDO_SIGNATURE),
+    "complete": (layout.COMPLETE, REDO_SIGNATURE),
+    "tune": (layout.TUNE, TUNE_SIGNATURE),
+}
 
 
 @dataclass(frozen=True)
@@ -30,9 +38,11 @@ class Method:
     ----------
     integrator : Integrator
     coefficients, settings, slots : ndarray
-        As `cosim.integration.layout` explains them.
-    memory, work : int
-        Lengths of the arrays of these names.
+        As `cosim.contracts.method_layout` explains them.
+    memory : int
+        Length of the array of this name.
+    work : ndarray
+        As it begins.
     functions : list of (int, function, str)
         Places in `program`, kernel functions and their signatures; empty where the steps are Python.
     """
@@ -42,7 +52,7 @@ class Method:
     settings: Reals
     slots: Integers
     memory: int
-    work: int
+    work: Reals
     functions: list[Function]
 
     @property
@@ -59,61 +69,28 @@ class Method:
         """The same method for a system in which witnesses are held."""
         if not self.functions:
             return self
-        assert isinstance(self.integrator, CompiledIntegrator)
         return prepared(self.integrator.with_accuracy(self.integrator.accuracy), system)
 
 
 def prepared(integrator: Integrator, system: Any) -> Method:
     """An integrator, made ready for a system."""
-    if not steps_are_kernels(type(integrator)):
-        return _python_method(integrator, system)
-    assert isinstance(integrator, CompiledIntegrator)
-    integrator._prepare(system)
-    cls = type(integrator)
-    listed = [
-        (layout.STEP, cls.step_function, STEP_SIGNATURE),
-        (layout.REDO, cls.redo_function, REDO_SIGNATURE),
-        (layout.DENSE, cls.dense_function, DENSE_SIGNATURE),
-        (layout.BEGIN, cls.begin_function, REDO_SIGNATURE),
-        (layout.RESTART, cls.restart_function, REDO_SIGNATURE),
-        (layout.COMPLETE, cls.complete_function, REDO_SIGNATURE),
-        (layout.TUNE, cls.tune_function, TUNE_SIGNATURE),
-    ]
+    kernels = integrator.kernels(system)
+    memory = integrator.memory_size(system.ny)
+    if kernels is None:
+        settings = method_settings(integrator, system, integrator.order)
+        slots = np.array([*system.projection.tolist(), 0, 0], dtype=np.int64)
+        work = np.zeros(method_layout.WORK_HEADER + 3 * system.ny)
+        return Method(integrator, np.zeros(1), settings, slots, memory, work, [])
     return Method(
         integrator,
-        integrator._coefficients,
-        integrator._settings,
-        integrator._slots,
-        integrator.memory_size(system.ny),
-        integrator._work.size,
-        [(place, function, signature) for place, function, signature in listed if function is not None],
-    )
-
-
-def steps_are_kernels(cls: type[Integrator]) -> bool:
-    """Whether a method's steps are kernel functions, and no class in between has written one in Python."""
-    return issubclass(cls, CompiledIntegrator) and all(
-        getattr(cls, name) is getattr(CompiledIntegrator, name) for name in CALLS
-    )
-
-
-def _python_method(integrator: Integrator, system: Any) -> Method:
-    """The numbers that a Step needs of a method whose steps are Python."""
-    relative, absolute = integrator.tolerances(system)
-    head = np.zeros(method_layout.SETTINGS_HEADER)
-    head[method_layout.ACCURACY], head[method_layout.ERROR_ORDER] = integrator.accuracy, integrator.order
-    head[method_layout.SMALLEST] = integrator.minimum_step
-    head[method_layout.LARGEST] = integrator.maximum_step
-    head[method_layout.FIXED] = integrator.fixed_step or 0.0
-    head[method_layout.INITIAL] = integrator.initial_step or 0.0
-    if isinstance(integrator, CompiledIntegrator):
-        integrator._prepare(system)
-    return Method(
-        integrator,
-        np.zeros(1),
-        np.concatenate([head, relative, absolute]),
-        np.array([*system.projection.tolist(), 0, 0], dtype=np.int64),
-        integrator.memory_size(system.ny),
-        method_layout.WORK_HEADER + 3 * system.ny,
-        [],
+        kernels.coefficients,
+        kernels.settings,
+        kernels.slots,
+        memory,
+        kernels.work,
+        [
+            (PLACES[name][0], function, PLACES[name][1])
+            for name, function in kernels.functions.items()
+            if function is not None
+        ],
     )

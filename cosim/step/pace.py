@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import SETTINGS_HEADER
+from cosim.contracts.method_layout import SETTINGS_HEADER
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cosim.compiled.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.integrator import Integrator
+from cosim.contracts.method_layout import ACCEPTED_END, END, START
 from cosim.contracts.step_code import StepCode
-from cosim.integration.layout import ACCEPTED_END, END, START
 from cosim.step import layout
 from cosim.step.held_system import HeldSystem
 

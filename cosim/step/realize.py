@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from cosim.compiled.walker import call_redo, call_step, walk
-from cosim.integration.assembling import meet_constraints
-from cosim.integration.layout import BLOCK_FAILED as STEP_BLOCK_FAILED
-from cosim.integration.layout import END, FAILED_BLOCK, SLOTS_HEADER
-from cosim.integration.projection import END as END_OF_CORRECTIONS
-from cosim.integration.projection import NORMALIZE
-from cosim.integration.whole_way import whole_way
+from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
+from cosim.contracts.method_layout import END, FAILED_BLOCK, SLOTS_HEADER
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
+from cosim.step.assembling import meet_constraints
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
 from cosim.step.holds import (
@@ -21,7 +18,9 @@ from cosim.step.holds import (
     realize_held,
     uses_held_method,
 )
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.touched import realize_touched
+from cosim.step.whole_way import whole_way
 
 DONE = 0
 UNBOUNDED = float("inf")

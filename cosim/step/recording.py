@@ -9,7 +9,7 @@ blocks that compute these values inside a step, and those that compute them wher
 from __future__ import annotations
 
 from cosim.compiled.walker import call_dense, call_python, walk
-from cosim.integration.layout import START as STEP_START
+from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of
 from cosim.step.arrays import Arrays, Reals, part

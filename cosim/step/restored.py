@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.integration.restored_memory import are_of_a_run
+from cosim.contracts.restored_memory import are_of_a_run
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_STATE, REACHED

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED, LARGEST
+from cosim.contracts.method_layout import FIXED, LARGEST
 from cosim.step import layout as ix
 from cosim.step.agenda import (
     check_timers,

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from cosim.cause import EventCause
 from cosim.component.kernel_function import KINDS
-from cosim.contracts.compiled_integrator import SMOOTH_UNTIL, CompiledIntegrator, slots_named
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
-from cosim.integration.own_past import points_inside
-from cosim.integration.projection import END, NORMALIZE
 from cosim.stage import Stage
 from cosim.step import event_log, layout
 from cosim.step.between import DEEPEST, ROOM
@@ -28,6 +27,7 @@ from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
 from cosim.step.needed import needed_blocks
 from cosim.step.pace import PACE_SIZE
+from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
@@ -110,7 +110,7 @@ class Tables:
         self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
         self.probe: Integers = np.zeros(1, dtype=np.int64)
         self._schedule(method)
-        if exported and isinstance(method.integrator, CompiledIntegrator):
+        if exported and method.functions:
             self._accuracy(method.integrator)
         self._handlers()
         self._witnesses(accuracy, method, policy)
@@ -139,12 +139,12 @@ class Tables:
         numbers[layout.NQ], numbers[layout.NU] = system.nq, system.nu
         numbers[layout.ORDER] = method.integrator.order
         numbers[layout.CHEAP] = int(method.integrator.capabilities.restarts_cheaply)
-        numbers[layout.POINTS_INSIDE] = points_inside(method.integrator.capabilities.dense_order)
+        numbers[layout.POINTS_INSIDE] = method.integrator.capabilities.points_inside
         numbers[layout.SIDE] = system.side
         self._table(layout.KINKS, slots_named(system, SMOOTH_UNTIL))
         self._table(layout.BREAKS, slots_named(system, BREAK_ORDER))
 
-    def _accuracy(self, integrator: CompiledIntegrator) -> None:
+    def _accuracy(self, integrator: Integrator) -> None:
         """Which tolerances follow the accuracy: those that are not what they are with another one."""
         other = integrator.with_accuracy(0.5 * integrator.accuracy)
         pairs = zip(integrator.tolerances(self.system), other.tolerances(self.system), strict=True)
@@ -338,7 +338,7 @@ class Tables:
             method.memory,
             other.memory,
         )
-        self.memory, self.work = max(sizes), max(method.work, other.work)
+        self.memory, self.work = max(sizes), max(method.work.size, other.work.size)
         watching = (
             layout.IN_STEPS,
             layout.HAS_SCHEDULE,
@@ -347,7 +347,9 @@ class Tables:
             layout.BREAKS,
             layout.NOTICES,
         )
-        free = not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END]
+        free = (
+            not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END_OF_CORRECTIONS]
+        )
         numbers[layout.SMOOTH] = int(free and ny > 0 and not self.system.has_updates)
 
     def _rooms(self, work: int) -> None:

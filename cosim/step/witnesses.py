@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED, LARGEST, NEXT_STEP
-from cosim.integration.layout import START as STEP_START
+from cosim.contracts.method_layout import FIXED, LARGEST, NEXT_STEP
+from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, part

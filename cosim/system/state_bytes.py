@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
-from cosim.integration.restored_memory import are_of_a_run
 from cosim.stage import Stage
 from cosim.step.arrays import ARRAYS, STATE
 from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY

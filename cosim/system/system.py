@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.compiled import native, walker
+from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.values import read_numbers
@@ -57,7 +58,7 @@ class System:
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
     projection : ndarray of int64, shape (11,)
-        Which rows at the end of the table correct a solution, see `cosim.integration.projection`.
+        Which rows at the end of the table correct a solution, see `cosim.step.projection`.
     variables : dict of str to Variable
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
@@ -126,6 +127,9 @@ class System:
             blocks.append(block)
         self.blocks = blocks
         corrections = [] if assembly.projection is None else assembly.projection.all
+        functions = [block.function for block in blocks if not block.is_python]
+        functions += [function for function, _ in corrections]
+        compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
         rows, table = [], np.zeros((max(1, len(blocks) + len(corrections)), 3), dtype=np.int64)
         start = 0
         for i, block in enumerate(blocks):
@@ -555,7 +559,7 @@ class System:
 
 
 def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
-    """The numbers that `cosim.integration.projection` goes by; its blocks follow all others in the table."""
+    """The numbers that `cosim.step.projection` goes by; its blocks follow all others in the table."""
     found = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in found.groups)])
     return np.array([*ends, found.errors, *motion], dtype=np.int64)

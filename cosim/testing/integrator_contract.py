@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim.testing.known_solution import (
     PERIOD,
     exact,
@@ -71,9 +72,9 @@ class IntegratorContract:
         return [{"fixed_step": 0.07}, *controlled]
 
     @property
-    def capabilities(self) -> cosim.Capabilities:
+    def capabilities(self) -> kit.Capabilities:
         """What the class declares."""
-        found: cosim.Capabilities = self.make(fixed_step=0.1).capabilities
+        found: kit.Capabilities = self.make(fixed_step=0.1).capabilities
         return found
 
     def test_has_a_docstring(self) -> None:
@@ -85,7 +86,7 @@ class IntegratorContract:
     def test_capabilities_are_true(self) -> None:
         """What is declared agrees with what can be asked for."""
         declared = self.capabilities
-        assert isinstance(declared, cosim.Capabilities), f"capabilities is {declared!r}"
+        assert isinstance(declared, kit.Capabilities), f"capabilities is {declared!r}"
         order = self.make(fixed_step=0.1).order
         assert declared.dense_order >= order - self.dense_gap, (
             f"dense output of order {declared.dense_order} spoils a solution of order {order}"
@@ -158,7 +159,7 @@ class IntegratorContract:
         system = known_system()
         for options in self.ways():
             integrator, state = self.started(system, **options)
-            assert integrator.step(system, state, 1.0, 0.01) == cosim.StepCode.DONE
+            assert integrator.step(system, state, 1.0, 0.01) == kit.StepCode.DONE
             assert 0.0 < state.time <= 0.01 * (1.0 + 1e-3), f"{state.time} s with a limit of 0.01 s"
             largest = {
                 **options,
@@ -168,11 +169,11 @@ class IntegratorContract:
             integrator, state = self.started(system, **largest)
             while state.time < 1.0:
                 before = state.time
-                assert integrator.step(system, state, 1.0) == cosim.StepCode.DONE
+                assert integrator.step(system, state, 1.0) == kit.StepCode.DONE
                 assert state.time - before <= 0.05 * 1.02, (
                     f"a step of {state.time - before} s, at most 0.05 s"
                 )
-            assert integrator.reason is cosim.StepReason.TARGET, f"{integrator.reason!r} at the target"
+            assert integrator.reason is kit.StepReason.TARGET, f"{integrator.reason!r} at the target"
 
     def test_minimum_step_is_reported(self) -> None:
         """Where the accuracy needs smaller steps than the smallest, the State stays and the code says so."""
@@ -182,9 +183,9 @@ class IntegratorContract:
         integrator, state = self.started(system, accuracy=1e-13, minimum_step=0.9, initial_step=0.9)
         before, rates = state.to_bytes(), state.y_dot.copy()
         code = integrator.step(system, state, 10.0)
-        codes = [cosim.StepCode.MINIMUM_STEP]
+        codes = [kit.StepCode.MINIMUM_STEP]
         if self.capabilities.implicit:
-            codes.append(cosim.StepCode.NO_CONVERGENCE)
+            codes.append(kit.StepCode.NO_CONVERGENCE)
         assert code in codes, f"{code!r} after a step that cannot be accurate"
         assert state.to_bytes() == before, "a step that was rejected changed the State"
         assert np.array_equal(state.y_dot, rates), "a step that was rejected changed the derivative"
@@ -196,7 +197,7 @@ class IntegratorContract:
         out = np.zeros(system.ny)
         for _ in range(4):
             start = state.y.copy()
-            assert integrator.step(system, state, 2.0) == cosim.StepCode.DONE
+            assert integrator.step(system, state, 2.0) == kit.StepCode.DONE
             integrator.interpolate(state.time, out)
             assert out.tobytes() == state.y.tobytes(), f"at the end of the step {out}, not {state.y}"
             integrator.interpolate(integrator.previous_time, out)
@@ -238,10 +239,10 @@ class IntegratorContract:
             system = known_system()
             integrator, state = self.started(system, **options)
             for _ in range(3):
-                assert integrator.step(system, state, 2.0) == cosim.StepCode.DONE
+                assert integrator.step(system, state, 2.0) == kit.StepCode.DONE
             error = float(np.abs(state.y - exact(state.time)).max())
             event = 0.3 * integrator.previous_time + 0.7 * state.time
-            assert integrator.redo(system, state, event) == cosim.StepCode.DONE
+            assert integrator.redo(system, state, event) == kit.StepCode.DONE
             assert state.time == event, f"{state.time!r} instead of {event!r} with {options}"
             redone = float(np.abs(state.y - exact(event)).max())
             assert redone <= 2.0 * error + 1e-9, (
@@ -253,11 +254,11 @@ class IntegratorContract:
         for options in self.ways():
             system = known_system(end_of_law=0.5)
             integrator, state = self.started(system, **options)
-            before, code = state.to_bytes(), cosim.StepCode.DONE
-            while code == cosim.StepCode.DONE and state.time < 0.6:
+            before, code = state.to_bytes(), kit.StepCode.DONE
+            while code == kit.StepCode.DONE and state.time < 0.6:
                 before = state.to_bytes()
                 code = integrator.step(system, state, 1.0)
-            assert code != cosim.StepCode.DONE, f"a step over the end of the law was taken with {options}"
+            assert code != kit.StepCode.DONE, f"a step over the end of the law was taken with {options}"
             assert state.to_bytes() == before, f"a step that failed ({code.name}) changed the State"
 
     def test_restart_changes_nothing_that_matters(self) -> None:
@@ -286,12 +287,12 @@ class IntegratorContract:
             system = known_system()
             integrator, state = self.started(system, **options)
             for _ in range(5):
-                assert integrator.step(system, state, 3.0) == cosim.StepCode.DONE
+                assert integrator.step(system, state, 3.0) == kit.StepCode.DONE
             restored = system.state_from_bytes(state.to_bytes()).realize(cosim.Stage.ACCELERATION)
             other = self.make(**options)
             for _ in range(5):
-                assert integrator.step(system, state, 3.0) == cosim.StepCode.DONE
-                assert other.step(system, restored, 3.0) == cosim.StepCode.DONE
+                assert integrator.step(system, state, 3.0) == kit.StepCode.DONE
+                assert other.step(system, restored, 3.0) == kit.StepCode.DONE
             assert restored.to_bytes() == state.to_bytes(), (
                 f"with {options} the restored run is at t = {restored.time!r}, y = {restored.y}, the other "
                 f"at t = {state.time!r}, y = {state.y}; what lasts belongs into state.integrator_memory"
@@ -312,14 +313,14 @@ class IntegratorContract:
             integrator.initialize(system, state)
             for number in range(10):
                 code = integrator.step(system, state, 2.0)
-                assert code == cosim.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
+                assert code == kit.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
                 if number == 5:
                     event = 0.5 * (integrator.previous_time + state.time)
-                    assert integrator.redo(system, state, event) == cosim.StepCode.DONE
+                    assert integrator.redo(system, state, event) == kit.StepCode.DONE
                 error = rod_errors(state)
                 assert error <= 1e-7, (
                     f"error {error} of a constraint at t = {state.time} s with {options}: a step and a step "
-                    "taken again end with cosim.integration.projection.project_end"
+                    "taken again end with cosim.step.projection.project_end"
                 )
 
     def test_symmetric_methods_go_back(self) -> None:
@@ -346,10 +347,10 @@ class IntegratorContract:
         whole, worst = swing_energy(state), []
         for part in range(1, 21):
             stop = part * self.periods * PERIOD / 20
-            assert integrator.advance(system, state, stop - PERIOD) == cosim.StepCode.DONE
+            assert integrator.advance(system, state, stop - PERIOD) == kit.StepCode.DONE
             errors = []
             while state.time < stop:
-                assert integrator.step(system, state, stop) == cosim.StepCode.DONE
+                assert integrator.step(system, state, stop) == kit.StepCode.DONE
                 errors.append(abs(swing_energy(state) - whole) / whole)
             worst.append(max(errors))
         assert max(worst) <= 0.2, f"relative errors of the energy up to {max(worst)}"
@@ -358,9 +359,9 @@ class IntegratorContract:
     def _converges(self, integrator: Any, system: cosim.System, state: cosim.State) -> bool:
         """Take a step; False where the step is too long for the equations of an implicit method."""
         code = integrator.step(system, state, 2.0)
-        if code == cosim.StepCode.NO_CONVERGENCE and self.capabilities.implicit:
+        if code == kit.StepCode.NO_CONVERGENCE and self.capabilities.implicit:
             return False
-        assert code == cosim.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
+        assert code == kit.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
         return True
 
     def _slope(self, errors: list[float], lengths: list[float], rounding: float | None = None) -> float:
@@ -377,5 +378,5 @@ def go_to(integrator: Any, system: cosim.System, state: cosim.State, target: flo
         if not state.time < target:
             return
         code = integrator.step(system, state, target)
-        assert code == cosim.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
+        assert code == kit.StepCode.DONE, f"{code.name} at t = {state.time} s: {code.sentence}"
     raise AssertionError(f"{MANY} steps and still at t = {state.time} s")

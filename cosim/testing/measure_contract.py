@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim.testing.described import check_bounds, check_docstring
 from cosim.testing.moving_signals import observed_system
 from cosim.testing.other_mode import results_in_other_mode
@@ -183,7 +184,7 @@ class MeasureContract:
         assert "measure" in system.outputs, "the measure is not among the outputs of the system"
         for unit in system.variables["measure"].units:
             try:
-                cosim.parse_unit(unit)
+                kit.parse_unit(unit)
             except cosim.CosimError as error:
                 raise AssertionError(f"its unit '{unit}' cannot be written down: {error}") from None
         system.dependencies("measure")

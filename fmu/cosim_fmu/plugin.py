@@ -15,6 +15,7 @@ from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.waveform_iteration import WaveformIteration
 from cosim_fmu.native.native_exporter import NativeFmuExporter
+from cosim_fmu.ssp.ssp_describer import SspDescriber
 from cosim_fmu.validate.validate_command import ValidateCommand
 
 cosim_contract = "1.0"
@@ -37,3 +38,4 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.system", SystemParticipant)
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)
+    register("fmu.ssp", SspDescriber)

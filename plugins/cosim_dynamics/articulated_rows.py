@@ -15,7 +15,7 @@ from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block
+    from cosim.kit import Assembly, Block
 
 
 def articulated_of(

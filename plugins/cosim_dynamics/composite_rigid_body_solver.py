@@ -11,7 +11,7 @@ from cosim_dynamics.tree_solver import TreeSolver
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block
+    from cosim.kit import Assembly, Block
 
 
 class CompositeRigidBodySolver(TreeSolver):

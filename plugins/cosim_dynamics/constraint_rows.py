@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
+from cosim.kit import Block
 from cosim_dynamics import constraint_block as cb
 from cosim_dynamics import projection_blocks as pb
 from cosim_dynamics.constraint_equations import TracedConstraintEquations, offered_name, trace_constraint
@@ -20,7 +21,7 @@ from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block, Slot
+    from cosim.kit import Assembly, Block, Slot
 
 LEVEL = {"position": 2, "velocity": 1, "acceleration": 0}
 
@@ -45,7 +46,7 @@ class Constraints:
     size : int
         Number of equations.
     errors : Slot
-        What `cosim.integration.projection` looks at, and room for the speeds.
+        What `cosim.step.projection` looks at, and room for the speeds.
     rows : ndarray or None
         Of the block that solves; the corrections have the same.
     """
@@ -74,7 +75,7 @@ class Constraints:
         row = [slot.offset for slot in inputs] + [numbers.offset]
         uses_time = any(n.operation == "slot" and n.arguments[0] == TIME for n in equations.graph.nodes)
         self.blocks.append(
-            cosim.Block(
+            Block(
                 kernel.function,
                 np.array([row], dtype=np.int64),
                 cosim.Stage.TIME if uses_time else cosim.Stage.INSTANCE,

@@ -11,7 +11,7 @@ from cosim_dynamics.rows import block, table
 from cosim_dynamics.tree import Tree
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block, Slot
+    from cosim.kit import Assembly, Block, Slot
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import is_pattern, matches
 from cosim_dynamics.free_directions import independent
 from cosim_dynamics.linearization import Linearization
 from cosim_dynamics.tangent import Tangent, slopes
@@ -110,8 +111,8 @@ def _expanded(system: cosim.System, patterns: Sequence[str]) -> list[str]:
     found: list[str] = []
     for pattern in patterns:
         matching = [pattern]
-        if cosim.is_pattern(pattern):
-            matching = [path for path in system.variables if cosim.matches(path, pattern)]
+        if is_pattern(pattern):
+            matching = [path for path in system.variables if matches(path, pattern)]
             if not matching:
                 raise cosim.LookUpError("signal", pattern, system.variables)
         found += [path for path in matching if path not in found]

@@ -16,7 +16,7 @@ from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block, Slot
+    from cosim.kit import Assembly, Block, Slot
 
 
 class Matrix:

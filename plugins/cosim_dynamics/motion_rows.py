@@ -13,7 +13,7 @@ from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block
+    from cosim.kit import Assembly, Block
 
 
 def frames_of(assembly: Assembly, tree: Tree, work: Work) -> Block:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
+from cosim.kit import Block
 from cosim_dynamics.hanging import Report
 from cosim_dynamics.joint_equations import trace
 from cosim_dynamics.symbol import HERE
@@ -15,7 +16,7 @@ from cosim_dynamics.trace import write_kernel
 from cosim_dynamics.tree import Tree
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block, Slot
+    from cosim.kit import Assembly, Block, Slot
 
 
 class OwnTerms:
@@ -69,7 +70,7 @@ class OwnTerms:
         self.couples += [joint.name] if joint.nu > 1 else []
         row = [slot.offset for slot in inputs] + [result.offset]
         self.blocks.append(
-            cosim.Block(
+            Block(
                 kernel.function,
                 np.array([row], dtype=np.int64),
                 cosim.Stage.INSTANCE,

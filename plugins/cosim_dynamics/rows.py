@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import Block
 
 if TYPE_CHECKING:
-    from cosim import Block, Slot
+    from cosim.kit import Block, Slot
 
 #: An offset or an index that is not there.
 NOWHERE = -1
@@ -35,7 +36,7 @@ def block(
     what: str,
 ) -> Block:
     """A block of the schedule; slots without elements (of a joint that does not move) are left out."""
-    return cosim.Block(
+    return Block(
         function,  # type: ignore[arg-type]
         rows,
         stage,

@@ -13,7 +13,7 @@ from cosim_dynamics.tree_solver import TreeSolver
 from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Block
+    from cosim.kit import Assembly, Block
 
 #: Degrees of freedom between Ground and a tip from which on the recursion is faster (benchmarks/dynamics).
 DEEP = 5

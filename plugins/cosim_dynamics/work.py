@@ -9,7 +9,7 @@ from cosim_dynamics.joint_slots import slots_of
 from cosim_dynamics.tree import Tree
 
 if TYPE_CHECKING:
-    from cosim import Assembly, Slot
+    from cosim.kit import Assembly, Slot
 
 
 class Work:

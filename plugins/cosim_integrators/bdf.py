@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.implicit.backward_differences import (
     CHANGE_SIZE,
     DIFFERENCES,
@@ -65,7 +65,7 @@ class Bdf(ImplicitIntegrator):
 """
 
     order = 5
-    capabilities = cosim.Capabilities(
+    capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, supports_constraints=True
     )
     step_function = backward_step

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class BogackiShampine(cosim.ExplicitRungeKutta):
+class BogackiShampine(ExplicitRungeKutta):
     """Bogacki–Shampine 3(2): order 3 with an error estimate of order 2, three evaluations a step.
 
     Law: four stages, the last one being the first one of the next step; dense output is the cubic Hermite
@@ -40,7 +40,7 @@ class BogackiShampine(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=3,
         c=[0, 1 / 2, 3 / 4, 1],
         a=[[], [1 / 2], [0, 3 / 4], [2 / 9, 1 / 3, 4 / 9]],

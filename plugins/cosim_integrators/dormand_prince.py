@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class DormandPrince(cosim.ExplicitRungeKutta):
+class DormandPrince(ExplicitRungeKutta):
     """Dormand–Prince 5(4): order 5 with an error estimate of order 4, six evaluations a step.
 
     Law: seven stages, the last one being the first one of the next step; the dense output is the
@@ -46,7 +46,7 @@ class DormandPrince(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=5,
         c=[0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1],
         a=[

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 # fmt: off
 A = [
@@ -89,7 +89,7 @@ def dense_rows(b: Sequence[float], weights: Sequence[Sequence[float]]) -> list[l
     return rows
 
 
-class DormandPrince853(cosim.ExplicitRungeKutta):
+class DormandPrince853(ExplicitRungeKutta):
     """Dormand–Prince 8(5,3): order 8 with two error estimates, twelve evaluations a step.
 
     Law: twelve stages; the estimate of order 5 is kept from being deceived by one of order 3. Dense output
@@ -124,7 +124,7 @@ class DormandPrince853(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=8,
         c=C,
         a=A,

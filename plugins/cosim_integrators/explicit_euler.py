@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class ExplicitEuler(cosim.ExplicitRungeKutta):
+class ExplicitEuler(ExplicitRungeKutta):
     """Explicit Euler: order 1, one evaluation a step, fixed step only.
 
     Law: y_next = y + h f(t, y).
@@ -34,4 +34,4 @@ class ExplicitEuler(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(order=1, a=[[]], b=[1], c=[0])
+    tableau = ButcherTableau(order=1, a=[[]], b=[1], c=[0])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.implicit.begin import begin_second_order_form
 from cosim_integrators.implicit.generalized_alpha_step import alpha_step, redo_alpha_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator, Vector
@@ -68,7 +69,7 @@ class GeneralizedAlpha(ImplicitIntegrator):
 """
 
     order = 2
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=2, supports_constraints=True)
+    capabilities = Capabilities(adaptive=True, implicit=True, dense_order=2, supports_constraints=True)
     step_function = alpha_step
     redo_function = redo_alpha_step
     vectors = 4

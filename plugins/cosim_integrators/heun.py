@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class Heun(cosim.ExplicitRungeKutta):
+class Heun(ExplicitRungeKutta):
     """Heun's method, the explicit trapezoid: order 2 with an error estimate, two evaluations a step.
 
     Law: an Euler step predicts the end; the step goes with the mean of the derivatives at both ends. The
@@ -37,4 +37,4 @@ class Heun(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(order=2, c=[0, 1], a=[[], [1]], b=[1 / 2, 1 / 2], error=[-1 / 2, 1 / 2])
+    tableau = ButcherTableau(order=2, c=[0, 1], a=[[], [1]], b=[1 / 2, 1 / 2], error=[-1 / 2, 1 / 2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.radau_coefficients import collocation_coefficients
@@ -40,7 +40,7 @@ class Radau3(ImplicitIntegrator):
     """
 
     order = 3
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
+    capabilities = Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
     step_function = collocation_step
     redo_function = redo_collocation_step
     tune_function = tune_order_3

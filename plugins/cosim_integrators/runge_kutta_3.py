@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class RungeKutta3(cosim.ExplicitRungeKutta):
+class RungeKutta3(ExplicitRungeKutta):
     """Kutta's third-order method with the midpoint rule embedded: three evaluations a step.
 
     Law: nodes 0, 1/2, 1 and the weights of Simpson's rule; the error is the difference from the midpoint
@@ -39,7 +39,7 @@ class RungeKutta3(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=3,
         c=[0, 1 / 2, 1],
         a=[[], [1 / 2], [-1, 2]],

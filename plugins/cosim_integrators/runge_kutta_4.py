@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class RungeKutta4(cosim.ExplicitRungeKutta):
+class RungeKutta4(ExplicitRungeKutta):
     """The classical Runge–Kutta method: order 4, four evaluations a step, fixed step only.
 
     Law: nodes 0, 1/2, 1/2, 1 and the weights 1, 2, 2, 1 over 6.
@@ -35,7 +35,7 @@ class RungeKutta4(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=4,
         c=[0, 1 / 2, 1 / 2, 1],
         a=[[], [1 / 2], [0, 1 / 2], [0, 0, 1]],

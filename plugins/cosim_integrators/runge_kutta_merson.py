@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class RungeKuttaMerson(cosim.ExplicitRungeKutta):
+class RungeKuttaMerson(ExplicitRungeKutta):
     """Runge–Kutta–Merson: order 4 with an error estimate, five evaluations a step.
 
     Law: the five stages of Merson; the error is a fifth of the difference between the solution and
@@ -46,7 +46,7 @@ class RungeKuttaMerson(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=4,
         c=[0, 1 / 3, 1 / 3, 1 / 2, 1],
         a=[[], [1 / 3], [1 / 6, 1 / 6], [1 / 8, 0, 3 / 8], [1 / 2, 0, -3 / 2, 2]],

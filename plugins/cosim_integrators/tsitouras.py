@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 SOLUTION = [
     0.09646076681806522951816731316512876,
@@ -38,7 +38,7 @@ DENSE = [
 ]
 
 
-class Tsitouras(cosim.ExplicitRungeKutta):
+class Tsitouras(ExplicitRungeKutta):
     """Tsitouras 5(4): order 5 with an error estimate of order 4, six evaluations a step.
 
     Law: seven stages, the last one being the first one of the next step; the dense output is a continuous
@@ -73,7 +73,7 @@ class Tsitouras(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=5,
         c=[0, 161 / 1000, 327 / 1000, 9 / 10, 0.9800255409045096857298102862870245955, 1, 1],
         a=[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim import append_to_history, refine_history, trim_history
+from cosim.kit import append_to_history, refine_history, trim_history
 from cosim_measures.extreme_of_step import DENSE, OLD, best_of_step, better, changed, newness, sized
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim import newest_time
+from cosim.kit import newest_time
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0
 SAME_TIME = 1e-14  # relative

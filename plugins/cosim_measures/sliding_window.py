@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim import (
+from cosim.kit import (
     append_to_history,
     before_start,
     break_time,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim import append_to_history, break_time, enter_piece, mark_start, trim_history
+from cosim.kit import append_to_history, break_time, enter_piece, mark_start, trim_history
 from cosim_measures.delay import LIMIT, Delay
 
 

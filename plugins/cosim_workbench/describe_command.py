@@ -43,11 +43,12 @@ def describe(id: str) -> str:
     ]
     if issubclass(entry.cls, cosim.Component):
         lines += _declarations(entry.cls)
-        refusals = cosim.component_refusals(entry.cls)
-    else:
-        refusals = cosim.method_refusals(entry.cls)
-    lines += ["", "without Python (native FMU): " + ("no" if refusals else "yes")]
-    return "\n".join([*lines, *(f"  {problem.text}" for problem in refusals)])
+    for exporter in registry.entries("exporter"):
+        if exporter.cls.title:
+            refusals = exporter.cls().refusals(entry.cls)
+            lines += ["", f"{exporter.cls.title}: " + ("no" if refusals else "yes")]
+            lines += [f"  {problem.text}" for problem in refusals]
+    return "\n".join(lines)
 
 
 def _declarations(cls: type[Any]) -> list[str]:

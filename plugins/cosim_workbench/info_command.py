@@ -16,14 +16,15 @@ FMU = "fmu.fmi2"
 
 
 class InfoCommand(cosim.Command):
-    """Say what is in a model file, an FMU or a file of results."""
+    """Say what is in a model file, an FMU, a file of results, or what other plugins describe."""
 
     name: ClassVar[str] = "info"
     summary: ClassVar[str] = "say what is in a model file, an FMU or a file of results"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The file."""
-        parser.add_argument("file", type=Path, help="a model (.toml), an FMU (.fmu) or results (.csv)")
+        others = "".join(f", {entry.cls.what}" for entry in cosim.registry().entries("describer"))
+        parser.add_argument("file", type=Path, help=f"a model (.toml), an FMU (.fmu), results (.csv){others}")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Describe it by its ending."""
@@ -32,6 +33,8 @@ class InfoCommand(cosim.Command):
             suffix for entry in cosim.registry().entries("model_reader") for suffix in entry.cls.suffixes
         ]
         kinds = {**dict.fromkeys(models, describe_model), ".fmu": describe_fmu, ".csv": describe_results}
+        for entry in cosim.registry().entries("describer"):
+            kinds.update(dict.fromkeys(entry.cls.suffixes, entry.cls().describe))
         if path.suffix.lower() not in kinds:
             endings = ", ".join(kinds)
             raise cosim.CosimError(f"{path}: no file that is known here; the name has to end in {endings}")

@@ -12,6 +12,8 @@ from typing import Any
 import cosim
 from cosim_workbench.located_model import Build, LocatedModel
 from cosim_workbench.model_file_error import ModelFileError
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import KeyPath
 from cosim_workbench.wording import unknown
 
 ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
@@ -51,11 +53,11 @@ class ModelFile:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         try:
-            self.file = cosim.TomlFile.read(Path(path))
+            self.file = TomlFile.read(Path(path))
         except cosim.ModelError as error:
             raise ModelFileError(error.problems) from None
         self.problems: list[cosim.Problem] = []
-        self._owners: dict[str, cosim.KeyPath] = {}
+        self._owners: dict[str, KeyPath] = {}
         header = self.file.data.get("model", {})
         self._header = header if isinstance(header, dict) else {}
         self.model = LocatedModel(self.file.path.stem, self._building)
@@ -177,7 +179,7 @@ class ModelFile:
             if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
                 self._add((key,), key, f"is no list of tables: write {needs}")
                 return
-            entries: list[tuple[cosim.KeyPath, str, Any]] = [
+            entries: list[tuple[KeyPath, str, Any]] = [
                 ((key, i), str(i), row) for i, row in enumerate(content)
             ]
         elif not isinstance(content, dict):
@@ -223,7 +225,7 @@ class ModelFile:
                     self._add(("connections", index, key), f"connections[{index}]", text)
 
     def _read_entry(
-        self, table: cosim.ModelTable, path: cosim.KeyPath, label: str, name: str, entry: dict[str, Any]
+        self, table: cosim.ModelTable, path: KeyPath, label: str, name: str, entry: dict[str, Any]
     ) -> None:
         def report(key_path: str, text: str) -> None:
             self._add((*path, *_steps(key_path)), label, _naming(key_path, text))
@@ -235,7 +237,7 @@ class ModelFile:
             self._owners[part] = path
 
     @contextmanager
-    def _collected(self, path: cosim.KeyPath, label: str, part: str = "") -> Iterator[None]:
+    def _collected(self, path: KeyPath, label: str, part: str = "") -> Iterator[None]:
         """Record an error as a problem of this place."""
         try:
             yield
@@ -250,7 +252,7 @@ class ModelFile:
         except cosim.CosimError as error:
             self._add(path, label, str(error))
 
-    def _place(self, where: str) -> tuple[cosim.KeyPath, str]:
+    def _place(self, where: str) -> tuple[KeyPath, str]:
         """Key path and label of a fault that the assembly found: ``felt.source``, ``a.b → c.d``, a part."""
         if " → " in where:
             for index, (source, target) in enumerate(self.model.connections):
@@ -262,7 +264,7 @@ class ModelFile:
             return (*owner, *_steps(rest)), ".".join(map(str, owner))
         return (), where
 
-    def _add(self, path: cosim.KeyPath, label: str, text: str) -> None:
+    def _add(self, path: KeyPath, label: str, text: str) -> None:
         problem = cosim.Problem(self.file.where(path, label), text)
         if problem not in self.problems:
             self.problems.append(problem)
@@ -287,7 +289,7 @@ def _check_signal(system: cosim.System, pattern: Any) -> None:
         system.signal(str(pattern))
 
 
-def _steps(key_path: str) -> cosim.KeyPath:
+def _steps(key_path: str) -> KeyPath:
     """``frame.position[2]`` as a key path."""
     return tuple(int(m[1]) if m[1] else m[2] or m[3] for m in STEP.finditer(key_path))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import cosim
+from cosim.kit import nearest
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
@@ -14,7 +14,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     "no key 'acuracy'. Nearest: accuracy."
     """
     names = sorted(known)
-    near = cosim.nearest(name, names)
+    near = nearest(name, names)
     hint = f"Nearest: {near}." if near else f"There are: {', '.join(names)}."
     return f"no {what} '{name}'. {hint}"
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_dynamics import SVal, cos, sin, sqrt
 from cosim_dynamics.symbol import SymbolGraph
 from cosim_dynamics.trace import write_kernel
@@ -22,7 +23,7 @@ def run(results, values):
     p = np.array([values[n] for n in names])
     ints = np.array([*(names.index(name) for name, _ in kernel.inputs), 1], dtype=np.int64)
     empty, c = np.zeros(1), np.zeros(1 + len(results))
-    cosim.compile_function(kernel.function, SIGNATURE)(
+    kit.compile_function(kernel.function, SIGNATURE)(
         0.0, empty, p, empty, np.zeros(1, np.int64), empty, c, ints, 0, 1
     )
     return c[1:].tolist(), kernel

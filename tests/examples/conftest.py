@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import cosim
+from cosim import kit
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Installed:
     """A distribution in a folder of its own, which is in ``sys.path``."""
 
     site: Path
-    registry: cosim.Registry
+    registry: kit.Registry
     """What is installed, and this distribution."""
 
 
@@ -40,7 +40,7 @@ def install(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
         others = [d for d in distributions() if d.name != name]
         # A folder that is twice in the path lists its distributions twice.
         points = {(p.name, p.value): p for d in [*others, own] for p in d.entry_points if p.group == "cosim"}
-        return Installed(site, cosim.Registry.discover(points.values()))
+        return Installed(site, kit.Registry.discover(points.values()))
 
     yield do
     added = {path for path in sys.path if path not in before}

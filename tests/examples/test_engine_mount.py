@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim.testing import ForceElementContract
 from cosim_dynamics import equilibrium, start_values
 from cosim_workbench import ModelFile
@@ -32,7 +33,7 @@ def example(install: Callable[[Path], Any]) -> Iterator[Any]:
     """The example's plugin is installed, and its scripts can be imported."""
     found = install(EXAMPLE / "plugin")
     sys.path.insert(0, str(EXAMPLE))
-    with cosim.use_registry(found.registry):
+    with kit.use_registry(found.registry):
         yield found
 
 

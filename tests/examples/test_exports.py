@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_fmu.validate.check_fmu import check_file, check_run
 
 Install = Callable[[Path], Any]
@@ -14,7 +15,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "engine_mount"
 
 
 def exported(install: Install, name: str, folder: Path) -> Path:
-    with cosim.use_registry(install(EXAMPLE / "plugin").registry):
+    with kit.use_registry(install(EXAMPLE / "plugin").registry):
         path: Path = cosim.Model.from_file(EXAMPLE / f"{name}.toml").export_fmu(folder / f"{name}.fmu")
     return path
 

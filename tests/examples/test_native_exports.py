@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_fmu.native.platforms import own_platform
 from cosim_fmu.validate.check_fmu import check_file, check_run
 
@@ -24,7 +25,7 @@ MODELS = [
 
 @pytest.fixture(params=MODELS)
 def model(request: pytest.FixtureRequest, install: Install) -> Any:
-    with cosim.use_registry(install(EXAMPLES / "engine_mount" / "plugin").registry):
+    with kit.use_registry(install(EXAMPLES / "engine_mount" / "plugin").registry):
         yield cosim.Model.from_file(EXAMPLES / f"{request.param}.toml")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from native_tools import needs_compiler, own_platform
 
-import cosim
+from cosim import kit
 from cosim.cli import main
 from cosim_mechanics import Multibody
 
@@ -25,7 +25,7 @@ MASS, DAMPING, SPEED, UNTIL = 2.0, 5.0, 3.0, 0.5
 @pytest.fixture(scope="module")
 def acme(install: Callable[[Path], Any]) -> Iterator[Any]:
     found = install(PROJECT)
-    with cosim.use_registry(found.registry):
+    with kit.use_registry(found.registry):
         yield found
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import cosim
+from cosim import kit
 
 
 class Ramp(cosim.Participant):
@@ -15,9 +16,9 @@ class Ramp(cosim.Participant):
     def __init__(self, slope: float = 1.0, leave_at: float = 1e300) -> None:
         self.slope, self.leave_at, self.time = slope, leave_at, 0.0
 
-    def describe(self) -> cosim.ParticipantDescription:
-        variables = {n: cosim.ParticipantVariable(n, "output") for n in ("y", "process", "main", "modules")}
-        return cosim.ParticipantDescription("ramp", variables, {}, can_restore=True, can_serialize=True)
+    def describe(self) -> kit.ParticipantDescription:
+        variables = {n: kit.ParticipantVariable(n, "output") for n in ("y", "process", "main", "modules")}
+        return kit.ParticipantDescription("ramp", variables, {}, can_restore=True, can_serialize=True)
 
     def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
         self.time = start

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.select_variables import select_variables
 from cosim_fmu.native.compilers import OwnCompiler, available_compilers
@@ -18,7 +19,7 @@ from cosim_fmu.native.platforms import own_platform
 
 COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)
 needs_compiler = pytest.mark.skipif(
-    cosim.is_plain() or COMPILER is None or own_platform() not in COMPILER.platforms(),
+    kit.is_plain() or COMPILER is None or own_platform() not in COMPILER.platforms(),
     reason="needs numba and this machine's C compiler",
 )
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]

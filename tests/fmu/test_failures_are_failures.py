@@ -13,6 +13,7 @@ import pytest
 from export_tools import export, fuse, oscillator
 
 import cosim
+from cosim import kit
 from cosim_fmu import CoSimulation
 
 SCENARIO = """
@@ -72,8 +73,8 @@ class Wrong(cosim.Participant):
     def __init__(self, step: object, get: object) -> None:
         self.answers = (step, get)
 
-    def describe(self) -> cosim.ParticipantDescription:
-        return cosim.ParticipantDescription("wrong", {"x": cosim.ParticipantVariable("x", "output")})
+    def describe(self) -> kit.ParticipantDescription:
+        return kit.ParticipantDescription("wrong", {"x": kit.ParticipantVariable("x", "output")})
 
     def initialize(self, start, stop, values, tolerance=None) -> None: ...
 

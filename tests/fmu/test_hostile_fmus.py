@@ -13,6 +13,7 @@ from box3_fmu import make_box3
 from model3_fmu import make_model3
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation, CoSimulationError
 
 Compiled = Callable[..., Path]
@@ -282,8 +283,8 @@ def test_nothing_is_read_between_a_set_value_and_a_step(make_fmu: Any, algorithm
 class Wandering(cosim.Participant):
     """Changes the folder of the process."""
 
-    def describe(self) -> cosim.ParticipantDescription:
-        return cosim.ParticipantDescription(kind="toy", variables={}, feedthrough=None, can_restore=False)
+    def describe(self) -> kit.ParticipantDescription:
+        return kit.ParticipantDescription(kind="toy", variables={}, feedthrough=None, can_restore=False)
 
     def initialize(self, start: float, stop: Any, values: Any, tolerance: float | None = None) -> None:
         os.chdir("/")

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from test_master_coupling import Block
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation, CoSimulationError
 
 Function = Callable[[Any], Any]
@@ -90,7 +91,7 @@ def test_dependencies_of_initialization_mode_decide_the_order() -> None:
     """In a run `held.y` is a state; in initialization mode it follows its input."""
 
     class Held(Block):
-        def describe(self) -> cosim.ParticipantDescription:
+        def describe(self) -> kit.ParticipantDescription:
             known = {"y": frozenset({"u"})}
             return replace(super().describe(), extra={"initial_feedthrough": known})
 
@@ -116,7 +117,7 @@ def test_a_loop_in_a_step_that_does_not_settle_names_values_and_iterations(algor
     class Jumper(Block):
         """Its output jumps away from its input, once it has stepped."""
 
-        def describe(self) -> cosim.ParticipantDescription:
+        def describe(self) -> kit.ParticipantDescription:
             return replace(super().describe(), can_restore=True)
 
         def save(self) -> Any:

@@ -10,6 +10,7 @@ from scipy.linalg import expm
 from test_master_coupling import Block
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation
 
 MakeFmu = Callable[..., Path]
@@ -163,9 +164,9 @@ def test_loop_of_feedthrough_is_solved_in_every_step(make_fmu: MakeFmu, algorith
         def restore(self, token: Any) -> None:
             self.time, self.values = token[0], dict(token[1])
 
-        def describe(self) -> cosim.ParticipantDescription:
+        def describe(self) -> kit.ParticipantDescription:
             found = super().describe()
-            return cosim.ParticipantDescription(found.kind, found.variables, found.feedthrough, True)
+            return kit.ParticipantDescription(found.kind, found.variables, found.feedthrough, True)
 
     both = frozenset({"one", "two"})
     adder = Sum({"y": lambda time, one, two: one + two}, ["one", "two"], feedthrough={"y": both})

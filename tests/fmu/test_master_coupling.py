@@ -10,6 +10,7 @@ import pytest
 from scipy.linalg import expm
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation, CoSimulationError, StopRequested
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.gauss_seidel import GaussSeidel
@@ -40,13 +41,13 @@ class Block(cosim.Participant):
         self.calls: list[tuple[str, Any]] = []
         self.time = 0.0
 
-    def describe(self) -> cosim.ParticipantDescription:
+    def describe(self) -> kit.ParticipantDescription:
         names = {**dict.fromkeys(self.outputs, "output"), **dict.fromkeys(self.values, "input")}
         variables = {
-            n: cosim.ParticipantVariable(n, c, self.types.get(n, "real"), self.units.get(n, "1"))
+            n: kit.ParticipantVariable(n, c, self.types.get(n, "real"), self.units.get(n, "1"))
             for n, c in names.items()
         }
-        return cosim.ParticipantDescription("Python object", variables, self.feedthrough)
+        return kit.ParticipantDescription("Python object", variables, self.feedthrough)
 
     def initialize(self, start: float, stop: Any, values: Mapping[str, Any], tolerance: Any = None) -> None:
         self.time = start
@@ -230,8 +231,8 @@ def test_units_that_an_fmu_defines(make_fmu: MakeFmu) -> None:
         )
 
 
-def described(**units: tuple[tuple[int, ...], float, float]) -> cosim.ParticipantDescription:
-    return cosim.ParticipantDescription("test", {}, extra={"unit_definitions": units})
+def described(**units: tuple[tuple[int, ...], float, float]) -> kit.ParticipantDescription:
+    return kit.ParticipantDescription("test", {}, extra={"unit_definitions": units})
 
 
 PER_SECOND, RADIAN_PER_SECOND = (0, 0, -1, 0, 0, 0, 0, 0), (0, 0, -1, 0, 0, 0, 0, 1)
@@ -252,9 +253,9 @@ NEWTON = (1, 1, -2, 0, 0, 0, 0, 0)
 )
 def test_conversion_of_units(
     given: str,
-    giver: cosim.ParticipantDescription,
+    giver: kit.ParticipantDescription,
     wanted: str,
-    taker: cosim.ParticipantDescription,
+    taker: kit.ParticipantDescription,
     factor: float,
 ) -> None:
     assert conversion_of(given, giver, wanted, taker) == pytest.approx((factor, 0.0))
@@ -270,7 +271,7 @@ def test_conversion_of_units(
         ("unknown", described(), "N"),
     ],
 )
-def test_units_that_do_not_go_together(given: str, giver: cosim.ParticipantDescription, wanted: str) -> None:
+def test_units_that_do_not_go_together(given: str, giver: kit.ParticipantDescription, wanted: str) -> None:
     with pytest.raises(cosim.UnitError):
         conversion_of(given, giver, wanted, described())
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import FmuParticipant, StopRequested
 
 MakeFmu = Callable[..., Path]
@@ -35,7 +36,7 @@ def test_description(make_fmu: MakeFmu) -> None:
     described = FmuParticipant(make_fmu("mass")).describe()
     assert described.kind == "FMI 2.0 Co-Simulation"
     assert described.can_restore and described.can_serialize
-    assert described.variables["f"] == cosim.ParticipantVariable("f", "input", "real", "N", 0.0)
+    assert described.variables["f"] == kit.ParticipantVariable("f", "input", "real", "N", 0.0)
     assert described.variables["marker"].type == "string"
     assert described.feedthrough == {
         "x": frozenset(),

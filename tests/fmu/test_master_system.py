@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation, StopRequested, SystemParticipant
 from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.jacobi import Jacobi
@@ -185,7 +186,7 @@ def test_exported_and_not_exported_give_the_same_bits(
 class Held(SystemParticipant):
     """The same, as if it could not follow slopes."""
 
-    def describe(self) -> cosim.ParticipantDescription:
+    def describe(self) -> kit.ParticipantDescription:
         return dataclasses.replace(super().describe(), follows_slopes=False)
 
 

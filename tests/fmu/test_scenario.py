@@ -100,7 +100,7 @@ untill = 2.0
     expected = [
         "3: participants.left.parameters.kk: no variable of left 'kk'. Nearest: k",
         f"4: participants.right: {tmp_path / 'mas.fmu'}: no such file",
-        "6: participants.third: has neither fmu nor model nor type",
+        "6: participants.third: has none of fmu, model, type, series",
         "7: participants.third.modell: no key 'modell'. Nearest: model.",
         '9: connections[0]: has no "to": it needs from = "plant.felt" and to = "controller.speed"',
         "11: connections[0].too: no key 'too'.",
@@ -128,7 +128,7 @@ untill = 2.0
             "[participants.a]\nparameters = 3\nfmu = 'a'\n",
             "2: participants.a.parameters: is 3, needs a table",
         ),
-        ("connections = 3\n", "1: connections: needs a list of tables"),
+        ("connections = 3\n", "1: connections: needs a list: connections = "),
         ("connections = [3]\n", "connections\\[0\\]: is 3, needs two names"),
         ("[master]\nstep = -1\nuntil = 1\n", "2: master.step: is -1 s, needs more than 0"),
         ("[master]\nstep = true\nuntil = 1\n", "2: master.step: is True, needs a number of seconds"),

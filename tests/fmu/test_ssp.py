@@ -420,3 +420,30 @@ def test_the_command_runs_it_and_tells_its_findings(
     (tmp_path / "s.toml").write_text("", "utf-8")
     assert main(["cosimulate", str(tmp_path / "s.toml"), "--step", "1 s"]) == 2
     assert "--step: for an SSP" in capsys.readouterr().err
+
+
+def test_info_tells_what_is_in_it(gain_ssp: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    from cosim.cli import main
+
+    inner = system(component("b"), wire("in", "b.u"), connectors(**{"in": "input"}), "s")
+    text = ssd(system(component("a") + inner, wire("s.in", "a.y")), OSP)
+    assert main(["info", str(gain_ssp(text, Loud__ssd=ssd(system())))]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "test.ssp   SSP 1.0, top, 2 components",
+        "  variants   Loud.ssd",
+        "  run        stop 1 s, step 0.02 s",
+        "",
+        "elements",
+        "  a   resources/gain.fmu, 3 connectors",
+        "  s   system, 1 connector",
+        "    b   resources/gain.fmu, 3 connectors",
+        "",
+        "connections",
+        "  s.in → s.b.u",
+        "  a.y → s.in",
+        "",
+        "noticed",
+        "  SystemStructure.ssd:17: the prefix osp: is not declared; taken for "
+        "http://opensimulationplatform.com/SSP/OSPAnnotations",
+        "  SystemStructure.ssd:15: start and end are exchanged: the value flows from 'a.y' to 's.in'",
+    ]

@@ -11,13 +11,14 @@ import pytest
 from test_master_system import WIRES, controller, plant
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation, SystemParticipant, compiled_loop
 from cosim_fmu.master.jacobi import Jacobi
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering"))
 from event_parts import Ball, Clockwork  # noqa: E402
 
-pytestmark = pytest.mark.skipif(cosim.is_plain(), reason="nothing is compiled here")
+pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 METHOD = "integrators.dormand_prince_853"
 
 

@@ -16,6 +16,7 @@ from test_compiled_loop import PythonJacobi
 from test_master_coupling import Block
 
 import cosim
+from cosim import kit
 from cosim_fmu import CoSimulation
 from cosim_fmu.master.step_threads import StepThreads
 
@@ -101,7 +102,7 @@ def test_nobody_is_closed_while_at_work() -> None:
     begun, finished, closed = threading.Event(), [], []
 
     class Slow(Block):
-        def describe(self) -> cosim.ParticipantDescription:
+        def describe(self) -> kit.ParticipantDescription:
             return dataclasses.replace(super().describe(), steps_in_threads=True)
 
         def step(self, time_: float, size: float) -> float:

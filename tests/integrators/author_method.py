@@ -1,9 +1,10 @@
 """Kutta's 3/8 rule with an embedded method, as an author outside would write it: a tableau and a name."""
 
 import cosim
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 
 
-class ThreeEighths(cosim.ExplicitRungeKutta):
+class ThreeEighths(ExplicitRungeKutta):
     """Kutta's 3/8 rule: order 4 with an error estimate of order 2, four evaluations a step.
 
     When to use: as the classical Runge–Kutta method; its leading error is a little smaller.
@@ -20,7 +21,7 @@ class ThreeEighths(cosim.ExplicitRungeKutta):
 }
 """
 
-    tableau = cosim.ButcherTableau(
+    tableau = ButcherTableau(
         order=4,
         c=[0, 1 / 3, 2 / 3, 1],
         a=[[], [1 / 3], [-1 / 3, 1], [1, -1, 1]],

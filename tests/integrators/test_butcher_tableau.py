@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.integration.order_conditions import density, elementary_weights, rooted_trees, size_of
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.explicit_euler import ExplicitEuler
+from cosim_integrators.kit import ButcherTableau
+from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees, size_of
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 CLASSIC = {
@@ -53,19 +54,19 @@ def test_every_mistyped_coefficient_is_found(row: int) -> None:
         a = [list(good.a[i, :i]) for i in range(7)]
         a[row][column] += 1e-6
         with pytest.raises(cosim.ModelError, match=rf"row {row} of a sums to"):
-            cosim.ButcherTableau(order=5, a=a, b=list(good.b), c=list(good.c))
+            ButcherTableau(order=5, a=a, b=list(good.b), c=list(good.c))
 
 
 def test_too_high_an_order_says_which_one_holds() -> None:
     with pytest.raises(
         cosim.ModelError, match=r"up to order 4, not 5: correct a coefficient, or say order=4"
     ):
-        cosim.ButcherTableau(**{**CLASSIC, "order": 5})
+        ButcherTableau(**{**CLASSIC, "order": 5})
 
 
 def test_all_faults_of_shape_at_once() -> None:
     with pytest.raises(cosim.ModelError) as caught:
-        cosim.ButcherTableau(order=11, a=[[], [1, 2]], b=[0.5, 0.5], c=[0], error=[1])
+        ButcherTableau(order=11, a=[[], [1, 2]], b=[0.5, 0.5], c=[0], error=[1])
     assert len(caught.value.problems) == 4
 
 
@@ -81,7 +82,7 @@ def test_all_faults_of_shape_at_once() -> None:
 )
 def test_wrong_weights_are_refused(more, text) -> None:
     with pytest.raises(cosim.ModelError, match=text):
-        cosim.ButcherTableau(**{**CLASSIC, **more})
+        ButcherTableau(**{**CLASSIC, **more})
 
 
 def test_flat_coefficients_hold_the_nonzero_ones() -> None:

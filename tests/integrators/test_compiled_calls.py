@@ -7,7 +7,8 @@ import pytest
 from block_system import BlockSystem, run
 
 import cosim
-from cosim import call_dense
+from cosim import kit
+from cosim.kit import call_dense
 from cosim.testing.known_solution import exact, known_system
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
@@ -48,7 +49,7 @@ def test_compiled_code_calls_the_dense_output(method) -> None:
     integrator, state = started(method, fixed_step=0.1)
     run(integrator, SYSTEM, state, 1.6)
     dense = integrator.dense()
-    find = cosim.compile_function(first_below, "iffFFFF>f")
+    find = kit.compile_function(first_below, "iffFFFF>f")
     begin, out = integrator.previous_time, np.zeros(2)
     found = find(dense.address, begin, state.time, dense.coefficients, dense.work, state.y, out)
     assert found == pytest.approx(math.pi / 2, abs=1e-6)
@@ -63,22 +64,22 @@ def test_advancing_takes_the_same_steps(options) -> None:
     one, state = started(DormandPrince, **options)
     run(one, SYSTEM, state, 5.0)
     many, other = started(DormandPrince, **options)
-    assert many.advance(SYSTEM, other, 5.0) is cosim.StepCode.DONE
+    assert many.advance(SYSTEM, other, 5.0) is kit.StepCode.DONE
     assert other.time == 5.0
     assert other.y.tobytes() == state.y.tobytes()
     assert many.statistics == one.statistics
-    assert many.reason is cosim.StepReason.TARGET
-    assert many.advance(SYSTEM, other, 50.0, most=3) is cosim.StepCode.DONE
+    assert many.reason is kit.StepReason.TARGET
+    assert many.advance(SYSTEM, other, 50.0, most=3) is kit.StepCode.DONE
     assert 5.0 < other.time < 50.0
     assert many.statistics.steps == one.statistics.steps + 3
 
 
 def test_advancing_stops_at_the_last_good_step() -> None:
     one, state = started(DormandPrince, end=2.0, fixed_step=0.3)
-    while one.step(SYSTEM, state, 5.0) is cosim.StepCode.DONE:
+    while one.step(SYSTEM, state, 5.0) is kit.StepCode.DONE:
         pass
     many, other = started(DormandPrince, end=2.0, fixed_step=0.3)
-    assert many.advance(SYSTEM, other, 5.0) is cosim.StepCode.BLOCK_FAILED
+    assert many.advance(SYSTEM, other, 5.0) is kit.StepCode.BLOCK_FAILED
     assert other.time == state.time == pytest.approx(1.8)
     assert other.y.tobytes() == state.y.tobytes()
     assert other.c.tolist()[:2] == [state.y[1], -state.y[0]]
@@ -87,14 +88,14 @@ def test_advancing_stops_at_the_last_good_step() -> None:
 def test_why_a_step_ended_where_it_did() -> None:
     integrator, state = started(DormandPrince, accuracy=1e-4, maximum_step=0.2)
     integrator.step(SYSTEM, state, 10.0)
-    assert integrator.reason is cosim.StepReason.METHOD
+    assert integrator.reason is kit.StepReason.METHOD
     integrator.step(SYSTEM, state, 10.0, limit=1e-3)
-    assert integrator.reason is cosim.StepReason.LIMIT
+    assert integrator.reason is kit.StepReason.LIMIT
     for _ in range(20):
         integrator.step(SYSTEM, state, 10.0)
-    assert integrator.reason is cosim.StepReason.MAXIMUM
+    assert integrator.reason is kit.StepReason.MAXIMUM
     integrator.step(SYSTEM, state, state.time + 0.01)
-    assert integrator.reason is cosim.StepReason.TARGET
+    assert integrator.reason is kit.StepReason.TARGET
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import cosim
+from cosim import kit
 from cosim.testing import IntegratorContract
 from cosim_integrators.generalized_alpha import GeneralizedAlpha
 from cosim_mechanics import Multibody
@@ -28,7 +29,7 @@ def run(system: cosim.System, until: float, rho: float, **options: float) -> cos
     cosim.assemble(system, state)
     integrator = GeneralizedAlpha(rho_infinity=rho, **options)
     integrator.initialize(system, state)
-    assert integrator.advance(system, state, until) is cosim.StepCode.DONE
+    assert integrator.advance(system, state, until) is kit.StepCode.DONE
     return state
 
 
@@ -133,7 +134,7 @@ def test_a_constrained_oscillation_is_that_of_the_formulas(wh: float, rho: float
     integrator.initialize(system, state)
     found = []
     for i in range(40):
-        assert integrator.step(system, state, (i + 1.5) * wh / w) is cosim.StepCode.DONE
+        assert integrator.step(system, state, (i + 1.5) * wh / w) is kit.StepCode.DONE
         found.append(state.q[0])
     wanted = oscillator(wh, rho, 40)
     assert np.allclose(found, wanted, rtol=0, atol=1e-6 * max(map(abs, wanted)))

@@ -10,6 +10,7 @@ from stiff_problems import PROBLEMS
 from test_jacobian import chain
 
 import cosim
+from cosim import kit
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_integrators.bdf import Bdf
 from cosim_integrators.dormand_prince import DormandPrince
@@ -113,7 +114,7 @@ def test_many_states_go_through_sparse_matrices(method) -> None:
         state.set_u(np.cos(np.arange(70.0)))
         state.realize(cosim.Stage.ACCELERATION)
         made.initialize(system, state)
-        assert made.advance(system, state, 0.5) is cosim.StepCode.DONE
+        assert made.advance(system, state, 0.5) is kit.StepCode.DONE
         ends.append(state.y.copy())
     assert made._pattern[layout.P_SPARSE] != 0
     assert np.abs(ends[1] - ends[0]).max() < 3e-5
@@ -129,7 +130,7 @@ def test_targets_on_the_way_do_not_shorten_the_steps_between(distance) -> None:
         integrator = Bdf(accuracy=1e-6, absolute_tolerance=1e-10)
         integrator.initialize(system, state)
         for target in targets:
-            assert integrator.advance(system, state, target) is cosim.StepCode.DONE
+            assert integrator.advance(system, state, target) is kit.StepCode.DONE
         steps.append(integrator.statistics.steps)
         ends.append(state.y.copy())
     assert steps[1] < 1.1 * len(targets) + 1.3 * steps[0]
@@ -148,7 +149,7 @@ def test_two_states_side_by_side(method) -> None:
             integrator.initialize(system, state)
         for _ in range(12):
             for integrator, state in zip(made, states, strict=True):
-                assert integrator.step(system, state, 300.0) is cosim.StepCode.DONE
+                assert integrator.step(system, state, 300.0) is kit.StepCode.DONE
         ends.append(b"".join(s.y.tobytes() + s.integrator_memory.tobytes() for s in states))
     assert ends[0] == ends[1]
 
@@ -190,7 +191,7 @@ def test_a_singular_matrix_is_no_convergence() -> None:
     integrator = ImplicitEuler(fixed_step=0.125)
     integrator.initialize(system, state)
     before = state.integrator_memory.copy()
-    assert integrator.step(system, state, 1.0) is cosim.StepCode.NO_CONVERGENCE
+    assert integrator.step(system, state, 1.0) is kit.StepCode.NO_CONVERGENCE
     assert state.time == 0.0
     assert state.y[0] == 1.0
     assert np.array_equal(state.integrator_memory, before)

@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import lu
 
 import cosim
+from cosim import kit
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.dense_lu import factor, factor_complex, solve, solve_complex
 from cosim_integrators.implicit.pattern import jacobian_pattern
@@ -92,7 +93,7 @@ def test_compiled_differences_with_colours_are_the_dense_ones(make) -> None:
     expected = dense_differences(system, state)
     integrator = Radau5(initial_step=1e-6)
     integrator.initialize(system, state)
-    assert integrator.step(system, state, 1.0) is cosim.StepCode.DONE
+    assert integrator.step(system, state, 1.0) is kit.StepCode.DONE
     starts, rows = system.derivative_structure()
     entries = state.integrator_memory[-rows.size :]
     found = np.zeros((system.ny, system.ny))

@@ -10,7 +10,9 @@ from stiff_problems import PROBLEMS
 from test_implicit_models import Follower
 
 import cosim
+from cosim import kit
 from cosim.testing.known_solution import exact, known_system
+from cosim_integrators.library import library_integrator
 from cosim_integrators.library.cvode import Cvode
 from cosim_integrators.library.scipy_bdf import ScipyBdf
 from cosim_integrators.library.scipy_dop853 import ScipyDop853
@@ -33,7 +35,7 @@ def started(method, **options):
 
 def go_to(integrator, state, target, system=SYSTEM):
     while state.time < target:
-        assert integrator.step(system, state, target) is cosim.StepCode.DONE
+        assert integrator.step(system, state, target) is kit.StepCode.DONE
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -63,8 +65,11 @@ def test_dense_output_and_a_step_taken_again(method) -> None:
         assert np.abs(out - exact(t)).max() < 1e-4
     integrator.interpolate(end, out)
     assert np.array_equal(out, state.y)
-    assert integrator.redo(SYSTEM, state, 0.5 * (begin + end)) is cosim.StepCode.DONE
+    assert integrator.redo(SYSTEM, state, 0.5 * (begin + end)) is kit.StepCode.DONE
     assert state.time == 0.5 * (begin + end)
+    # what comes behind an event is foreseen on the step as it was
+    integrator.interpolate(begin + 0.7 * (end - begin), out)
+    assert np.abs(out - exact(begin + 0.7 * (end - begin))).max() < 1e-4
     assert np.abs(state.y - exact(state.time)).max() < 1e-5
     go_to(integrator, state, 2.0)
     assert np.abs(state.y - exact(2.0)).max() < 1e-5
@@ -77,7 +82,7 @@ def test_limits_are_kept(method) -> None:
     integrator, state = started(method, accuracy=1e-3)
     while state.time < 1.0:
         before = state.time
-        assert integrator.step(SYSTEM, state, 1.0, 0.04) is cosim.StepCode.DONE
+        assert integrator.step(SYSTEM, state, 1.0, 0.04) is kit.StepCode.DONE
         assert state.time - before <= 0.04 * (1.0 + 1e-12)
 
 
@@ -87,11 +92,11 @@ def test_a_failure_leaves_the_state(method) -> None:
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     integrator = method(accuracy=1e-6)
     integrator.initialize(system, state)
-    code = cosim.StepCode.DONE
-    while code is cosim.StepCode.DONE:
+    code = kit.StepCode.DONE
+    while code is kit.StepCode.DONE:
         before = state.to_bytes()
         code = integrator.step(system, state, 1.0)
-    assert code is cosim.StepCode.BLOCK_FAILED
+    assert code is kit.StepCode.BLOCK_FAILED
     assert state.to_bytes() == before
     assert state.stage is cosim.Stage.ACCELERATION
 
@@ -153,7 +158,7 @@ class Cliff(cosim.Component):
 
 @pytest.mark.parametrize("method", ALL)
 def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, monkeypatch) -> None:
-    compiled, evaluations = cosim.compile_function, 0
+    compiled, evaluations = kit.compile_function, 0
 
     def counting(function, signature):
         walk = compiled(function, signature)
@@ -166,7 +171,7 @@ def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, monkeypatch)
 
         return counted
 
-    monkeypatch.setattr(cosim, "compile_function", counting)
+    monkeypatch.setattr(library_integrator, "compile_function", counting)
     model = cosim.Model("cliff")
     model.add(Cliff, "cliff")
     with pytest.raises(cosim.SimulationError, match="cliff.y: its derivative is nan"):

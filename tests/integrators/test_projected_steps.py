@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim.compiled import native
-from cosim.integration.projection import project_error
+from cosim.step.projection import project_error
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_dynamics import mass_matrix
 from cosim_mechanics import Multibody
@@ -118,20 +119,20 @@ def test_a_dead_end_gives_everything_back(name: str) -> None:
         state = system.default_state()
         cosim.assemble(system, state)
         integrator.initialize(system, state)
-        before, code = b"", cosim.StepCode.DONE
+        before, code = b"", kit.StepCode.DONE
         if many:
             code = integrator.advance(system, state, 3.0)
-        while code is cosim.StepCode.DONE and state.time < 3.0:
+        while code is kit.StepCode.DONE and state.time < 3.0:
             before = state.to_bytes()
             code = integrator.step(system, state, 3.0)
-        assert code in (cosim.StepCode.CONSTRAINTS_NOT_MET, cosim.StepCode.NO_CONVERGENCE)
+        assert code in (kit.StepCode.CONSTRAINTS_NOT_MET, kit.StepCode.NO_CONVERGENCE)
         assert many or state.to_bytes() == before
         rates = state.y_dot.copy()
         assert np.array_equal(state.copy().realize(cosim.Stage.ACCELERATION).y_dot, rates)
         state["drive.enabled"] = 0
         state.realize(cosim.Stage.ACCELERATION)
         integrator.restart(system, state)
-        assert integrator.advance(system, state, state.time + 0.1) is cosim.StepCode.DONE
+        assert integrator.advance(system, state, state.time + 0.1) is kit.StepCode.DONE
         ends.append(state.to_bytes())
     assert ends[0] == ends[1]
 

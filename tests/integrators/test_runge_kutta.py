@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 from block_system import BlockSystem, run
 
-import cosim
 from cosim.contracts.step_code import StepCode
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.explicit_euler import ExplicitEuler
+from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 CONTROLLED = [RungeKuttaMerson, DormandPrince]
 ALL = [*CONTROLLED, ExplicitEuler]
 
 
-class Ralston(cosim.ExplicitRungeKutta):
+class Ralston(ExplicitRungeKutta):
     """Ralston's second-order method, as an author outside would write it."""
 
-    tableau = cosim.ButcherTableau(order=2, a=[[], [2 / 3]], b=[1 / 4, 3 / 4], c=[0, 2 / 3])
+    tableau = ButcherTableau(order=2, a=[[], [2 / 3]], b=[1 / 4, 3 / 4], c=[0, 2 / 3])
 
 
 def oscillator(t, y, p, d, k, h, c, ints, first, count):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.integration.layout import MEMORY_HEADER
+from cosim import kit
+from cosim.contracts.method_layout import MEMORY_HEADER
 from cosim_integrators.second_order.semi_implicit_euler import SemiImplicitEuler
 from cosim_integrators.second_order.velocity_verlet import VelocityVerlet
 from cosim_integrators.second_order.yoshida_4 import Yoshida4
@@ -56,7 +57,7 @@ def end(method, system, step, until):
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     integrator = method(fixed_step=step)
     integrator.initialize(system, state)
-    assert integrator.advance(system, state, until) is cosim.StepCode.DONE
+    assert integrator.advance(system, state, until) is kit.StepCode.DONE
     return integrator, state
 
 
@@ -96,8 +97,8 @@ def test_rates_that_stop_being_the_speeds_are_noticed(method) -> None:
     assert state.integrator_memory[MEMORY_HEADER] == 1.0
     # the step across was taken with the rates of both ends, as any later one, and once more gives the same
     y = state.y.copy()
-    assert integrator.redo(system, state, 0.45) is cosim.StepCode.DONE
-    assert integrator.redo(system, state, 0.5) is cosim.StepCode.DONE
+    assert integrator.redo(system, state, 0.45) is kit.StepCode.DONE
+    assert integrator.redo(system, state, 0.5) is kit.StepCode.DONE
     assert state.y.tobytes() == y.tobytes()
 
 

@@ -5,6 +5,7 @@ import logging
 import math
 
 import cosim
+from cosim import kit
 
 
 def curve(x):
@@ -48,7 +49,7 @@ def results():
     model.add(Curve, "curve")
     state = model.build().default_state()
     state.set_time(0.5)
-    return state.realize()["curve"], cosim.compile_function(twice(curve), "f>f")(0.5)
+    return state.realize()["curve"], kit.compile_function(twice(curve), "f>f")(0.5)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cache_run
 
-import cosim
+from cosim import kit
 from cosim.registration.registry import registry
 
 
@@ -25,7 +25,7 @@ def flipped(data, bit):
 
 def use():
     """The numbers that come out of all the code in the folder."""
-    compiled, text = cache_run.results(), cosim.lower(cache_run.curve, "f>f", "curve")
+    compiled, text = cache_run.results(), kit.lower(cache_run.curve, "f>f", "curve")
     return json.dumps([*map(float.hex, compiled), text])
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import cosim
+from cosim import kit
 from cosim.compiled.fingerprint import fingerprint
 
 
@@ -355,7 +355,7 @@ def helped(x):
 numbers = st.sampled_from([0.0, -0.0, 1.0, 1, True, 2, 2.5, 7])
 
 
-@pytest.mark.skipif(cosim.is_plain(), reason="nothing is compiled here")
+@pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 @given(st.lists(st.tuples(numbers, numbers, numbers, numbers, st.booleans()), min_size=2, max_size=4))
 @settings(max_examples=4)
 def test_compiled_and_plain_agree_after_each_change_of_globals(changes):
@@ -369,12 +369,12 @@ def test_compiled_and_plain_agree_after_each_change_of_globals(changes):
         table[2] = three
         namespace.update(factor=one, pair=Pair(0.0, two), table=(0, tuple(table[:5])), inner_factor=four)
         namespace["active"] = stiff if is_stiff else soft
-        compiled = cosim.compile_function(function, "f>f")
+        compiled = kit.compile_function(function, "f>f")
         for x in (-1.5, 0.0, 3.0):
             assert np.float64(compiled(x)).tobytes() == np.float64(function(x)).tobytes()
 
 
-@pytest.mark.skipif(cosim.is_plain(), reason="nothing is compiled here")
+@pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 def test_a_changed_choice_of_function_is_compiled_anew():
     for force, expected in [(soft, 3.0), (stiff, 6.0), (soft, 3.0)]:
-        assert cosim.compile_function(changed(chosen, active=force), "f>f")(3.0) == expected
+        assert kit.compile_function(changed(chosen, active=force), "f>f")(3.0) == expected

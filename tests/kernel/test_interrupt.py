@@ -3,12 +3,12 @@ import signal
 
 import pytest
 
-import cosim
+from cosim import kit
 
 
 def test_results_are_written_however_often_ctrl_c_is_pressed() -> None:
     written = []
-    with cosim.uninterrupted():
+    with kit.uninterrupted():
         for line in range(3):
             os.kill(os.getpid(), signal.SIGINT)
             written.append(line)

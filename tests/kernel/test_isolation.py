@@ -7,6 +7,7 @@ import pytest
 from kernel_parts import Clock, system_of
 
 import cosim
+from cosim import kit
 
 
 def noting_class(witness, direction="both", does="publish", rate=None):
@@ -240,7 +241,7 @@ def test_only_the_blocks_that_witnesses_need_are_walked():
 class PlainMethod(cosim.Integrator):
     """Euler's, without a compiled dense output."""
 
-    capabilities = cosim.Capabilities(dense_order=1)
+    capabilities = kit.Capabilities(dense_order=1)
     order = 1
 
     def memory_size(self, ny):
@@ -259,7 +260,7 @@ class PlainMethod(cosim.Integrator):
         state._arrays["y"][:] = self._y + (end - self._start) * self._slope
         state.set_time(end)
         state.realize(cosim.Stage.ACCELERATION)
-        return cosim.StepCode.DONE
+        return kit.StepCode.DONE
 
     def restart(self, system, state):
         self._start = math.nan
@@ -276,7 +277,7 @@ class PlainMethod(cosim.Integrator):
 
     @property
     def statistics(self):
-        return cosim.StepStatistics()
+        return kit.StepStatistics()
 
 
 def test_a_method_without_compiled_dense_output_is_sampled():

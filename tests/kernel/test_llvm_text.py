@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-import cosim
+from cosim import kit
 from cosim.compiled import lowered_code
 from cosim.compiled.llvm_text import with_code_edited, without_strings
 from cosim.compiled.lowered_calls import called_signatures
@@ -98,17 +98,17 @@ def raising(text):
 
 
 def compiled_alone(text):
-    return cosim.MachineCode([text], ["f"])
+    return kit.MachineCode([text], ["f"])
 
 
-@pytest.mark.skipif(cosim.is_plain(), reason="nothing is lowered here")
+@pytest.mark.skipif(kit.is_plain(), reason="nothing is lowered here")
 def test_functions_that_raise_hostile_texts_are_lowered():
     for text in HOSTILE:
-        lowered = cosim.lower(raising(text), "f>f", "f")
+        lowered = kit.lower(raising(text), "f>f", "f")
         assert not any("frexp" in name for name in compiled_alone(lowered).externals)
 
 
-@pytest.mark.skipif(cosim.is_plain(), reason="nothing is lowered here")
+@pytest.mark.skipif(kit.is_plain(), reason="nothing is lowered here")
 @pytest.mark.parametrize("last", [b"@", b";", b"@f", b" comdat,", b'"', b"\\", b"@_ZN4"])
 def test_whatever_the_checksum_of_an_exception_ends_with(monkeypatch, last):
     """It depends on the path of the source file: in one folder of 256 it ends like a name."""
@@ -122,4 +122,4 @@ def test_whatever_the_checksum_of_an_exception_ends_with(monkeypatch, last):
             return self.found.digest()[: -len(last)] + last
 
     monkeypatch.setattr(pythonapi, "hashlib", types.SimpleNamespace(sha1=Checksum))
-    compiled_alone(cosim.lower(raising(f"for a checksum that ends with {last!r}"), "f>f", "f"))
+    compiled_alone(kit.lower(raising(f"for a checksum that ends with {last!r}"), "f>f", "f"))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 
 SIGNATURE = "FFIf>i"
 RAISED = -1
@@ -36,7 +37,7 @@ def folded(table, f):
 
 
 pytestmark = pytest.mark.skipif(
-    cosim.is_plain() or shutil.which("cc") is None or not sys.platform.startswith("linux"),
+    kit.is_plain() or shutil.which("cc") is None or not sys.platform.startswith("linux"),
     reason="needs numba, a C compiler and Linux",
 )
 
@@ -54,12 +55,12 @@ def arrays_of(*given: np.ndarray) -> ctypes.Array[Array]:
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("lowered")
     texts = [
-        cosim.lower(churn, SIGNATURE, "lowered_churn"),
-        cosim.entry_point("churn", "lowered_churn", SIGNATURE, RAISED),
-        cosim.lower(folded, "Tf>i", "lowered_folded"),
-        cosim.entry_point("folded", "lowered_folded", "Tf>i", RAISED),
+        kit.lower(churn, SIGNATURE, "lowered_churn"),
+        kit.entry_point("churn", "lowered_churn", SIGNATURE, RAISED),
+        kit.lower(folded, "Tf>i", "lowered_folded"),
+        kit.entry_point("folded", "lowered_folded", "Tf>i", RAISED),
     ]
-    code = cosim.MachineCode(texts, [], exported=["churn", "folded"])
+    code = kit.MachineCode(texts, [], exported=["churn", "folded"])
     (folder / "code.o").write_bytes(code.object_file())
     subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
     seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)
@@ -77,7 +78,7 @@ def test_a_lowered_function_gives_the_bits_of_the_compiled_one(library: ctypes.C
     start = np.random.default_rng(3).normal(size=40)
     there, here = start.copy(), start.copy()
     work_there, work_here, count = np.zeros(40), np.zeros(40), np.array([40])
-    compiled = cosim.compile_function(churn, SIGNATURE)
+    compiled = kit.compile_function(churn, SIGNATURE)
     for i in range(50):
         assert library.churn(arrays_of(there, work_there, count), 0.1 * i) == 42
         assert compiled(here, work_here, count, 0.1 * i) == 42
@@ -94,33 +95,34 @@ def test_a_table_has_two_dimensions_and_an_exception_is_a_code(library: ctypes.C
 def test_the_text_is_kept_and_a_damaged_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim.compiled import kernel_cache, native
+    from cosim.compiled import fresh, kernel_cache
 
     made = []
-    lowered = native._lowered
+    text_of = fresh.text_of
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(native, "_lowered", lambda f, s: made.append(f) or lowered(f, s))
-    first = cosim.lower(half, "f>f", "one")
-    assert cosim.lower(half, "f>f", "two") == first.replace("@one", "@two") and len(made) == 1
+    monkeypatch.setattr(fresh, "text_of", lambda f, *more: made.append(f) or text_of(f, *more))
+    first = kit.lower(half, "f>f", "one")
+    assert kit.lower(half, "f>f", "two") == first.replace("@one", "@two") and len(made) == 1
     (kept,) = tmp_path.iterdir()
     kept.write_bytes(kept.read_bytes().replace(b"ret", b"add"))
-    assert cosim.lower(half, "f>f", "one") == first and len(made) == 2
+    assert kit.lower(half, "f>f", "one") == first and len(made) == 2
 
 
 def test_what_only_python_has_is_refused() -> None:
     with pytest.raises(cosim.ContractError, match="plain function"):
-        cosim.lower(math.sin, "f>f", "sine")
+        kit.lower(math.sin, "f>f", "sine")
     text = "declare double @PyFloat_AsDouble(ptr)\ndefine double @f(ptr %p) {\n"
     text += "  %x = call double @PyFloat_AsDouble(ptr %p)\n  ret double %x\n}\n"
     with pytest.raises(cosim.ContractError, match="PyFloat_AsDouble"):
-        cosim.MachineCode([text], ["f"])
+        kit.MachineCode([text], ["f"])
     with pytest.raises(ValueError, match="signature"):
-        cosim.entry_point("f", "g", "fF>i", RAISED)
+        kit.entry_point("f", "g", "fF>i", RAISED)
 
 
 def test_without_numba_there_is_a_message() -> None:
     code = (
-        "import cosim\ntry:\n    cosim.lower(cosim.walk, 'f>f', 'x')\nexcept cosim.ContractError as error:\n"
+        "import cosim\nfrom cosim import kit\n"
+        "try:\n    kit.lower(kit.walk, 'f>f', 'x')\nexcept cosim.ContractError as error:\n"
     )
     code += "    print(error)"
     done = subprocess.run(
@@ -135,7 +137,7 @@ def test_without_numba_there_is_a_message() -> None:
 
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     from cosim.compiled import walker
-    from cosim.compiled.native import spelled
+    from cosim.compiled.walker import spelled
 
     kind = walker.compounds["A"][0]
     monkeypatch.setitem(walker.compounds, "A", (kind, "FI"))

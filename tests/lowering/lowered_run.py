@@ -11,13 +11,14 @@ import numpy as np
 
 import cosim
 from cosim.compiled.native import block_address, function_address, part_address
+from cosim.compiled.silent import compiled
 from cosim.compiled.walker import BLOCK_SIGNATURE
-from cosim.contracts.compiled_integrator import compiled
 from cosim.step import codes, layout
 from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, OPTIONAL
+from cosim_fmu.lowering.program import Program
 
 
-def instance(program: cosim.Program) -> dict[str, Any]:
+def instance(program: Program) -> dict[str, Any]:
     """Arrays of a run of its own, with the addresses of functions in this process."""
     program.require()
     found = {name: program.arrays[name].copy() for name, _, _ in ARRAYS}
@@ -36,7 +37,7 @@ class LoweredRun:
     """Calls the entry points as a shell would."""
 
     def __init__(self, system: cosim.System, *arguments: Any, **options: Any) -> None:
-        self.program = cosim.Program(system, *arguments, **options)
+        self.program = Program(system, *arguments, **options)
         self.arrays = instance(self.program)
         self.grown = 0
         self.findings: list[str] = []  # what the Simulator beside it has found

@@ -10,6 +10,7 @@ from lowered_run import compare
 import cosim
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
+from cosim_fmu.lowering.program import Program
 from cosim_mechanics import Multibody
 
 LONG = pytest.mark.thorough  # each method is compiled
@@ -62,8 +63,8 @@ def test_tolerances_that_were_given_as_numbers_stay() -> None:
 def test_a_method_that_says_not_what_follows_its_accuracy_keeps_it() -> None:
     method = cosim.registry().get("integrator", "integrators.radau5")
     silent = type("Silent", (method,), {"tune_function": None, "coefficients": coefficients_of(method)})
-    assert "lowered_accuracy" in cosim.Program(oscillator(), method).functions
-    assert "lowered_accuracy" not in cosim.Program(oscillator(), silent).functions
+    assert "lowered_accuracy" in Program(oscillator(), method).functions
+    assert "lowered_accuracy" not in Program(oscillator(), silent).functions
 
 
 def coefficients_of(method: Any) -> Any:

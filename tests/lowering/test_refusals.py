@@ -11,6 +11,8 @@ from event_parts import Ball
 import cosim
 from cosim.step.witnesses import spacing_of
 from cosim.testing.known_solution import known_system
+from cosim_fmu.lowering.program import Program
+from cosim_fmu.lowering.refusals import component_refusals
 
 
 class Noisy(cosim.Component):
@@ -29,20 +31,20 @@ class Noisy(cosim.Component):
 def test_python_in_a_component() -> None:
     model = cosim.Model("noisy")
     model.add(Noisy, "noisy")
-    refusals = cosim.Program(model.build()).refusals
+    refusals = Program(model.build()).refusals
     assert [problem.where for problem in refusals] == ["noisy", "noisy"]
     assert all("kernel function" in problem.text for problem in refusals)
-    assert len(cosim.component_refusals(Noisy)) == 2
+    assert len(component_refusals(Noisy)) == 2
     with pytest.raises(cosim.ModelError, match="tell is a Python method"):
-        cosim.Program(model.build()).require()
+        Program(model.build()).require()
 
 
 def test_libraries_and_missing_accuracy() -> None:
-    (refusal,) = cosim.Program(known_system(), "integrators.scipy_lsoda").refusals
+    (refusal,) = Program(known_system(), "integrators.scipy_lsoda").refusals
     assert "integrators.dormand_prince" in refusal.text
     model = cosim.Model("ball")
     model.add(Ball, "ball")
-    (refusal,) = cosim.Program(model.build(), "integrators.dormand_prince").refusals
+    (refusal,) = Program(model.build(), "integrators.dormand_prince").refusals
     assert "accuracy" in refusal.text
 
 

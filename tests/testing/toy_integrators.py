@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 import cosim
-from cosim.integration.layout import SLOTS_HEADER, WORK_HEADER
+from cosim import kit
+from cosim.contracts.method_layout import SLOTS_HEADER, WORK_HEADER
 from cosim.testing import IntegratorContract
 
 Merson = cosim.registry().get("integrator", "integrators.runge_kutta_merson")
@@ -45,7 +46,7 @@ class Disturbed(Merson):
 
     def step(self, system, state, t_stop, limit=float("inf")):
         code = super().step(system, state, t_stop, limit)
-        if code == cosim.StepCode.DONE:
+        if code == kit.StepCode.DONE:
             y = state.y.copy()
             y[-1] += 1e-3 * (state.time - self.previous_time) ** 5
             state.set_y(y)
@@ -122,7 +123,7 @@ class Leaving(Merson):
 
     def step(self, system, state, t_stop, limit=float("inf")):
         code = super().step(system, state, t_stop, limit)
-        if code == cosim.StepCode.BLOCK_FAILED:
+        if code == kit.StepCode.BLOCK_FAILED:
             state.set_time(state.time + 1e-9)
         return code
 

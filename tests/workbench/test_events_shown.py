@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 from cosim.cli import main
 
 pytest.importorskip("pandas")
@@ -44,9 +45,9 @@ def with_balls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = '[model]\nname = "ball"\n[components.ball]\ntype = "toys.ball"\n[simulation]\nuntil = 1.5\n'
     (tmp_path / "ball.toml").write_text(text, "utf-8")
     ours = [r for r in cosim.registry().plugins if r.status == "loaded"]
-    entry = cosim.Entry("toys.ball", Ball, "toys", "toys", "1.0")
-    toys = cosim.PluginRecord("toys", "toys", "1.0", "toys", "loaded", None, (entry,))
-    with cosim.use_registry(cosim.Registry([*ours, toys])):
+    entry = kit.Entry("toys.ball", Ball, "toys", "toys", "1.0")
+    toys = kit.PluginRecord("toys", "toys", "1.0", "toys", "loaded", None, (entry,))
+    with kit.use_registry(kit.Registry([*ours, toys])):
         yield tmp_path
 
 

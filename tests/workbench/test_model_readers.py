@@ -9,6 +9,7 @@ import pytest
 from workbench_tools import write_model
 
 import cosim
+from cosim import kit
 
 
 class Lines(cosim.ModelReader):
@@ -31,10 +32,10 @@ class Again(Lines):
 
 def using(**readers: type) -> Any:
     owner = ("acme", "acme-lines", "1.5")
-    entries = [cosim.Entry(f"acme.{name}", cls, *owner) for name, cls in readers.items()]
-    acme = cosim.PluginRecord(*owner, "acme_lines", "loaded", None, tuple(entries))
-    ours = [record for record in cosim.Registry.discover().plugins if record.status == "loaded"]
-    return cosim.use_registry(cosim.Registry([*ours, acme]))
+    entries = [kit.Entry(f"acme.{name}", cls, *owner) for name, cls in readers.items()]
+    acme = kit.PluginRecord(*owner, "acme_lines", "loaded", None, tuple(entries))
+    ours = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
+    return kit.use_registry(kit.Registry([*ours, acme]))
 
 
 def test_our_own_files(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_two_plugins_that_claim_one_ending_are_both_named() -> None:
 
 
 def test_without_any_reader() -> None:
-    with cosim.use_registry(cosim.Registry([])), pytest.raises(cosim.CosimError, match="`cosim plugins`"):
+    with kit.use_registry(kit.Registry([])), pytest.raises(cosim.CosimError, match="`cosim plugins`"):
         cosim.Model.from_file("m.toml")
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 import cosim
+from cosim import kit
 from cosim_workbench import ModelFile, ModelFileError
 
 
@@ -43,15 +44,15 @@ class Rows(Lamps):
 
 @pytest.fixture
 def registry() -> Any:
-    def entry(id: str, cls: type) -> cosim.Entry:
-        return cosim.Entry(id, cls, "acme", "acme-lamps", "1.0")
+    def entry(id: str, cls: type) -> kit.Entry:
+        return kit.Entry(id, cls, "acme", "acme-lamps", "1.0")
 
     def using(*tables: type) -> Any:
-        ours = [record for record in cosim.Registry.discover().plugins if record.status == "loaded"]
+        ours = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
         entries = [entry("acme.lamp", Lamp)]
         entries += [entry(f"acme.table{i}", table) for i, table in enumerate(tables)]
-        acme = cosim.PluginRecord("acme", "acme-lamps", "1.0", "acme_lamps", "loaded", None, tuple(entries))
-        return cosim.use_registry(cosim.Registry([*ours, acme]))
+        acme = kit.PluginRecord("acme", "acme-lamps", "1.0", "acme_lamps", "loaded", None, tuple(entries))
+        return kit.use_registry(kit.Registry([*ours, acme]))
 
     return using
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cosim
+from cosim.kit import Entry
 from cosim_fmu.export.slave import is_left_out, package_digest, source_files
 
 OURS = ("cosim", "cosim_fmu")
@@ -83,8 +84,8 @@ class Bundle:
         For every class in use whose source cannot be carried.
     """
 
-    used: Iterable[cosim.Entry]
-    known: Iterable[cosim.Entry]
+    used: Iterable[Entry]
+    known: Iterable[Entry]
     packages: dict[str, Package] = field(default_factory=dict)
     requires: dict[str, str] = field(default_factory=dict)
 

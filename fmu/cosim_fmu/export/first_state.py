@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import cosim
-from cosim.integration.projection import END, NORMALIZE
+from cosim.kit import END_OF_CORRECTIONS as END
+from cosim.kit import NORMALIZE
 
 
 def first_state(system: cosim.System) -> cosim.State:

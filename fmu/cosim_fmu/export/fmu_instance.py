@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import Registry, use_registry
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -41,8 +42,8 @@ class FmuInstance:
 
     def __init__(self, resources: Path) -> None:
         self.interface = FmuInterface.from_json((resources / INTERFACE).read_text("utf-8"))
-        self.registry = cosim.Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
-        with cosim.use_registry(self.registry):
+        self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
+        with use_registry(self.registry):
             model = cosim.Model.from_dict(json.loads((resources / MODEL).read_text("utf-8")))
             self.system = model.build()
         self._runs_python = _runs_python(self.system)
@@ -108,7 +109,7 @@ class FmuInstance:
         target = time + size
         if target > self.state.time:
             if self._runs_python:
-                with cosim.use_registry(self.registry):
+                with use_registry(self.registry):
                     status = self.simulator.advance_to(target)
             else:
                 status = self.simulator.advance_to(target)
@@ -162,7 +163,7 @@ class FmuInstance:
 
     def _make_simulator(self) -> cosim.Simulator:
         self._told = 0
-        with cosim.use_registry(self.registry):
+        with use_registry(self.registry):
             return cosim.Simulator(
                 self.system,
                 self.state,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import Entry, Registry, use_registry
 from cosim_fmu.export import slave
 from cosim_fmu.export.archive import check_place, read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
@@ -97,7 +98,7 @@ class PythonFmuExporter(cosim.Exporter):
         target = Path(path)
         check_place(target)
         registry = RecordingRegistry(cosim.registry())
-        with cosim.use_registry(registry):
+        with use_registry(registry):
             data = _model_data(model)
             rebuilt = cosim.Model.from_dict(data)
             system = rebuilt.build()
@@ -161,7 +162,7 @@ def _json(data: Any) -> str:
     return json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
 
 
-def _all_entries(registry: cosim.Registry) -> Iterator[cosim.Entry]:
+def _all_entries(registry: Registry) -> Iterator[Entry]:
     for record in registry.plugins:
         yield from record.entries
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim.kit import Entry, Registry
 
 
-class RecordingRegistry(cosim.Registry):
+class RecordingRegistry(Registry):
     """A registry with the entries of another one, which remembers what was looked up in it.
 
     A component class that no plugin registered is known by where it is defined, as long as another
@@ -13,7 +14,7 @@ class RecordingRegistry(cosim.Registry):
 
     Parameters
     ----------
-    base : cosim.Registry
+    base : Registry
 
     Attributes
     ----------
@@ -21,19 +22,19 @@ class RecordingRegistry(cosim.Registry):
         By kind and id.
     """
 
-    def __init__(self, base: cosim.Registry) -> None:
+    def __init__(self, base: Registry) -> None:
         super().__init__(base.plugins)
-        self.used: dict[tuple[str, str], cosim.Entry] = {}
-        self._unregistered: dict[str, cosim.Entry] = {}
+        self.used: dict[tuple[str, str], Entry] = {}
+        self._unregistered: dict[str, Entry] = {}
 
-    def entry(self, kind: str, id: str) -> cosim.Entry:
+    def entry(self, kind: str, id: str) -> Entry:
         """The entry, which is remembered."""
         found = self._unregistered.get(id) if kind == "component" else None
         found = found or super().entry(kind, id)
         self.used[kind, id] = found
         return found
 
-    def owner(self, cls: type) -> cosim.Entry:
+    def owner(self, cls: type) -> Entry:
         """The entry of a class, made up for a component class that no plugin registered."""
         try:
             return super().owner(cls)
@@ -47,6 +48,6 @@ class RecordingRegistry(cosim.Registry):
                 "define it in a module of its own."
             )
             raise cosim.ModelError.of(name, text)
-        entry = cosim.Entry(name, cls, "", "", "")
+        entry = Entry(name, cls, "", "", "")
         self._unregistered[name] = entry
         return entry

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import cosim
+from cosim.kit import Variable, matches, parse_unit
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.names import element_name
@@ -103,8 +104,8 @@ def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:
     base, index = _base(state.path), ELEMENT.match(state.path)
     units = system.signal(f"{base}_dot").units
     unit = units[int(index["index"]) if index and len(units) > 1 else 0]
-    if "(" in unit and cosim.parse_unit(unit).factor == 1.0:
-        unit = cosim.parse_unit(unit).base  # m/s2 for m/(s.s)
+    if "(" in unit and parse_unit(unit).factor == 1.0:
+        unit = parse_unit(unit).base  # m/s2 for m/(s.s)
     return FmuVariable(
         name=f"der({state.name})",
         path=state.path.replace(base, f"{base}_dot", 1),
@@ -125,7 +126,7 @@ def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:
 class _Element:
     """One scalar of a variable of the system."""
 
-    variable: cosim.Variable
+    variable: Variable
     name: str
     path: str
     index: int
@@ -139,7 +140,7 @@ class _Chooser:
     problems: list[cosim.Problem] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.variables: dict[str, cosim.Variable] = dict(self.system.variables)
+        self.variables: dict[str, Variable] = dict(self.system.variables)
 
     def choose(
         self, what: str, wanted: Sequence[str] | None, candidates: list[str], default: Iterable[str]
@@ -151,9 +152,9 @@ class _Chooser:
             wanted = [wanted]
         chosen: dict[str, None] = {}
         for text in wanted:
-            found = [text] if text in candidates else [c for c in candidates if cosim.matches(c, text)]
+            found = [text] if text in candidates else [c for c in candidates if matches(c, text)]
             if not found:
-                found = [e for c in candidates for e in self._elements_of(c) if cosim.matches(e, text)]
+                found = [e for c in candidates for e in self._elements_of(c) if matches(e, text)]
             if not found:
                 hint = "" if candidates else "This model has none."
                 error = cosim.LookUpError(what.removesuffix("s"), text, candidates, hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement
 
-import cosim
+from cosim.kit import conversion, parse_unit
 
 DISPLAY_UNITS = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2", "Pa": "bar", "J": "kJ", "W": "kW"}
 """What people read a quantity in, where that is not the unit that is computed in."""
@@ -32,7 +32,7 @@ def unit_definitions(units: Iterable[str]) -> Element | None:
         return None
     root = Element("UnitDefinitions")
     for name in used:
-        unit = cosim.parse_unit(name)
+        unit = parse_unit(name)
         exponents = {b: str(e) for b, e in zip(BASE_UNITS, unit.exponents, strict=True) if e}
         if unit.factor != 1.0:
             exponents["factor"] = repr(float(unit.factor))
@@ -42,6 +42,6 @@ def unit_definitions(units: Iterable[str]) -> Element | None:
         SubElement(element, "BaseUnit", exponents)
         shown = DISPLAY_UNITS.get(name)
         if shown is not None:
-            factor, _ = cosim.conversion(name, shown)
+            factor, _ = conversion(name, shown)
             SubElement(element, "DisplayUnit", {"name": shown, "factor": repr(factor)})
     return root

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 import cosim
+from cosim.kit import Exchange
 from cosim_fmu.master.extrapolation import Extrapolation
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.step_control import SMALLEST_PART, StepControl
@@ -46,13 +47,13 @@ class AdaptiveForward(cosim.MasterAlgorithm):
             "missed": self.control.rejected,
         }
 
-    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+    def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         self.control.begin()
         self._past.forget()
         self._base.initialize(exchange, time)
 
-    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
         """As many exchanges as are needed."""
         if self.control.next == np.inf:
             self.control.next = FIRST_PART * size

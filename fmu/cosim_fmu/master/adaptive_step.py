@@ -6,6 +6,7 @@ import math
 from typing import ClassVar
 
 import cosim
+from cosim.kit import Exchange
 from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.step_control import SMALLEST_PART, StepControl
@@ -49,11 +50,11 @@ class AdaptiveStep(cosim.MasterAlgorithm):
         """``exchanges`` that were kept (each of two halves) and ``rejected`` ones."""
         return {"exchanges": self.control.taken, "rejected": self.control.rejected}
 
-    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+    def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         self.control.begin()
 
-    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
         """As many exchanges as are needed."""
         end = time + size
         while time < end:
@@ -75,7 +76,7 @@ class AdaptiveStep(cosim.MasterAlgorithm):
                     raise discarded
                 raise cosim.SimulationError(time, self.control.complaint(exchange.interface_names))
 
-    def _try(self, exchange: cosim.Exchange, token: object, time: float, length: float, stop: float) -> float:
+    def _try(self, exchange: Exchange, token: object, time: float, length: float, stop: float) -> float:
         """The error, over the tolerance, of a step that is taken whole and in two halves."""
         self._exchange_and_step(exchange, time, length)
         whole = exchange.interface()
@@ -85,7 +86,7 @@ class AdaptiveStep(cosim.MasterAlgorithm):
         self._exchange_and_step(exchange, middle, stop - middle)
         return self.control.judge(whole, exchange.interface())
 
-    def _exchange_and_step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def _exchange_and_step(self, exchange: Exchange, time: float, size: float) -> None:
         """One step of the base; what passes directly through a participant is brought up to date after it."""
         self.base.step(exchange, time, size)
         for name in exchange.order:

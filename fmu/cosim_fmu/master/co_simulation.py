@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription, interrupt_between_steps
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
@@ -56,10 +57,11 @@ class CoSimulation:
     participants : mapping of str to Participant, path, System or Model
         A path is an FMU for FMI 2.0 Co-Simulation; any object with the methods of a Participant will
         do. Names have no dots.
-    connections : sequence of (str, str), mapping or Connection
-        ``("plant.felt", "controller.speed")``: output, input. Physical units are converted; a
-        variable without a unit goes with any. With a linear transformation, ``{"from": "plant.felt",
-        "to": "controller.speed", "factor": -1.0, "offset": 0.5}``; many at once as a bus (`Connection`).
+    connections : sequence of str, (str, str), mapping or Connection
+        ``"plant.felt -> controller.speed"``, or ``("plant.felt", "controller.speed")``: output, input.
+        Physical units are converted; a variable without a unit goes with any. With a linear
+        transformation, ``{"from": "plant.felt", "to": "controller.speed", "factor": -1.0, "offset": 0.5}``;
+        many at once as a bus (`Connection`).
         From a calculated or another parameter to a parameter: its value at the start, passed on once.
     algorithm : str, class or MasterAlgorithm
         Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
@@ -148,6 +150,8 @@ class CoSimulation:
         if self.algorithm is not None and self.algorithm.exchanges_within_step:
             problems += check_loops(self.descriptions, self.links)
             self.order = stepping_order(self.order, self.descriptions, self.links)
+            # values over time are those of the start of a step for everybody
+            self.order.sort(key=lambda name: bool(self.descriptions[name].extra.get("goes_last")))
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
@@ -223,6 +227,7 @@ class CoSimulation:
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
         inside: str = "events",
+        stream: cosim.ResultStream | None = None,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -245,6 +250,9 @@ class CoSimulation:
             What is recorded between the communication points: "nothing"; both sides of "events"; also
             values where participants that tell them make "steps" of their own (those of the integrator, and
             intermediate updates of FMI 3.0).
+        stream : ResultStream, optional
+            Takes what is recorded while the run goes on, so that a long one needs no more memory than a
+            short one; the result has the first and the last row alone.
 
         Returns
         -------
@@ -268,7 +276,8 @@ class CoSimulation:
             problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
-        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=inside != "nothing")
+        keeps_inside = inside != "nothing"
+        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()
         coupled = CoupledParticipants(
@@ -282,7 +291,7 @@ class CoSimulation:
         happened: list[cosim.EventRecord] = []
         try:
             with same_folder(), ExitStack() as stack:
-                check = stack.enter_context(cosim.interrupt_between_steps())
+                check = stack.enter_context(interrupt_between_steps())
                 self._initialize(coupled, until, stack, inside)
                 stack.callback(lambda: happened.extend(events_inside(self.participants)))
                 stack.enter_context(coupled.threads)  # last: who is at work in one is not closed
@@ -473,7 +482,7 @@ def _has_contract(what: Any) -> bool:
 
 def _describe(
     participants: Mapping[str, cosim.Participant], problems: list[WiringProblem]
-) -> dict[str, cosim.ParticipantDescription]:
+) -> dict[str, ParticipantDescription]:
     found = {}
     for name, participant in participants.items():
         try:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import shortest_interval
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class CommunicationPoints:
 
     def __post_init__(self) -> None:
         problems = []
-        shortest = cosim.shortest_interval(self.start, self.until)
+        shortest = shortest_interval(self.start, self.until)
         if not (math.isfinite(self.step) and self.step > 0.0):
             problems.append(
                 cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import compile_function
 from cosim_fmu.master import compiled_steps
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_steps import ADVANCE, FLAGS, SET
@@ -65,7 +66,7 @@ class CompiledLoop:
         recorder: Recorder,
         one_by_one: bool,
     ) -> None:
-        self._run = cosim.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
+        self._run = compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
         if self._run is compiled_steps.run_steps:
             raise NotCompiledError("nothing is compiled here")
         self.coupled, self.points, self.recorder = coupled, points, recorder

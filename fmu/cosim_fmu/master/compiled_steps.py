@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from cosim import call_with_array, call_with_interval
+from cosim.kit import call_with_array, call_with_interval
 
 SET, ADVANCE, READ = 0, 1, 2
 # Stop codes

@@ -10,6 +10,7 @@ from typing import Any
 import cosim
 
 KEYS = ("from", "to", "factor", "offset", "convert", "map")
+ARROW = "->"
 Pairs = tuple[tuple[Any, Any], ...]
 
 
@@ -46,7 +47,7 @@ class Connection:
 
     @classmethod
     def of(cls, given: Any) -> Connection:
-        """From a pair of names, a table with the keys `KEYS`, or a Connection.
+        """From ``"plant.felt -> controller.speed"``, a pair of names, a table (`KEYS`) or a Connection.
 
         Raises
         ------
@@ -55,6 +56,11 @@ class Connection:
         """
         if isinstance(given, Connection):
             return given
+        if isinstance(given, str):
+            ends = [end.strip() for end in given.replace("→", ARROW).split(ARROW)]
+            if len(ends) != 2 or not all(ends):
+                raise ValueError(f'is "{given}", needs two names: "plant.felt {ARROW} controller.speed"')
+            given = ends
         if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
             given = {"from": given[0], "to": given[1]}
         missing = [key for key in ("from", "to") if isinstance(given, Mapping) and key not in given]

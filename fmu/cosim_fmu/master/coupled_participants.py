@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import Course, InnerPoint, ParticipantDescription
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
@@ -63,7 +64,7 @@ class Inside(NamedTuple):
     """
 
     name: str
-    point: cosim.InnerPoint
+    point: InnerPoint
     inputs: Sequence[Any]
 
 
@@ -132,7 +133,7 @@ class CoupledParticipants:
         order: Sequence[str],
         reads: Mapping[str, Sequence[str]],
         statistics: CoSimulationStatistics,
-        descriptions: Mapping[str, cosim.ParticipantDescription],
+        descriptions: Mapping[str, ParticipantDescription],
         points: CommunicationPoints,
         every: Mapping[str, int],
         threads: StepThreads,
@@ -192,7 +193,7 @@ class CoupledParticipants:
         """Whether a participant is in the middle of a longer step than the others'."""
         return self._index is not None and self._index % self.every[name] != 0
 
-    def set_inputs(self, name: str, course: cosim.Course | None = None) -> None:
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
         """Write the connected inputs from the board, or from a course; only finite values are passed on."""
         feeds = self._feeds[name]
         if feeds and not self._rests(name):
@@ -280,7 +281,7 @@ class CoupledParticipants:
         del self.events[token.events :]
         self.statistics.events, self.stop_reason = token.events, token.stop_reason
 
-    def _on_course(self, name: str, course: cosim.Course) -> list[Any]:
+    def _on_course(self, name: str, course: Course) -> list[Any]:
         """Values of the inputs over a step: the middle, or the start for who follows the slope."""
         values = []
         follows = self._followers[name]
@@ -293,7 +294,7 @@ class CoupledParticipants:
             values.append(link.convert(middle - 0.5 * course.size * slope if follows else middle))
         return values
 
-    def _set_slopes(self, name: str, course: cosim.Course) -> None:
+    def _set_slopes(self, name: str, course: Course) -> None:
         names, slopes = [], []
         for _, _, link in self._feeds[name]:
             at = self._interface.get(link.start)
@@ -441,9 +442,9 @@ class CoupledParticipants:
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 
 
-def _checked(tell: Callable[[], Sequence[cosim.InnerPoint]]) -> list[cosim.InnerPoint]:
+def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
     """What a participant tells about its steps, if it makes sense."""
-    found = [cosim.InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
+    found = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
     for point in found:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
             raise ValueError(f"inside answered {point!r}: a time and one value for each name are needed")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from inspect import getdoc
 
 import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmu.master.compiled_steps import ADVANCE, READ, SET
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.operations import operations_of
@@ -17,7 +18,7 @@ def explain(
     links: Sequence[Link],
     every: Mapping[str, int],
     step: float,
-    descriptions: Mapping[str, cosim.ParticipantDescription],
+    descriptions: Mapping[str, ParticipantDescription],
 ) -> str:
     """The calls of one communication step, and for each connection how late it is and why.
 
@@ -57,7 +58,7 @@ def _course(
     algorithm: cosim.MasterAlgorithm,
     order: Sequence[str],
     link: Link,
-    descriptions: Mapping[str, cosim.ParticipantDescription],
+    descriptions: Mapping[str, ParticipantDescription],
 ) -> str:
     """What an input does over a step, where the algorithm tells it (`course_of_inputs`)."""
     tell = getattr(algorithm, "course_of_inputs", None)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import Course
 
 Vector = NDArray[np.float64]
 HIGHEST_ORDER = 2
@@ -63,7 +64,7 @@ class Extrapolation:
             found += weight * values
         return found
 
-    def course(self, time: float, size: float) -> cosim.Course:
+    def course(self, time: float, size: float) -> Course:
         """A line in place of the polynomial over a step from `time` by `size` (s); same integral."""
         first, middle, last = (self.value(time + part * size) for part in (0.0, 0.5, 1.0))
-        return cosim.Course((first + 4.0 * middle + last) / 6.0, (last - first) / size, size)
+        return Course((first + 4.0 * middle + last) / 6.0, (last - first) / size, size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmu.master.graph import closed_path, components
 from cosim_fmu.master.link import Link
 
@@ -12,7 +12,7 @@ Port = tuple[str, str]
 
 
 def direct_inputs(
-    description: cosim.ParticipantDescription, output: str, *, initializing: bool = False
+    description: ParticipantDescription, output: str, *, initializing: bool = False
 ) -> frozenset[str]:
     """Inputs that an output depends on directly; all of them when the participant does not tell.
 
@@ -26,14 +26,14 @@ def direct_inputs(
     return frozenset(name for name, v in description.variables.items() if v.causality == "input")
 
 
-def is_assumed(description: cosim.ParticipantDescription, output: str) -> bool:
+def is_assumed(description: ParticipantDescription, output: str) -> bool:
     """Whether the dependencies of an output are not known but taken to be all inputs."""
     unknown = description.feedthrough is None or output not in description.feedthrough
     return unknown or output in description.extra.get("assumed_feedthrough", ())
 
 
 def instant_graph(
-    descriptions: Mapping[str, cosim.ParticipantDescription],
+    descriptions: Mapping[str, ParticipantDescription],
     links: Sequence[Link],
     *,
     known_only: bool,
@@ -85,7 +85,7 @@ def path_text(path: Sequence[Port]) -> str:
 
 
 def stepping_order(
-    names: Sequence[str], descriptions: Mapping[str, cosim.ParticipantDescription], links: Sequence[Link]
+    names: Sequence[str], descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link]
 ) -> list[str]:
     """The order for a sequential master.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import InnerPoint
 from cosim_fmu.master import fmu_log
 from cosim_fmu.master.fmi3_access import Fmi3Access
 from cosim_fmu.master.fmi3_clocks import Fmi3Clocks
@@ -436,7 +437,7 @@ class Fmi3Participant(FmuParticipant):
         try:
             if tells and self._watched_inside:
                 values = self._present(self._watched_inside)
-                self._points.append(cosim.InnerPoint(time, self._watched_inside, values))
+                self._points.append(InnerPoint(time, self._watched_inside, values))
             if not wants or not self._slopes or self._fault is not None:
                 return
             names = [name for name in self._slopes if name in self._read_interface().intermediate]

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.master.fmi3_clock import Fmi3Clock
 from cosim_fmu.master.fmu_archive import FmuArchive
 from cosim_fmu.master.model_description import read_model_description
@@ -88,7 +89,7 @@ class FmuInterface:
         Whether it declares that it can vary the communication step.
     """
 
-    description: cosim.ParticipantDescription
+    description: ParticipantDescription
     elements: Mapping[str, Element]
     guid: str
     identifier: str
@@ -159,7 +160,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     saves = ability.canGetAndSetFMUstate
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
-    description = cosim.ParticipantDescription(
+    description = ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
         feedthrough=feedthrough,
@@ -260,12 +261,12 @@ def _names(name: str, shape: tuple[int, ...]) -> list[str]:
     return [f"{name}[{','.join(map(str, place))}]" for place in places]
 
 
-def _variable(read: Any, name: str, index: int, start: Any) -> cosim.ParticipantVariable:
+def _variable(read: Any, name: str, index: int, start: Any) -> ParticipantVariable:
     declared = read.declaredType
     unit = read.unit or (declared.unit if declared is not None else None) or "1"
     kind = TYPES[read.type]
     causality = "parameter" if read.causality == "structuralParameter" else read.causality
-    return cosim.ParticipantVariable(
+    return ParticipantVariable(
         name=name,
         causality=causality if causality in CAUSALITIES else "local",
         type=kind,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import InnerPoint, ParticipantDescription
 from cosim_fmu.master import fmu_log
 from cosim_fmu.master.fmu_interface import FmuInterface
 from cosim_fmu.master.fmu_library import load_library
@@ -87,18 +88,18 @@ class FmuParticipant(cosim.Participant):
         self._unpacked: UnpackedFmu | None = None
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
-        self._points: list[cosim.InnerPoint] = []
+        self._points: list[InnerPoint] = []
 
     @property
     def messages(self) -> list[str]:
         """What the FMU has logged, the last hundred messages."""
         return [text for _, text in self._log.messages]
 
-    def describe(self) -> cosim.ParticipantDescription:
+    def describe(self) -> ParticipantDescription:
         """Look at the file; nothing of it is unpacked or loaded."""
         return self._read_interface().description
 
-    def look(self) -> tuple[cosim.ParticipantDescription, list[str]]:
+    def look(self) -> tuple[ParticipantDescription, list[str]]:
         """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
         interface, refusal = look_at_fmu(self.path, self._interface_wanted)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
@@ -161,7 +162,7 @@ class FmuParticipant(cosim.Participant):
         """Variables whose values are kept at both sides of events, and where it steps inside a step."""
         self._watched, self._watched_at = tuple(names), where
 
-    def inside(self) -> Sequence[cosim.InnerPoint]:
+    def inside(self) -> Sequence[InnerPoint]:
         """Values at events since the last call."""
         found, self._points = self._points, []
         return found
@@ -169,7 +170,7 @@ class FmuParticipant(cosim.Participant):
     def _note(self, time: float) -> None:
         """Keep the present values."""
         if self._watched:
-            self._points.append(cosim.InnerPoint(time, self._watched, self._present(self._watched)))
+            self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
 
     def _present(self, names: Sequence[str]) -> list[Any]:
         """Values as the instance has them now, in whatever mode it is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import cosim
+from cosim.kit import Course, Exchange
 from cosim_fmu.master.extrapolation import Extrapolation
 
 
@@ -47,11 +48,11 @@ class GaussSeidel(cosim.MasterAlgorithm):
         """In words; `stepped` says whether the source steps before."""
         return "the line from its value at t_i to that at t_{i+1}" if stepped else self._past.words()
 
-    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+    def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget the values of an earlier run."""
         self._past.forget()
 
-    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
         """For each in the order: set, step, read."""
         if self._past.order > 0:
             self._along_lines(exchange, time, size)
@@ -61,7 +62,7 @@ class GaussSeidel(cosim.MasterAlgorithm):
             exchange.advance(name, time, size)
             exchange.read_outputs(name)
 
-    def _along_lines(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def _along_lines(self, exchange: Exchange, time: float, size: float) -> None:
         start = exchange.interface()
         self._past.remember(time, start)
         ahead, expected = self._past.course(time, size), self._past.value(time + size)
@@ -71,7 +72,7 @@ class GaussSeidel(cosim.MasterAlgorithm):
             end = exchange.interface()
             middle = np.where(known, 0.5 * (start + end), ahead.middle)
             slope = np.where(known, (end - start) / size, ahead.slope)
-            exchange.set_inputs(name, cosim.Course(middle, slope, size))
+            exchange.set_inputs(name, Course(middle, slope, size))
             exchange.advance(name, time, size)
             # what passes directly through a participant shall be that of the end of the step
             exchange.put(np.where(known, end, expected))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.coupled_participants import CoupledParticipants
 from cosim_fmu.master.feedthrough import Port, instant_graph, path_text
@@ -28,7 +28,7 @@ Vector = NDArray[np.float64]
 
 def make_consistent(
     coupled: CoupledParticipants,
-    descriptions: Mapping[str, cosim.ParticipantDescription],
+    descriptions: Mapping[str, ParticipantDescription],
     given: dict[Port, Any],
     parameters: Sequence[Link] | None = None,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
+from cosim.kit import Exchange
 from cosim_fmu.master.waveform_iteration import WaveformIteration
 
 Vector = NDArray[np.float64]
@@ -44,12 +44,12 @@ class InterfaceNewton(WaveformIteration):
         """``iterations``, ``largest_iterations``, and the number of ``jacobians`` made of differences."""
         return {**super().figures, "jacobians": self._differences}
 
-    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+    def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         super().initialize(exchange, time)
         self._jacobian, self._last, self._differences = None, None, 0
 
-    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Iterate to agreement."""
         self._last = None
         if abs(size - self._size) > 1e-6 * size:
@@ -58,7 +58,7 @@ class InterfaceNewton(WaveformIteration):
 
     def next_guess(
         self,
-        exchange: cosim.Exchange,
+        exchange: Exchange,
         token: Any,
         interval: tuple[float, float],
         start: Vector,
@@ -84,7 +84,7 @@ class InterfaceNewton(WaveformIteration):
 
     def _by_differences(
         self,
-        exchange: cosim.Exchange,
+        exchange: Exchange,
         token: Any,
         interval: tuple[float, float],
         start: Vector,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim.kit import Exchange
 from cosim_fmu.master.extrapolation import Extrapolation
 
 
@@ -42,11 +43,11 @@ class Jacobi(cosim.MasterAlgorithm):
         """In words; `stepped` says whether the source steps before."""
         return self._past.words()
 
-    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+    def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget the values of an earlier run."""
         self._past.forget()
 
-    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Set all, step all, read all."""
         if self._past.order == 0:
             for name in exchange.order:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.unit_match import conversion_of
 
-End = tuple[str, cosim.ParticipantVariable]
+End = tuple[str, ParticipantVariable]
 Items = Sequence[tuple[str, int]]
 WIDENS: dict[tuple[str, str], type] = {
     ("integer", "real"): float,
@@ -21,7 +22,7 @@ BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def make_link(
-    descriptions: Mapping[str, cosim.ParticipantDescription], start: End, end: End, connection: Connection
+    descriptions: Mapping[str, ParticipantDescription], start: End, end: End, connection: Connection
 ) -> Link:
     """The link from one variable to another.
 
@@ -73,7 +74,7 @@ def make_link(
 
 def _table(
     names: tuple[str, str],
-    variables: tuple[cosim.ParticipantVariable, cosim.ParticipantVariable],
+    variables: tuple[ParticipantVariable, ParticipantVariable],
     items: Sequence[Items | None],
     mapping: Sequence[tuple[Any, Any]],
 ) -> dict[Any, Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import InnerPoint, ParticipantDescription
 from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.process_messages import restored
 
@@ -103,7 +104,7 @@ class ProcessParticipant(cosim.Participant):
         self._waits = False
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
-        self._points: list[cosim.InnerPoint] = []
+        self._points: list[InnerPoint] = []
 
     @property
     def path(self) -> Any:
@@ -132,7 +133,7 @@ class ProcessParticipant(cosim.Participant):
             inner(*sizes)
             self._sizes = sizes
 
-    def describe(self) -> cosim.ParticipantDescription:
+    def describe(self) -> ParticipantDescription:
         """As the participant describes itself; no process is started."""
         found = self._inner.describe()
         return replace(found, kind=f"{found.kind}, own process", steps_in_threads=True)
@@ -166,14 +167,14 @@ class ProcessParticipant(cosim.Participant):
     def step(self, time: float, size: float) -> float:
         """Step the participant."""
         reached, points = self._ask("step", time, size)
-        self._points += [cosim.InnerPoint(*point) for point in points]
+        self._points += [InnerPoint(*point) for point in points]
         return float(reached)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
         """As the participant does."""
         self._wanted = list(names), where
 
-    def inside(self) -> Sequence[cosim.InnerPoint]:
+    def inside(self) -> Sequence[InnerPoint]:
         """What the participant tells about its last steps."""
         found, self._points = self._points, []
         return found

@@ -10,12 +10,26 @@ from typing import Any
 import cosim
 from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
 from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.connection import KEYS
+from cosim_fmu.master.connection import KEYS, Connection
+from cosim_fmu.master.parameter_file import flat, read_parameters
 from cosim_fmu.master.recorder import Recorder
+from cosim_fmu.master.scenario_changes import NAME, make_changes
 from cosim_fmu.master.scenario_participants import make_participant
+from cosim_fmu.master.scenario_variant import lay_over
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
+from cosim_workbench.toml_file import TomlFile
+from cosim_workbench.toml_lines import KeyPath
 
-TABLES = ("participants", "connections", "master", "output")
+TABLES = (
+    "participants",
+    "connections",
+    "parameters",
+    "parameter_files",
+    "changes",
+    "master",
+    "output",
+    "variants",
+)
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
 OUTPUT = ("signals", "file", "inside")
 
@@ -32,8 +46,10 @@ class Scenario:
         The file itself.
     participants : dict of str to object
         As `CoSimulation` takes them.
-    connections : list of (str, str)
+    connections : list of str or dict
     starts : dict of str to object
+    origins : dict of str to str
+        Place of a start value that is from another file.
     steps : dict of str to object
         Participants with a communication step of their own.
     algorithm : str
@@ -50,10 +66,11 @@ class Scenario:
         For the results.
     """
 
-    source: cosim.TomlFile
+    source: TomlFile
     participants: dict[str, Any] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
     steps: dict[str, Any] = field(default_factory=dict)
     algorithm: str = "gauss_seidel"
     options: dict[str, Any] = field(default_factory=dict)
@@ -66,17 +83,25 @@ class Scenario:
     inside: str = "events"
     file: Path | None = None
     _problems: list[WiringProblem] = field(default_factory=list)
+    _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: str | Path) -> Scenario:
+    def read(cls, path: str | Path, variant: str | None = None) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
+
+        Parameters
+        ----------
+        path : path
+        variant : str, optional
+            Name of a table of ``[variants]``, which is laid over the others.
 
         Raises
         ------
         ModelError
             It cannot be read or is no TOML.
         """
-        scenario = cls(cosim.TomlFile.read(Path(path)))
+        scenario = cls(TomlFile.read(Path(path)))
+        lay_over(scenario.source, variant)
         scenario._take(scenario.source.data)
         return scenario
 
@@ -115,12 +140,16 @@ class Scenario:
         if problems or made is None:
             places = [(self._place(fault), fault) for fault in problems]
             places.sort(key=lambda item: self.source.line(item[0]) or 0)
-            raise cosim.ModelError(
-                [cosim.Problem(self.source.where(key, fault.where), fault.text) for key, fault in places]
-            )
+            raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
         return made
 
-    def _key_of(self, fmu: str) -> cosim.KeyPath:
+    def _problem(self, key: KeyPath, fault: WiringProblem) -> cosim.Problem:
+        """A fault with its place, here or in the file that the value is from."""
+        path = f"{fault.key[1]}.{fault.key[3]}" if fault.key[2:3] == ("parameters",) and fault.key[3:] else ""
+        origin = self.origins.get(path)
+        return cosim.Problem(origin or self.source.where(key, fault.where), fault.text)
+
+    def _key_of(self, fmu: str) -> KeyPath:
         """Of the participant that an error of an FMU speaks of."""
         file = Path(fmu).resolve()
         paths = {name: getattr(made, "path", None) for name, made in self.participants.items()}
@@ -145,16 +174,22 @@ class Scenario:
         """Whether a fault of a connection is only that its participant has a fault already."""
         if fault.key[:1] != ("connections",) or fault.key[2:] not in (("from",), ("to",)):
             return False
-        _, number, side = fault.key
-        name = str(self.source.data["connections"][number][side]).partition(".")[0]
+        number, side = int(fault.key[1]), fault.key[2]
+        try:
+            given = Connection.of(self.connections[number])
+        except ValueError:
+            return False
+        name = (given.start if side == "from" else given.end).partition(".")[0]
         return name not in self.participants and name in self.source.data["participants"]
 
-    def _place(self, fault: WiringProblem) -> cosim.KeyPath:
+    def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
         key = fault.key
+        if key[2:3] == ("parameters",) and (path := f"{key[1]}.{key[-1]}") in self._outer:
+            return self.source.place(("parameters",), path)
         return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
 
-    def _say(self, key: cosim.KeyPath, text: str) -> None:
+    def _say(self, key: KeyPath, text: str) -> None:
         self._problems.append(problem(key, text))
 
     def _take(self, data: Mapping[str, Any]) -> None:
@@ -171,22 +206,58 @@ class Scenario:
                 self.participants[name] = made
                 if "step" in entry:
                     self.steps[name] = entry["step"]
-                self.starts.update(
-                    {f"{name}.{path}": v for path, v in _flat(entry.get("parameters", {})).items()}
-                )
+                self._take_parameters(("participants", name), entry, f"{name}.")
+        self._take_parameters((), data, "")
         self._take_connections(data.get("connections", []))
+        self._take_changes(data.get("changes", []))
         self._take_master(self._table(data, "master"))
         self._take_output(self._table(data, "output"))
 
+    def _take_parameters(self, above: KeyPath, table: Mapping[str, Any], prefix: str) -> None:
+        """Values of files, in their order, then those that stand here."""
+        files = table.get("parameter_files", [])
+        files = [files] if isinstance(files, str) else files
+        if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+            self._say((*above, "parameter_files"), f'is {files!r}, needs names of files: ["base.toml"]')
+            files = []
+        for file in files:
+            try:
+                given = read_parameters(self.source.path.parent / file)
+            except cosim.ModelError as error:
+                for fault in error.problems:
+                    self._say((*above, "parameter_files"), str(fault))
+                continue
+            self.starts.update({prefix + name: parameter.value for name, parameter in given.items()})
+            self.origins.update({prefix + name: parameter.place for name, parameter in given.items()})
+        here = {prefix + name: value for name, value in flat(table.get("parameters", {})).items()}
+        self.starts.update(here)
+        for name in here:
+            self.origins.pop(name, None)
+        if not above:
+            self._outer = set(here)
+
     def _take_connections(self, entries: Any) -> None:
         if not isinstance(entries, list):
-            self._say(("connections",), "needs a list of tables: [[connections]] with from = … and to = …")
+            text = 'needs a list: connections = ["plant.felt -> controller.speed"], or tables [[connections]]'
+            self._say(("connections",), text)
             return
         for i, entry in enumerate(entries):
             if isinstance(entry, Mapping):
                 self._check_keys(("connections", i), entry, KEYS)
                 entry = {key: value for key, value in entry.items() if key in KEYS}
             self.connections.append(entry)
+
+    def _take_changes(self, entries: Any) -> None:
+        """Changes as a participant and its connections, behind those of the file."""
+        if not entries:
+            return
+        if NAME in self.participants:
+            self._say(("participants", NAME), "is the name of what gives [[changes]]: choose another")
+            return
+        made, connections = make_changes(entries, self.participants, self.starts, self._say)
+        if made is not None:
+            self.participants[NAME] = made
+            self.connections += connections
 
     def _take_master(self, master: Mapping[str, Any]) -> None:
         self._check_keys(("master",), master, MASTER)
@@ -259,15 +330,10 @@ class Scenario:
         self._say((name,), f"is {table!r}, needs a table: [{name}{more}]")
         return {}
 
-    def _check_keys(self, where: cosim.KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def _check_keys(self, where: KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
         for key in table:
             if key not in known:
-                self._say((*where, key), str(cosim.LookUpError("key", key, known)))
-
-
-def _flat(table: Any, prefix: str = "") -> dict[str, Any]:
-    """Dotted names of nested tables."""
-    found: dict[str, Any] = {}
-    for key, value in table.items() if isinstance(table, Mapping) else ():
-        found.update(_flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value})
-    return found
+                hint = f"'{key}' belongs to the beginning of the file, before the first table." * (
+                    key in TABLES
+                )
+                self._say((*where, key), str(cosim.LookUpError("key", key, known, hint)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
 
 STATES = ("position", "speed", "auxiliary", "discrete", "integer")
 
@@ -41,13 +42,13 @@ class SystemFeedthrough(Mapping[str, frozenset[str]]):
         return len(self._paths)
 
 
-def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
+def describe_system(system: cosim.System) -> ParticipantDescription:
     """Scalars of a system under their own paths; elements of arrays count from 0 (``engine.X_GB[11]``).
 
     Outputs are the declared outputs and the measures; every other readable variable may be connected and
     recorded as well. Parameters, inputs and states take start values.
     """
-    variables: dict[str, cosim.ParticipantVariable] = {}
+    variables: dict[str, ParticipantVariable] = {}
     arrays: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {}
     readable: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
@@ -68,7 +69,7 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
         if variable.shape:
             arrays[variable.path] = tuple(variable.shape), tuple(names)
         for i, name in enumerate(names):
-            variables[name] = cosim.ParticipantVariable(
+            variables[name] = ParticipantVariable(
                 name=name,
                 causality=causality,
                 type="integer" if variable.kind == "integer" else "real",
@@ -82,7 +83,7 @@ def describe_system(system: cosim.System) -> cosim.ParticipantDescription:
                 settable.add(name)
         if causality == "input":
             inputs[variable.path] = names
-    return cosim.ParticipantDescription(
+    return ParticipantDescription(
         kind="cosim system",
         variables=variables,
         feedthrough=SystemFeedthrough(system, readable, inputs),

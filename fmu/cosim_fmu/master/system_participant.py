@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import CalledSimulator, InnerPoint, ParticipantDescription
+from cosim_fmu.lowering.refusals import method_refusals, system_refusals
 from cosim_fmu.master.integrator_options import check_options
 from cosim_fmu.master.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
@@ -59,13 +61,13 @@ class SystemParticipant(cosim.Participant):
         if options or integrator is not None:
             check_options(self._integrator, options)
         self._options = options
-        self._description: cosim.ParticipantDescription | None = None
+        self._description: ParticipantDescription | None = None
         self._simulator: cosim.Simulator | None = None
         self._ready = self._failed = False
         self._stop: float | None = None
         self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
         self._written: dict[str, float] = {}
-        self._run: cosim.CalledSimulator | None = None
+        self._run: CalledSimulator | None = None
         self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
@@ -106,12 +108,12 @@ class SystemParticipant(cosim.Participant):
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
         refused = [
-            *cosim.system_refusals(self.system),
-            *cosim.method_refusals(type(self.simulator.integrator)),
+            *system_refusals(self.system),
+            *method_refusals(type(self.simulator.integrator)),
         ]
         if refused:
             raise cosim.ModelError(refused)
-        run = self._run = cosim.CalledSimulator(self.simulator)
+        run = self._run = CalledSimulator(self.simulator)
         (written, known), read = run.inputs(inputs), run.outputs(reads)
         self._known = inputs, known
         return NativeCalls(
@@ -146,7 +148,7 @@ class SystemParticipant(cosim.Participant):
             values[:] = [self._written.get(name, np.nan) for name in names]
             self._run.bind(simulator)
 
-    def describe(self) -> cosim.ParticipantDescription:
+    def describe(self) -> ParticipantDescription:
         """Variables, feedthrough and abilities."""
         if self._description is None:
             self._description = describe_system(self.system)
@@ -217,16 +219,14 @@ class SystemParticipant(cosim.Participant):
         """Variables whose values are kept at both sides of events, or also where integrator steps end."""
         self._watched, self._watched_at = tuple(names), where
 
-    def inside(self) -> Sequence[cosim.InnerPoint]:
+    def inside(self) -> Sequence[InnerPoint]:
         """Values at events since the last call."""
         if self._simulator is None or not self._watched:
             return []
         rows = self._simulator.take_rows().tolist()
         whole = [self.system.signal(name).slot.array == "k" for name in self._watched]
         return [
-            cosim.InnerPoint(
-                time, self._watched, [int(v) if k else v for v, k in zip(values, whole, strict=True)]
-            )
+            InnerPoint(time, self._watched, [int(v) if k else v for v, k in zip(values, whole, strict=True)])
             for time, *values in rows
         ]
 

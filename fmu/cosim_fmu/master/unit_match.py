@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim.kit import ParticipantDescription, conversion, parse_unit
 
 Definition = tuple[tuple[int, ...], float, float]
 RADIAN = 7
 
 
 def conversion_of(
-    given: str, giver: cosim.ParticipantDescription, wanted: str, taker: cosim.ParticipantDescription
+    given: str, giver: ParticipantDescription, wanted: str, taker: ParticipantDescription
 ) -> tuple[float, float]:
     """Factor and offset from one unit to the other.
 
@@ -43,7 +44,7 @@ def conversion_of(
     if given == wanted and (first == second or None in (first, second)):
         return 1.0, 0.0
     if _says_nothing_new(given, first) and _says_nothing_new(wanted, second):
-        return cosim.conversion(given, wanted)
+        return conversion(given, wanted)
     first = first if first is not None else _parsed(given)
     second = second if second is not None else _parsed(wanted)
     return scale_between(given, first, wanted, second)
@@ -62,7 +63,7 @@ def scale_between(given: str, first: Definition, wanted: str, second: Definition
     return first[1] / second[1], (first[2] - second[2]) / second[1]
 
 
-def definition_of(unit: str, description: cosim.ParticipantDescription) -> Definition | None:
+def definition_of(unit: str, description: ParticipantDescription) -> Definition | None:
     """What a unit of a participant means: its own definition, else what its name says; None when nothing."""
     if unit == "1":
         return None
@@ -73,7 +74,7 @@ def definition_of(unit: str, description: cosim.ParticipantDescription) -> Defin
         return None
 
 
-def _definition(unit: str, description: cosim.ParticipantDescription) -> Definition | None:
+def _definition(unit: str, description: ParticipantDescription) -> Definition | None:
     found: Definition | None = description.extra.get("unit_definitions", {}).get(unit)
     if found is not None and found[1] == 0.0:
         raise cosim.UnitError(f"the FMU defines '{unit}' with the factor 0")
@@ -81,7 +82,7 @@ def _definition(unit: str, description: cosim.ParticipantDescription) -> Definit
 
 
 def _parsed(unit: str) -> Definition:
-    parsed = cosim.parse_unit(unit)
+    parsed = parse_unit(unit)
     return parsed.exponents, parsed.factor, parsed.offset
 
 

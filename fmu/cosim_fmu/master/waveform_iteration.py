@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import Course, Exchange
 from cosim_fmu.master.extrapolation import Extrapolation
 
 Vector = NDArray[np.float64]
@@ -70,12 +71,12 @@ class WaveformIteration(cosim.MasterAlgorithm):
         """In words; `stepped` says whether the source steps before."""
         return "the line from its value at t_i to that at t_{i+1}, again until both fit"
 
-    def initialize(self, exchange: cosim.Exchange, time: float) -> None:
+    def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         self._past.forget()
         self._count = self._largest = 0
 
-    def step(self, exchange: cosim.Exchange, time: float, size: float) -> None:
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Iterate to agreement."""
         start, token = exchange.interface(), exchange.save()
         self._past.remember(time, start)
@@ -95,7 +96,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
 
     def next_guess(
         self,
-        exchange: cosim.Exchange,
+        exchange: Exchange,
         token: object,
         interval: tuple[float, float],
         start: Vector,
@@ -105,11 +106,9 @@ class WaveformIteration(cosim.MasterAlgorithm):
         """What to try after `guess` led to `found`."""
         return guess + self.relaxation * (found - guess)
 
-    def evaluate(
-        self, exchange: cosim.Exchange, time: float, size: float, start: Vector, end: Vector
-    ) -> Vector:
+    def evaluate(self, exchange: Exchange, time: float, size: float, start: Vector, end: Vector) -> Vector:
         """The interface at the end of a step over which it ran from `start` to `end`."""
-        course = cosim.Course(0.5 * (start + end), (end - start) / size, size)
+        course = Course(0.5 * (start + end), (end - start) / size, size)
         for name in exchange.order:
             exchange.set_inputs(name, course)
         exchange.advance_all(time, size)
@@ -124,7 +123,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(found)) + self.absolute_tolerance
         return bool(np.all(np.abs(found - guess) <= size))
 
-    def _complaint(self, exchange: cosim.Exchange, guess: Vector, found: Vector) -> str:
+    def _complaint(self, exchange: Exchange, guess: Vector, found: Vector) -> str:
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(found)) + self.absolute_tolerance
         open_ = np.abs(found - guess) > size
         said = ", ".join(

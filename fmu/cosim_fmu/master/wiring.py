@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.make_link import make_link
+from cosim_fmu.master.quantity import Quantity
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 
 ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
@@ -24,7 +26,7 @@ ACCEPTED: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "string": ((str,), str),
     "binary": ((bytes, bytearray), bytes),
 }
-Descriptions = Mapping[str, cosim.ParticipantDescription]
+Descriptions = Mapping[str, ParticipantDescription]
 
 
 def check_connections(
@@ -97,7 +99,8 @@ def check_starts(
     Parameters
     ----------
     starts : mapping of str to object
-        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit, an array as nested lists.
+        ``{"plant.mass": 2.0}``; a real number may be given as text with a unit, an array as nested lists, an
+        item of an enumeration by its name.
     """
     values: dict[str, dict[str, Any]] = {name: {} for name in descriptions}
     problems: list[WiringProblem] = []
@@ -111,6 +114,8 @@ def check_starts(
             continue
         description = descriptions[participant]
         variable = description.variables[name]
+        items = dict(description.extra.get("enumerations", {}).get(name, ()))
+        value = items.get(value, value) if isinstance(value, str) else value
         settable = description.extra.get("settable")
         if not (variable.causality in ("parameter", "input") if settable is None else name in settable):
             problems.append(problem(key, f"{path} is {_a(variable.causality)}, which takes no start value"))
@@ -286,14 +291,14 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     return [replace(connection, start=a, end=b) for a, b in zip(*names, strict=True)]
 
 
-def _gives(description: cosim.ParticipantDescription, name: str) -> bool:
+def _gives(description: ParticipantDescription, name: str) -> bool:
     causality = description.variables[name].causality
     return causality == "output" or name in description.extra.get("readable", ())
 
 
 def _find_port(
     descriptions: Descriptions, unknown: Sequence[str], path: str, causality: str
-) -> tuple[tuple[str, cosim.ParticipantVariable] | None, str]:
+) -> tuple[tuple[str, ParticipantVariable] | None, str]:
     """The variable of ``participant.variable``, or what is wrong with it."""
     name, dot, variable = path.partition(".")
     if name in unknown:
@@ -336,8 +341,11 @@ def _find_port(
     return (name, found), ""
 
 
-def _start_value(variable: cosim.ParticipantVariable, value: Any) -> Any:
+def _start_value(variable: ParticipantVariable, value: Any) -> Any:
     """The value as the participant's own type; ``ValueError`` with the rest of a sentence."""
+    if isinstance(value, Quantity):
+        unit = value.unit if variable.unit != "1" else "1"
+        return cosim.parse_quantity(f"{value.number!r} {unit}", variable.unit)
     if variable.type == "real":
         if isinstance(value, str):
             return cosim.parse_quantity(value, variable.unit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import cosim
+from cosim_workbench.toml_lines import KeyPath
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,11 @@ class WiringProblem(cosim.Problem):
         The error of the FMU itself, when it is at fault.
     """
 
-    key: cosim.KeyPath = ()
+    key: KeyPath = ()
     cause: cosim.FmuError | None = None
 
 
-def problem(key: cosim.KeyPath, text: str, cause: cosim.FmuError | None = None) -> WiringProblem:
+def problem(key: KeyPath, text: str, cause: cosim.FmuError | None = None) -> WiringProblem:
     """A problem whose place in words follows from the key: ``connections[1]``."""
     where = ""
     for part in key:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import MachineCode
 from cosim_fmu.native.platforms import PLATFORMS, Platform, Target, own_platform
 
 FLAGS = (
@@ -45,7 +46,7 @@ class Compiler(ABC):
         self,
         sources: Sequence[Path],
         headers: Path,
-        code: cosim.MachineCode,
+        code: MachineCode,
         target: Target,
         suffix: str,
         folder: Path,
@@ -72,7 +73,7 @@ class ZigCompiler(Compiler):
         self,
         sources: Sequence[Path],
         headers: Path,
-        code: cosim.MachineCode,
+        code: MachineCode,
         target: Target,
         suffix: str,
         folder: Path,
@@ -115,7 +116,7 @@ class OwnCompiler(Compiler):
         self,
         sources: Sequence[Path],
         headers: Path,
-        code: cosim.MachineCode,
+        code: MachineCode,
         target: Target,
         suffix: str,
         folder: Path,

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
-from cosim.step import layout
-from cosim.step.arrays import ARRAYS
-from cosim.step.codes import EVENT, FAILED, GROW, SENTENCES, TERMINATED
+from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, TERMINATED, StepCode
+from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.lowering.program import Program
 
 KINDS = {"me": 1, "cs": 2}
 ROLES = {
@@ -64,7 +63,7 @@ class NativeModel:
 
     Attributes
     ----------
-    program : cosim.Program
+    program : Program
     interface : FmuInterface
     indicators : dict of str to (int, int)
         Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
@@ -72,7 +71,7 @@ class NativeModel:
         "cs", "me" or both.
     """
 
-    program: cosim.Program
+    program: Program
     interface: FmuInterface
     indicators: Mapping[str, tuple[int, int]]
     kinds: Sequence[str]
@@ -158,7 +157,7 @@ def _here(name: str, rows: Sequence[object]) -> str:
     return name if len(rows) else "NULL"
 
 
-def _starts(program: cosim.Program) -> list[str]:
+def _starts(program: Program) -> list[str]:
     """The start contents, but for zeros and for what is constant, which the machine code has."""
     parts, rows = [], []
     for name, letter, role in ARRAYS:
@@ -221,9 +220,9 @@ def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
     return _table("EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values()))
 
 
-def _failures(program: cosim.Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
+def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
     """By code: what is said, where in `places` stands what it is about, and the names there."""
-    steps = [code.sentence for code in cosim.StepCode]
+    steps = [code.sentence for code in StepCode]
     tables = {
         "BLOCK": (layout.BLOCK, program.blocks),
         "ENTRY": (layout.ENTRY, program.handlers),
@@ -240,7 +239,7 @@ def _failures(program: cosim.Program) -> dict[int, tuple[str, int | None, Sequen
     return found
 
 
-def _sentences(program: cosim.Program) -> str:
+def _sentences(program: Program) -> str:
     parts, rows = [], []
     for code, (sentence, place, about) in _failures(program).items():
         parts.append(_table("char *const", f"names_{code}", map(c_text, about)))
@@ -251,7 +250,7 @@ def _sentences(program: cosim.Program) -> str:
     return "\n".join([*parts, _table("Sentence", "sentences", rows)])
 
 
-def _entry_points(program: cosim.Program) -> str:
+def _entry_points(program: Program) -> str:
     return "".join(
         f"extern EntryPoint cosim_{name};\n"
         for name in ENTRY_POINTS

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cosim
 from cosim_fmu.export.archive import check_place, write_archive
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.run_settings import run_settings
+from cosim_fmu.lowering.refusals import component_refusals, method_refusals
 from cosim_fmu.native.compilers import Compiler, available_compilers, compilers_for, default_platforms
 from cosim_fmu.native.native_sources import SHELL, NativeSources
 from cosim_fmu.native.platforms import Platform, chosen_platforms
@@ -42,6 +43,14 @@ class NativeFmuExporter(cosim.Exporter):
     ----------
     Functional Mock-up Interface 2.0.4 and 3.0.
     """
+
+    title: ClassVar[str] = "without Python (native FMU)"
+
+    def refusals(self, cls: type) -> list[cosim.Problem]:
+        """What of a class cannot run without Python."""
+        if issubclass(cls, cosim.Component):
+            return component_refusals(cls)
+        return method_refusals(cls) if issubclass(cls, cosim.Integrator) else []
 
     def export(
         self,

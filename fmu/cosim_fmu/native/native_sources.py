@@ -13,6 +13,8 @@ from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.lowering.linking import machine_code
+from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description import describe
 from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, NativeModel, model_tables
@@ -39,11 +41,11 @@ class NativeSources:
     Attributes
     ----------
     kinds : list of str
-    program : cosim.Program
+    program : Program
     interface : FmuInterface
     indicators : dict of str to (int, int)
         Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
-    code : cosim.MachineCode
+    code : MachineCode
     tables : str
         The generated C file.
     files : list of Path
@@ -71,7 +73,7 @@ class NativeSources:
         system = model.build()
         settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
         variables = select_variables(system, **(selections or {}))
-        self.program = cosim.Program(
+        self.program = Program(
             system,
             settings["integrator"],
             accuracy=settings["accuracy"],
@@ -96,7 +98,7 @@ class NativeSources:
             **settings,
         )
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
-        self.code = cosim.machine_code(self.program, present, RAISED)
+        self.code = machine_code(self.program, present, RAISED)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
         tables = NativeModel(self.program, self.interface, self.indicators, self.kinds)
         tool = f"cosim-framework {cosim.__version__}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmu.master.unit_match import definition_of, scale_between
 from cosim_fmu.ssp.structure import Transformation, Unit
 
@@ -32,7 +33,7 @@ class Leg:
     place: str
 
 
-def unit_of(description: cosim.ParticipantDescription, variable: str) -> Unit | None:
+def unit_of(description: ParticipantDescription, variable: str) -> Unit | None:
     """The unit of a variable of a component, or of an array; None when there is none."""
     first = description.extra.get("arrays", {}).get(variable, ((), (variable,)))[1][:1]
     if not first or first[0] not in description.variables:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
@@ -19,6 +20,7 @@ from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_structure import read_ssp
 from cosim_fmu.ssp.start_values import StartValues, elements_of, leg_to
 from cosim_fmu.ssp.structure import Component, Settings
+from cosim_workbench.toml_lines import KeyPath
 
 ALGORITHM = "jacobi"
 STEPS = 1000
@@ -92,7 +94,7 @@ class SspCoupling:
             text = str(error).replace(str(path), component.file)
             self._faults.append(cosim.Problem(component.place, text))
 
-    def _describe(self) -> dict[Place, cosim.ParticipantDescription]:
+    def _describe(self) -> dict[Place, ParticipantDescription]:
         found = {}
         for place, name in self.names.items():
             if name in self.participants:
@@ -198,13 +200,15 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
 def _names(places: list[Place]) -> dict[Place, str]:
     """Names of participants: no dots, each once."""
     found: dict[Place, str] = {}
+    taken: set[str] = set()
     for place in places:
         name = base = "/".join(place).replace(".", "_")
         number = 1
-        while name in found.values():
+        while name in taken:
             number += 1
             name = f"{base}_{number}"
         found[place] = name
+        taken.add(name)
     return found
 
 
@@ -235,7 +239,7 @@ def _own_steps(coupling: SspCoupling, step: Any) -> dict[str, float]:
 
 def _placed(coupling: SspCoupling, fault: cosim.Problem) -> cosim.Problem:
     """A fault of the coupling with its place in the SSP."""
-    key: cosim.KeyPath = getattr(fault, "key", ())
+    key: KeyPath = getattr(fault, "key", ())
     if key[:1] == ("connections",) and len(key) > 1 and isinstance(key[1], int):
         return cosim.Problem(coupling.places[key[1]], fault.text)
     if key[:1] == ("participants",) and len(key) > 1:

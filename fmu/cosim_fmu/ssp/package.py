@@ -14,6 +14,7 @@ from cosim_fmu.master.untrusted_zip import DAMAGES, check_members, leaves_folder
 from cosim_fmu.ssp.xml_document import LARGEST_DOCUMENT, Element, parse_document
 
 DEFAULT = "SystemStructure.ssd"
+MOST_FINDINGS = 10_000
 DOCUMENTS = (".ssd", ".ssv", ".ssm", ".ssb")
 
 
@@ -46,11 +47,12 @@ class Package:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.findings: list[cosim.Problem] = []
+        self._said: set[tuple[str, str]] = set()
         self.documents: dict[str, Element] = {}
         self.nested: list[Package] = []
         if self.path.is_dir():
             self.folder = self.path
-        elif self.path.suffix.lower() == ".ssd" and self.path.is_file():
+        elif self.path.suffix.lower() in (".ssd", ".ssv") and self.path.is_file():
             self.folder = self.path.parent
         else:
             self.folder = self._unpacked()
@@ -152,8 +154,9 @@ class Package:
 
     def say(self, where: str, text: str) -> None:
         """Add a finding; the same one comes once for each document."""
-        document = where.partition(":")[0]
-        if all(f.text != text or f.where.partition(":")[0] != document for f in self.findings):
+        key = where.partition(":")[0], text
+        if key not in self._said and len(self._said) < MOST_FINDINGS:
+            self._said.add(key)
             self.findings.append(cosim.Problem(where, text))
 
     def _unpacked(self) -> Path:

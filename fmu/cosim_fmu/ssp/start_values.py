@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.ssp.conversions import Leg, map_along, scale_along, unit_of
 from cosim_fmu.ssp.network import Hop, Network, Place, Point, routes
 from cosim_fmu.ssp.package import problem_of
 from cosim_fmu.ssp.structure import REALS, Component, Node, System, Value
 
-Descriptions = Mapping[Place, cosim.ParticipantDescription]
+Descriptions = Mapping[Place, ParticipantDescription]
 Starts = dict[tuple[Place, str], Any]
 
 
@@ -102,9 +103,7 @@ def leg_to(network: Network, descriptions: Descriptions, point: Point, way: Valu
     return Leg(unit, way.suppresses_units, way.transformation, way.place)
 
 
-def elements_of(
-    description: cosim.ParticipantDescription, name: str, indices: tuple[int, ...] = ()
-) -> list[str]:
+def elements_of(description: ParticipantDescription, name: str, indices: tuple[int, ...] = ()) -> list[str]:
     """Names of the scalars of a variable, or of a part of an array, row by row.
 
     Raises
@@ -145,8 +144,8 @@ def _points(
 
 
 def _converted(
-    variable: cosim.ParticipantVariable,
-    description: cosim.ParticipantDescription,
+    variable: ParticipantVariable,
+    description: ParticipantDescription,
     data: Any,
     value: Value,
     legs: list[Leg],

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import ParticipantDescription
 from cosim_fmu.master.link import Link
 from cosim_fmu.master.unit_match import conversion_of, definition_of
 from cosim_fmu.master.unpacked_fmu import read_fmu
@@ -52,7 +53,7 @@ def add_values(
     values: Mapping[str, Any],
     name: str,
     version: str,
-    description: cosim.ParticipantDescription | None = None,
+    description: ParticipantDescription | None = None,
 ) -> None:
     """A parameter binding with these values, after those that are there.
 
@@ -250,7 +251,7 @@ class _Writer:
 
 
 def _whole(
-    values: Mapping[str, Any], description: cosim.ParticipantDescription | None
+    values: Mapping[str, Any], description: ParticipantDescription | None
 ) -> dict[str, tuple[tuple[int, ...], list[Any]]]:
     """Values with their shapes; what is missing of an array is what its description says."""
     arrays = {} if description is None else description.extra.get("arrays", {})

@@ -21,8 +21,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.begin import write_first_step
-from cosim.integration.layout import DONE, FIXED, NEXT_STEP
+from cosim.kit import DONE, FIXED, NEXT_STEP
 from cosim_integrators.implicit.begin import restart_implicit_steps
 from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.layout import (
@@ -51,6 +50,7 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import make_matrices
 from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
+from cosim_integrators.kit.begin import write_first_step
 
 HIGHEST = METHOD_AT
 GAMMA, ALPHA, CONSTANT = METHOD_AT + 1, METHOD_AT + 7, METHOD_AT + 13

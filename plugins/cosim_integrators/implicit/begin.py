@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.integration.begin import begin_steps, restart_steps
 from cosim_integrators.implicit.layout import AGE, CONVERGENCE, LAST, METHOD_AT, ORDER
+from cosim_integrators.kit.begin import begin_steps, restart_steps
 
 
 def begin_implicit_steps(

@@ -22,9 +22,7 @@ from __future__ import annotations
 
 import math
 
-from cosim import walk
-from cosim.integration.error_norm import larger
-from cosim.integration.layout import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, WORST
+from cosim.kit import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, WORST, larger, walk
 from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (
     AGE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.integration.layout import END, START
+from cosim.kit import END, START
 from cosim_integrators.implicit.layout import DEGREE, V_DENSE, V_END, V_START, vector
 
 

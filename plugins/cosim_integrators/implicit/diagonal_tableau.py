@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.integration.order_conditions import density, elementary_weights, rooted_trees
+from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 
 TOLERANCE = 1e-11
 

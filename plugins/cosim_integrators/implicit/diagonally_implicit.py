@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import FIXED, LAST_ERROR
-from cosim.integration.step_control import next_step
+from cosim.kit import FIXED, LAST_ERROR
 from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (
     AGE,
@@ -41,6 +40,7 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
+from cosim_integrators.kit.step_control import next_step
 
 STAGES, GAMMA, EXPONENT, WEIGHTED, PARTS = range(METHOD_AT, METHOD_AT + 5)
 NODES = METHOD_AT + 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.implicit.diagonal_tableau import DiagonalTableau
 from cosim_integrators.implicit.diagonally_implicit import diagonal_step, redo_diagonal_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
@@ -24,7 +24,7 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
     step_function = diagonal_step
     redo_function = redo_diagonal_step
     history = 3
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, supports_constraints=True)
+    capabilities = Capabilities(adaptive=True, implicit=True, supports_constraints=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -11,15 +11,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from cosim import walk
-from cosim.integration.error_norm import larger, slot_error
-from cosim.integration.layout import (
+from cosim.kit import (
     ACCEPTED_END,
     ATTEMPTED_END,
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
     DONE,
     END,
+    END_OF_CORRECTIONS,
     ERROR_ORDER,
     EVALUATIONS,
     FAILED_BLOCK,
@@ -30,34 +29,22 @@ from cosim.integration.layout import (
     NEWTON_FAILURES,
     NEXT_STEP,
     NO_CONVERGENCE,
+    NORMALIZE,
     NOT_FINITE,
     NOT_INITIALIZED,
+    NOT_MET,
     REASON,
     REJECTIONS,
     SMALLEST,
     START,
     STEPS,
     WORST,
+    larger,
     own_slots,
-)
-from cosim.integration.projection import END as END_OF_CORRECTIONS
-from cosim.integration.projection import (
-    NORMALIZE,
-    NOT_MET,
     project_end,
     project_error,
+    walk,
     worth_projecting,
-)
-from cosim.integration.start_of_step import go_back, remember_start
-from cosim.integration.step_control import (
-    LARGEST_GROWTH,
-    LARGEST_SHRINK,
-    NEARLY_IDEAL,
-    SAFETY,
-    end_reason,
-    smallest_step,
-    smooth_end,
-    step_end,
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.layout import (
@@ -80,6 +67,18 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import check_matrices
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.error_norm import slot_error
+from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.step_control import (
+    LARGEST_GROWTH,
+    LARGEST_SHRINK,
+    NEARLY_IDEAL,
+    SAFETY,
+    end_reason,
+    smallest_step,
+    smooth_end,
+    step_end,
+)
 
 SHRINK_NOT_FINITE = 0.25
 

@@ -30,9 +30,7 @@ from __future__ import annotations
 
 import math
 
-from cosim import walk
-from cosim.integration.layout import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR
-from cosim.integration.step_control import next_step
+from cosim.kit import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, walk
 from cosim_integrators.implicit.diagonally_implicit import KEEP_BELOW, SAFETY, carried_on
 from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (
@@ -62,6 +60,7 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
+from cosim_integrators.kit.step_control import next_step
 
 SIZE_Q, SIZE_U, THETA, OF_U, OF_Z, ERROR_Q = (METHOD_AT + i for i in (0, 1, 2, 3, 7, 11))
 ALPHA_M, ALPHA_F, GAMMA, CONSTANT = range(4)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
-from cosim.integration.layout import WORK_HEADER, WORST
+from cosim.kit import WORK_HEADER, WORST, python_block_address, release_address
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
+from cosim_integrators.kit import CompiledIntegrator
 
 HAIRER_WANNER = """
 @book{hairer1996,
@@ -36,7 +36,7 @@ LARGEST_DENSE = 200  # states; beyond, matrices are sparse and SciPy's
 MORE_ITERATIONS = 20.0  # with fixed steps
 
 
-class ImplicitIntegrator(cosim.CompiledIntegrator):
+class ImplicitIntegrator(CompiledIntegrator):
     """Base of the implicit methods; a subclass brings the kernel functions and numbers of its method.
 
     The stages are solved by a simplified Newton method: Jacobian and factors are kept from step to
@@ -116,8 +116,8 @@ class ImplicitIntegrator(cosim.CompiledIntegrator):
         self._pattern[layout.P_COMPLEX] = int(self.shifts[2] != 0.0)
         if system.ny > LARGEST_DENSE:
             solver = SparseSolver(self._pattern, self.shifts)
-            address = cosim.python_block_address(solver.block)
-            weakref.finalize(self, cosim.release_address, address)
+            address = python_block_address(solver.block)
+            weakref.finalize(self, release_address, address)
             self._pattern[layout.P_SPARSE] = address
         super()._prepare(system)
         at = WORK_HEADER + layout.V_SHIFT * self._ny

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cosim import walk
-from cosim.integration.layout import ACCURACY, EVALUATIONS, JACOBIANS, SETTINGS_HEADER
+from cosim.kit import ACCURACY, EVALUATIONS, JACOBIANS, SETTINGS_HEADER, walk
 from cosim_integrators.implicit.layout import (
     BAD_NUMBER,
     OK,

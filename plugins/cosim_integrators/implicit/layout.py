@@ -1,4 +1,4 @@
-"""Where things lie in the flat arrays of implicit methods, beyond what `cosim.integration.layout` says.
+"""Where things lie in the flat arrays of implicit methods, beyond what `cosim.contracts.method_layout` says.
 
 ================ ==========================================================================
 ``coefficients`` how the equations are solved: 0 vectors of the family in `work`, 1 vectors of its history
@@ -21,7 +21,7 @@
 
 from __future__ import annotations
 
-from cosim.integration.layout import OWN, WORK_HEADER
+from cosim.kit import OWN, WORK_HEADER
 
 # coefficients
 VECTORS, HISTORY, TOLERANCE, NEWTON, REFRESH, ROUNDING, MORE = range(7)

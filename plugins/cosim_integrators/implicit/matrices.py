@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cosim import call_block
-from cosim.integration.layout import FACTORIZATIONS
+from cosim.kit import FACTORIZATIONS, call_block
 from cosim_integrators.implicit.dense_lu import factor, factor_complex, solve, solve_complex
 from cosim_integrators.implicit.layout import (
     FACTORED,

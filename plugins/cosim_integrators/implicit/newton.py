@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim import walk
-from cosim.integration.error_norm import larger
-from cosim.integration.layout import EVALUATIONS, FAILED_TIME, SETTINGS_HEADER, WORST
+from cosim.kit import EVALUATIONS, FAILED_TIME, SETTINGS_HEADER, WORST, larger, walk
 from cosim_integrators.implicit.layout import (
     BAD_NUMBER,
     CONVERGENCE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import ACCURACY, FIXED
+from cosim.kit import ACCURACY, FIXED
 from cosim_integrators.implicit.layout import EPSILON, NEWTON, TOLERANCE
 from cosim_integrators.implicit.layout import ROUNDING as ROUNDING_AT
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.library.library_integrator import Evaluation, LibraryIntegrator, Solver
 
 Vector = NDArray[np.float64]
@@ -76,7 +77,7 @@ class Cvode(LibraryIntegrator):
 """
 
     order = 5
-    capabilities: ClassVar[cosim.Capabilities] = cosim.Capabilities(
+    capabilities: ClassVar[Capabilities] = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import WALK_SIGNATURE, StepCode, StepStatistics, compile_function, walk
 
 if TYPE_CHECKING:
     State = Any
@@ -104,17 +105,17 @@ class LibraryIntegrator(cosim.Integrator):
         self._start = math.nan
         state.integrator_memory = np.array([self.initial_step or 0.0])
 
-    def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> cosim.StepCode:
+    def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
         """One step of the library; see `cosim.Integrator.step`."""
         if self._system is not system:
             self._prepare(system)
         t, memory = state.time, state.integrator_memory
         if not t < t_stop:
             if t == t_stop:
-                return cosim.StepCode.DONE
+                return StepCode.DONE
             raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
         if memory.shape != (1,):
-            return cosim.StepCode.NOT_INITIALIZED
+            return StepCode.NOT_INITIALIZED
         bound = min(t_stop, t + min(limit, self.maximum_step))
         if bound == math.inf:
             raise ValueError("an integrator of a library needs a finite t_stop, limit or maximum_step")
@@ -123,16 +124,16 @@ class LibraryIntegrator(cosim.Integrator):
             self._solver = None
         return self._take(system, state, bound, memory[0])
 
-    def _take(self, system: System, state: State, bound: float, first: float) -> cosim.StepCode:
+    def _take(self, system: System, state: State, bound: float, first: float) -> StepCode:
         """A step that ends at `bound` at the latest; components may report an error and shorten it."""
         t, y = state.time, state.y.copy()
         derivative = system.arrays(state)[5][: y.size].copy()
-        code = cosim.StepCode.DONE
+        code = StepCode.DONE
         if not (np.isfinite(y).all() and np.isfinite(derivative).all()):
-            code = cosim.StepCode.NOT_FINITE
-        for _ in range(MOST_HALVINGS if code is cosim.StepCode.DONE else 0):
+            code = StepCode.NOT_FINITE
+        for _ in range(MOST_HALVINGS if code is StepCode.DONE else 0):
             code = self._attempt(system, state, t, y, bound, first)
-            if code is not cosim.StepCode.DONE:
+            if code is not StepCode.DONE:
                 break
             reported = np.abs(system.arrays(state)[5][self._errors]).max(initial=0.0)
             if reported <= self.accuracy:
@@ -140,10 +141,10 @@ class LibraryIntegrator(cosim.Integrator):
             self._counts[1] += 1
             self._solver, bound, first = None, t + 0.5 * (state.time - t), 0.0
             self._put(system, state, t, y)
-            code = cosim.StepCode.MINIMUM_STEP
-        if code is cosim.StepCode.DONE and state.time - t < self.minimum_step and state.time < bound:
-            code = cosim.StepCode.MINIMUM_STEP
-        if code is not cosim.StepCode.DONE:
+            code = StepCode.MINIMUM_STEP
+        if code is StepCode.DONE and state.time - t < self.minimum_step and state.time < bound:
+            code = StepCode.MINIMUM_STEP
+        if code is not StepCode.DONE:
             self._solver = None
             self._put(system, state, t, y)
             return code
@@ -156,7 +157,7 @@ class LibraryIntegrator(cosim.Integrator):
 
     def _attempt(
         self, system: System, state: State, t: float, y: Vector, bound: float, first: float
-    ) -> cosim.StepCode:
+    ) -> StepCode:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -169,23 +170,23 @@ class LibraryIntegrator(cosim.Integrator):
                     if not self._solver.step(bound) or self._solver.t > t:
                         break
                 if not self._solver.t > t:
-                    return cosim.StepCode.NOT_FINITE if self._not_finite else cosim.StepCode.MINIMUM_STEP
+                    return StepCode.NOT_FINITE if self._not_finite else StepCode.MINIMUM_STEP
                 self._counts[3:] += (
                     self._solver.jacobians - before[0],
                     self._solver.factorizations - before[1],
                 )
             except BlockFailedError:
-                return cosim.StepCode.BLOCK_FAILED
+                return StepCode.BLOCK_FAILED
             except NotFiniteError:
-                return cosim.StepCode.NOT_FINITE
+                return StepCode.NOT_FINITE
             except (ValueError, ArithmeticError, RuntimeError):  # what LAPACK and others make of NaN
                 if not self._not_finite:
                     self._failed = t, y
-                return cosim.StepCode.NOT_FINITE
+                return StepCode.NOT_FINITE
             end = self._solver.y
             if not np.isfinite(end).all() or not self._put(system, state, float(self._solver.t), end):
-                return cosim.StepCode.NOT_FINITE
-        return cosim.StepCode.DONE
+                return StepCode.NOT_FINITE
+        return StepCode.DONE
 
     def _evaluation(self, system: System, state: State) -> Evaluation:
         def evaluation(t: float, y: Vector) -> Vector:
@@ -225,7 +226,7 @@ class LibraryIntegrator(cosim.Integrator):
         self._start = math.nan
         state.integrator_memory[0] = 0.0
 
-    def redo(self, system: System, state: State, t_event: float) -> cosim.StepCode:
+    def redo(self, system: System, state: State, t_event: float) -> StepCode:
         """From the start of the last step to `t_event` exactly, in as many steps as the library wants."""
         if not self._start < t_event <= self._accepted_end:
             raise ValueError(
@@ -233,10 +234,10 @@ class LibraryIntegrator(cosim.Integrator):
             )
         start, y, end, y_end = self._start, self._y_start, self._end, self._y_end
         kept = self._solver
-        self._solver, code, at, at_y = None, cosim.StepCode.DONE, start, y
+        self._solver, code, at, at_y = None, StepCode.DONE, start, y
         while at < t_event:
             code = self._attempt(system, state, at, at_y, t_event, 0.0)
-            if code is not cosim.StepCode.DONE:
+            if code is not StepCode.DONE:
                 self._solver = kept
                 self._put(system, state, end, y_end)
                 return code
@@ -245,9 +246,10 @@ class LibraryIntegrator(cosim.Integrator):
         return code
 
     def interpolate(self, t: float, out: Vector) -> None:
-        """The dense output of the library; ValueError outside the last step."""
-        if not self._start <= t <= self._end or self._solver is None:
-            raise ValueError(f"t = {t} s is not inside the last step, {self._start} to {self._end} s")
+        """The dense output over the last step, as it was before `redo` cut it; ValueError outside."""
+        start, end = self._start, self._accepted_end
+        if not start <= t <= end or self._solver is None:
+            raise ValueError(f"t = {t} s is not inside the last step, {start} to {end} s")
         if t in (self._start, self._end):
             out[:] = self._y_end if t == self._end else self._y_start
         else:
@@ -264,9 +266,9 @@ class LibraryIntegrator(cosim.Integrator):
         return self._failed
 
     @property
-    def statistics(self) -> cosim.StepStatistics:
+    def statistics(self) -> StepStatistics:
         """Counts since the integrator was made; rejections inside the library are not known."""
-        return cosim.StepStatistics(*(int(n) for n in self._counts))
+        return StepStatistics(*(int(n) for n in self._counts))
 
     def _prepare(self, system: System) -> None:
         relative, self._absolute = self.tolerances(system)
@@ -278,7 +280,7 @@ class LibraryIntegrator(cosim.Integrator):
             )
         self._relative = float(relative[0]) if relative.size else self.accuracy
         self._system, self._solver = system, None
-        self._walk = cosim.compile_function(cosim.walk, cosim.WALK_SIGNATURE)
+        self._walk = compile_function(walk, WALK_SIGNATURE)
         self._errors = [
             v.slot.offset for v in system.variables.values() if v.path.rpartition(".")[2] == "step_error"
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 
 
@@ -31,4 +31,4 @@ class ScipyDop853(ScipyIntegrator):
 
     solver_name = "DOP853"
     order = 8
-    capabilities = cosim.Capabilities(adaptive=True, dense_order=7, resumes_exactly=False)
+    capabilities = Capabilities(adaptive=True, dense_order=7, resumes_exactly=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 
 
@@ -31,7 +31,7 @@ class ScipyLsoda(ScipyIntegrator):
 
     solver_name = "LSODA"
     order = 1
-    capabilities = cosim.Capabilities(
+    capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
     )
     bound_is_fixed = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 
 
@@ -31,4 +31,4 @@ class ScipyRadau(ScipyIntegrator):
 
     solver_name = "Radau"
     order = 5
-    capabilities = cosim.Capabilities(adaptive=True, implicit=True, dense_order=3, resumes_exactly=False)
+    capabilities = Capabilities(adaptive=True, implicit=True, dense_order=3, resumes_exactly=False)

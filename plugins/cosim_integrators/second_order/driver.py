@@ -11,9 +11,7 @@
 
 from __future__ import annotations
 
-from cosim import walk
-from cosim.integration.begin import begin_steps
-from cosim.integration.layout import (
+from cosim.kit import (
     ACCEPTED_END,
     ATTEMPTED_END,
     DONE,
@@ -32,10 +30,13 @@ from cosim.integration.layout import (
     START,
     STEPS,
     WORK_HEADER,
+    failure_code,
+    project_end,
+    walk,
 )
-from cosim.integration.projection import failure_code, project_end
-from cosim.integration.start_of_step import go_back, remember_start
-from cosim.integration.step_control import end_reason, step_end
+from cosim_integrators.kit.begin import begin_steps
+from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.step_control import end_reason, step_end
 
 DIVERGED = -2  # beside 0, 1 + the index of a failed block and, for what is not finite, -1
 
@@ -134,7 +135,7 @@ def new_step(substeps):
 
 
 def new_redo(substeps):
-    """The last step again, to another end; see `cosim.integration.layout`."""
+    """The last step again, to another end; see `cosim.contracts.method_layout`."""
 
     def redo(
         table, ints, first, last, t_event, y, p, d, k, h, c, coefficients, settings, memory, work, slots

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.integration.dense_output import hermite_dense_output
-from cosim.integration.layout import MEMORY_HEADER
+from cosim.kit import MEMORY_HEADER, WALK_SIGNATURE, compile_function, walk
+from cosim_integrators.kit import CompiledIntegrator
+from cosim_integrators.kit.dense_output import hermite_dense_output
 from cosim_integrators.second_order.driver import begin_second_order_steps
 
 
-class SecondOrderIntegrator(cosim.CompiledIntegrator):
+class SecondOrderIntegrator(CompiledIntegrator):
     """Takes fixed steps of systems in which q' = N(q) u; others are refused when a run begins.
 
     Parameters
@@ -72,6 +73,6 @@ class SecondOrderIntegrator(cosim.CompiledIntegrator):
 
     @staticmethod
     def _walk_at(system: Any, t: float, y: Any, *arrays: Any) -> int:
-        walk = cosim.compile_function(cosim.walk, cosim.WALK_SIGNATURE)
+        compiled_walk = compile_function(walk, WALK_SIGNATURE)
         with np.errstate(all="ignore"):
-            return int(walk(system.table, system.ints, *system.derivative_range, t, y, *arrays))
+            return int(compiled_walk(system.table, system.ints, *system.derivative_range, t, y, *arrays))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
-from cosim.integration.layout import MEMORY_HEADER, WORK_HEADER
+from cosim.kit import MEMORY_HEADER, WORK_HEADER, Capabilities
 from cosim_integrators.second_order.driver import evaluate, new_redo, new_step, rates_are_speeds
 from cosim_integrators.second_order.integrator import SecondOrderIntegrator
 
@@ -66,7 +65,7 @@ class SemiImplicitEuler(SecondOrderIntegrator):
 """
 
     order = 1
-    capabilities = cosim.Capabilities(
+    capabilities = Capabilities(
         dense_order=1, symplectic=True, needs_second_order_form=True, supports_constraints=True
     )
     step_function = new_step(euler_substeps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.second_order.driver import new_redo, new_step
 from cosim_integrators.second_order.integrator import SecondOrderIntegrator
 from cosim_integrators.second_order.verlet import verlet_substeps
@@ -44,7 +44,7 @@ class VelocityVerlet(SecondOrderIntegrator):
 """
 
     order = 2
-    capabilities = cosim.Capabilities(
+    capabilities = Capabilities(
         symmetric=True, symplectic=True, needs_second_order_form=True, supports_constraints=True
     )
     step_function = new_step(verlet_substeps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.integration.layout import MEMORY_HEADER, WORK_HEADER
+from cosim.kit import MEMORY_HEADER, WORK_HEADER
 from cosim_integrators.second_order.driver import DIVERGED, evaluate, rates_are_speeds
 
 ITERATIONS = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import cosim
+from cosim.kit import Capabilities
 from cosim_integrators.second_order.driver import new_redo, new_step
 from cosim_integrators.second_order.integrator import SecondOrderIntegrator
 from cosim_integrators.second_order.verlet import verlet_substeps
@@ -43,7 +43,7 @@ class Yoshida4(SecondOrderIntegrator):
 """
 
     order = 4
-    capabilities = cosim.Capabilities(
+    capabilities = Capabilities(
         symmetric=True, symplectic=True, needs_second_order_form=True, supports_constraints=True
     )
     step_function = new_step(verlet_substeps)

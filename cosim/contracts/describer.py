@@ -1,0 +1,38 @@
+"""What says in words what is in a file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import ClassVar
+
+from cosim.registration.kinds import plugin_kind
+
+
+@plugin_kind("describer")
+class Describer(ABC):
+    """Describes files of a kind, for ``cosim info``.
+
+    A plugin registers the class; it is instantiated without arguments.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        Endings of the files that it knows, in lower case, with the dot.
+    what : str
+        What such a file is: "a system (.ssp)".
+
+    Examples
+    --------
+    >>> class Notes(Describer):
+    ...     '''Counts the lines of notes.'''
+    ...     suffixes, what = (".notes",), "notes (.notes)"
+    ...     def describe(self, path): return f"{len(path.read_text('utf-8').splitlines())} lines"
+    """
+
+    suffixes: ClassVar[tuple[str, ...]]
+    what: ClassVar[str]
+
+    @abstractmethod
+    def describe(self, path: Path) -> str:
+        """What is in a file, in lines; `CosimError` when it is none."""

@@ -1,0 +1,22 @@
+"""Whether states and the memory of an integrator that come from outside can be those of a run."""
+
+from __future__ import annotations
+
+from cosim.contracts.method_layout import LAST_ERROR, MEMORY_HEADER, NEXT_STEP
+
+
+def are_of_a_run(y, memory):
+    """Whether all numbers are finite, and neither the next step nor the last error is negative.
+
+    Step control that gets another one takes it for the length of a step, and does not end.
+    """
+    total = 0.0
+    for m in range(y.shape[0]):
+        total += 0.0 * y[m]
+    for m in range(memory.shape[0]):
+        total += 0.0 * memory[m]
+    if total != 0.0:
+        return False
+    if memory.shape[0] > NEXT_STEP and memory[NEXT_STEP] < 0.0:
+        return False
+    return not (memory.shape[0] >= MEMORY_HEADER and memory[LAST_ERROR] < 0.0)

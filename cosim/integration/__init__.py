@@ -1,1 +1,0 @@
-"""Steps of integrators as kernel functions, and what they share."""

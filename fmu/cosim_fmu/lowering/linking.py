@@ -1,0 +1,87 @@
+"""A program as one module of machine code: its functions, how they call each other, its constants."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from cosim.kit import (
+    ARRAYS,
+    CONSTANT,
+    MachineCode,
+    Schedule,
+    call_by_number,
+    called_signatures,
+    constant,
+    declaration,
+    entry_point,
+    global_name,
+    lower,
+)
+from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.program import Program
+from cosim_fmu.lowering.reported import reported_alone
+
+log = logging.getLogger("cosim.native")
+
+
+def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
+    """All functions of a program, linked and optimized as a whole.
+
+    Parameters
+    ----------
+    program : Program
+    entries : sequence of str
+        Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
+        `cosim.entry_point`. Constant arrays are its own: what it is given in their place is not looked at.
+    raised : int
+        What an entry point returns where a kernel function raised.
+    """
+    texts, count = {}, len(program.functions)
+    for i, (name, (function, letters)) in enumerate(program.functions.items()):
+        log.info("lowering %d of %d functions", i + 1, count)
+        texts[name] = lower(function, letters, name)
+    constants = _constants(program)
+    calls = [_calls(program, texts, constants)]
+    known = [
+        (global_name(name), program.arrays[name].shape) if name in constants else None
+        for name, _, _ in ARRAYS
+    ]
+    offered = []
+    for entry in entries:
+        lowered = f"lowered_{entry}"
+        calls.append(entry_point(f"cosim_{entry}", lowered, program.functions[lowered][1], raised, known))
+        offered.append(f"cosim_{entry}")
+    return MachineCode(["\n".join(calls), *texts.values()], offered)
+
+
+def _constants(program: Program) -> list[str]:
+    """Arrays in which no entry point writes."""
+    found = [name for name, role in program.roles.items() if role == CONSTANT]
+    has_tune = program.arrays["program"][layout.TUNE] != 0
+    return found if has_tune else [*found, "coefficients"]
+
+
+def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str]) -> str:
+    arrays, numbers, functions = program.arrays, program.numbers, program.functions
+    parts = [constant(name, arrays[name]) for name in constants]
+    signatures = set(called_signatures(texts.values()))
+    called = [name for name in numbers if functions[name][1] in signatures]
+    for signature in sorted(signatures):
+        parts.append(
+            call_by_number(signature, {n: numbers[n] for n in called if functions[n][1] == signature})
+        )
+    table = arrays["table"]
+    schedule = Schedule(
+        table if table.any() else table[:0],  # a model without blocks has one row of zeros
+        arrays["ints"],
+        {number: name for name, number in numbers.items()},
+        {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
+        {name: text.count("\n") for name, text in texts.items()},
+        {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
+        (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
+        {"watched": arrays["watched"]} if arrays["watched"].any() else {},
+        (int(arrays["program"][layout.REPORTS]), reported_alone(program, texts)),
+    )
+    declared = [declaration(name, functions[name][1]) for name in called]
+    return "\n".join([*parts, schedule.text(), *declared])

@@ -1,0 +1,62 @@
+"""Which blocks of an evaluation only matter to those who look at its results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.kit import MOVE, PREPARE, Block, without_strings
+from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.program import Program
+
+RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
+"""In the text of a lowered function: 0, or that it has raised."""
+
+
+def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
+    """Rows of the table, of an evaluation of the derivatives, that nothing in a run depends on.
+
+    Neither derivatives nor what limits steps, witnesses, handlers, updates and corrections depend on them;
+    outputs may. One that can raise is none of them.
+    """
+    system, arrays = program.system, program.arrays
+    slots, (first, last) = arrays["slots"], system.derivative_range
+    if slots.size > MOVE and slots[PREPARE] != slots[MOVE]:
+        return []  # constraints are corrected by blocks that say nowhere what they read
+    region_of = system._assembly.layout.region_of
+    reports = range(last, int(arrays["program"][layout.REPORTS]))
+
+    def regions(block: Block, *kinds: str) -> set[int]:
+        found = [slot for kind in kinds for slot in getattr(block, kind)]
+        return {region_of(slot.offset) for slot in found if slot.array == "c" and slot.size}
+
+    # Numbers that are no offsets are taken for some, too: that only leaves more to be computed.
+    looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
+    size = arrays["c"].size
+    needed = {region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
+    for i, block in enumerate(system.blocks):
+        if i not in reports and not first <= i < last:
+            needed |= regions(block, "reads", "adds")
+    names = {number: name for name, number in program.numbers.items()}
+    alone = []
+    for i in range(last - 1, first - 1, -1):
+        block = system.blocks[i]
+        only_computes = all(slot.array == "c" for slot in (*block.writes, *block.adds))
+        can_raise = set(RETURNS.findall(without_strings(texts[names[int(arrays["table"][i, 0])]]))) != {"0"}
+        if only_computes and not can_raise and not regions(block, "writes", "adds") & needed:
+            alone.append(i)
+        else:
+            needed |= regions(block, "reads", "adds")
+    return alone[::-1]
+
+
+def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
+    listed = program.copy()
+    count, at = program[layout.ENTRIES], program[layout.ENTRIES_AT]
+    rows = listed[at : at + count * layout.ENTRY_WIDTH].reshape(-1, layout.ENTRY_WIDTH)
+    rows[:, [layout.BLOCK_OF, layout.TIMES_AT, layout.NEXT_AT]] = -1
+    return listed[layout.HEADER + len(layout.OPTIONAL_PARTS) :]

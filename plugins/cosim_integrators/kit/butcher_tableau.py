@@ -1,0 +1,243 @@
+"""The coefficients of an explicit Runge–Kutta method, checked when they are put together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim import ModelError, Problem
+from cosim_integrators.kit.flat_tableau import flat_tableau
+from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
+from cosim_integrators.kit.stability import stability_limit
+
+HIGHEST_CHECKED = 10
+TOLERANCE = 1e-11
+
+
+class ButcherTableau:
+    """Coefficients of an explicit Runge–Kutta method, with error estimate and dense output.
+
+    Law: k_i = f(t + c_i h, y + h sum_j a_ij k_j),  y_next = y + h sum_i b_i k_i,
+    error = h sum_i e_i k_i,  y(t + s h) = y + h sum_i k_i sum_j P_ij s^(j + 1) for 0 <= s <= 1.
+
+    All order conditions (one for each rooted tree) are checked for the solution, for the error
+    weights and for the dense output, so that a mistyped coefficient is found at once.
+
+    Parameters
+    ----------
+    order : int
+        Order of the solution, 1 … 10.
+    a : sequence of sequences of float
+        Row i holds the i coefficients before the diagonal (an empty row for the first stage).
+    b, c : sequence of float, shape (stages,)
+        Weights and nodes.
+    error : sequence of float, shape (stages,), optional
+        Weights e of the error estimate, b minus the weights of the embedded method. Without them
+        the method can only be used with a fixed step.
+    second_error : sequence of float, shape (stages,), optional
+        Weights of another, lower estimate, which keeps the first one from being deceived, as in
+        Dormand–Prince 8(5,3).
+    extra : sequence of (float, sequence of float), optional
+        Stages that only the dense output needs, each a node and its coefficients: of the stages, of the
+        derivative at the end of the step, and of the extra stages before it.
+    dense : sequence of sequences of float, shape (stages or stages + 1 + extra, degree), optional
+        Coefficients P of the dense output, for the stages, the derivative at the end of the step and the
+        extra stages. Without them a cubic Hermite polynomial is used.
+
+    Attributes
+    ----------
+    stages : int
+    order, error_order, dense_order : int
+        Orders of the solution; of the embedded method (0 when there is none); of the dense output.
+    control_order : int
+        The exponent of the step in the estimated error, as the step control sees it.
+    first_same_as_last : bool
+        Whether the last stage is the derivative at the end of the step.
+    stability_limit : float
+        How far the stability region reaches along the negative real axis: the largest stable h |lambda|.
+    coefficients : ndarray
+        Everything as one flat array; see `cosim_integrators.kit.explicit_stages`.
+
+    Raises
+    ------
+    ModelError
+        With every violated condition.
+
+    References
+    ----------
+    J. C. Butcher, "Coefficients for the study of Runge-Kutta integration processes", Journal of the
+    Australian Mathematical Society 3 (1963), for the conditions.
+
+    Examples
+    --------
+    >>> ralston = ButcherTableau(order=2, a=[[], [2 / 3]], b=[1 / 4, 3 / 4], c=[0, 2 / 3])
+    >>> ralston.stages, ralston.error_order, ralston.first_same_as_last
+    (2, 0, False)
+    """
+
+    def __init__(
+        self,
+        *,
+        order: int,
+        a: Sequence[Sequence[float]],
+        b: Sequence[float],
+        c: Sequence[float],
+        error: Sequence[float] | None = None,
+        second_error: Sequence[float] | None = None,
+        extra: Sequence[tuple[float, Sequence[float]]] = (),
+        dense: Sequence[Sequence[float]] | None = None,
+    ) -> None:
+        problems = _shape_problems(
+            order, a, b, c, {"error": error, "second_error": second_error}, extra, dense
+        )
+        if problems:
+            raise ModelError(problems)
+        self.order = order
+        self.stages = len(b)
+        self.b, self.c = np.array(b, dtype=float), np.array(c, dtype=float)
+        self.error = None if error is None else np.array(error, dtype=float)
+        self.second_error = None if second_error is None else np.array(second_error, dtype=float)
+        # With the end of the step and the extra stages as further rows, for the dense output.
+        self.extra = len(extra)
+        size = self.stages + 1 + self.extra
+        self._all_a, self._all_c = np.zeros((size, size)), np.array([*c, 1.0, *(node for node, _ in extra)])
+        for i, row in enumerate([*a, b, *(row for _, row in extra)]):
+            self._all_a[i, : len(row)] = row
+        self.a = self._all_a[: self.stages, : self.stages]
+        self.dense: NDArray[np.float64] | None = None
+        if dense is not None:
+            self.dense = np.zeros((size, len(dense[0])))
+            self.dense[: len(dense)] = dense
+        self.first_same_as_last = bool(self.c[-1] == 1.0 and np.array_equal(self.a[-1], self.b))
+        problems = list(self._order_problems())
+        if problems:
+            raise ModelError(problems)
+        self.error_order = 0 if self.error is None else self._reached(self.error, exact=False)
+        self.control_order = self.error_order + 1
+        if self.second_error is not None:
+            # the mixture of both estimates is E5^2 / E3 where the second one is the larger
+            self.control_order = 2 * self.control_order - self._reached(self.second_error, exact=False) - 1
+        self.dense_order = min(order, 3) if self.dense is None else self._reached_dense()
+        self.stability_limit = stability_limit(self.a, self.b)
+        self.coefficients = flat_tableau(self)
+
+    @property
+    def extra_nodes(self) -> NDArray[np.float64]:
+        """Nodes of the extra stages, shape (extra,)."""
+        return self._all_c[self.stages + 1 :]
+
+    @property
+    def extra_rows(self) -> NDArray[np.float64]:
+        """Coefficients of the extra stages, shape (extra, stages + 1 + extra)."""
+        return self._all_a[self.stages + 1 :]
+
+    def _order_problems(self) -> Iterator[Problem]:
+        for i, node in enumerate(self._all_c):
+            row = self._all_a[i]
+            if i != self.stages and abs(row.sum() - node) > TOLERANCE * (1.0 + abs(row).sum()):
+                where = f"row {i} of a" if i < self.stages else f"row {i - self.stages - 1} of extra"
+                yield _problem(f"{where} sums to {row.sum():.17g}, but its node is {node:.17g}.")
+        reached = self._reached(self.b, exact=True)
+        if reached < self.order:
+            yield _problem(
+                f"b fulfils the order conditions up to order {reached}, not {self.order}: "
+                f"correct a coefficient, or say order={reached}."
+            )
+        for name, weights in (("error", self.error), ("second_error", self.second_error)):
+            if weights is None:
+                continue
+            if not weights.any():
+                yield _problem(
+                    f"the {name} weights are all zero; leave them out for a method without error estimate."
+                )
+            elif self._reached(weights, exact=False) < 1:
+                yield _problem(f"the {name} weights sum to {weights.sum():.3g}, must sum to 0.")
+        if self.second_error is not None and self.error is None:
+            yield _problem("second_error needs error, which it accompanies.")
+        if self.extra and self.dense is None:
+            yield _problem("extra stages serve the dense output alone: give dense, or leave them out.")
+        if self.dense is not None:
+            ends = np.zeros(len(self.dense))
+            ends[: self.stages] = self.b
+            if np.abs(self.dense.sum(axis=1) - ends).max() > TOLERANCE * (1.0 + np.abs(self.dense).sum()):
+                yield _problem("the rows of dense must sum to b (the dense output must end at the solution).")
+            elif self._reached_dense() < 1:
+                yield _problem(
+                    "dense does not fulfil the condition of order 1: its first column must sum to 1."
+                )
+
+    def _reached(self, weights: NDArray[np.float64], *, exact: bool) -> int:
+        """Highest order whose conditions the weights fulfil: 1 / gamma, or 0 for differences of methods."""
+        for order in range(1, self.order + 1):
+            for tree in rooted_trees(order):
+                wanted = 1.0 / density(tree) if exact else 0.0
+                terms = weights * elementary_weights(self.a, tree)
+                if abs(terms.sum() - wanted) > TOLERANCE * (1.0 + np.abs(terms).sum()):
+                    return order - 1
+        return self.order
+
+    def _reached_dense(self) -> int:
+        """Highest order of the dense output: sum_i b_i(s) Phi_i = s^r / gamma, power by power."""
+        assert self.dense is not None
+        for order in range(1, self.order + 1):
+            for tree in rooted_trees(order):
+                terms = elementary_weights(self._all_a, tree)[:, None] * self.dense
+                wanted = np.zeros(max(self.dense.shape[1], order))
+                wanted[order - 1] = 1.0 / density(tree)
+                found = np.zeros_like(wanted)
+                found[: self.dense.shape[1]] = terms.sum(axis=0)
+                if np.abs(found - wanted).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
+                    return order - 1
+        return self.order
+
+
+def _problem(text: str) -> Problem:
+    return Problem("ButcherTableau", text)
+
+
+def _shape_problems(
+    order: int,
+    a: Sequence[Sequence[float]],
+    b: Sequence[float],
+    c: Sequence[float],
+    errors: dict[str, Sequence[float] | None],
+    extra: Sequence[tuple[float, Sequence[float]]],
+    dense: Sequence[Sequence[float]] | None,
+) -> list[Problem]:
+    stages = len(b)
+    problems = []
+    if not 1 <= order <= HIGHEST_CHECKED:
+        problems.append(_problem(f"order is {order}, must be 1 … {HIGHEST_CHECKED}."))
+    if stages == 0:
+        problems.append(_problem("b is empty; a method has at least one stage."))
+    if [len(row) for row in a] != list(range(stages)):
+        problems.append(
+            _problem(
+                f"a has rows of lengths {[len(row) for row in a]}, must be {list(range(stages))} (explicit)."
+            )
+        )
+    for name, given in (("c", c), *errors.items()):
+        if given is not None and len(given) != stages:
+            problems.append(_problem(f"{name} has {len(given)} entries, must have {stages}, as b has."))
+    lengths = [len(row) for _, row in extra]
+    if lengths != [stages + 1 + i for i in range(len(extra))]:
+        problems.append(
+            _problem(f"extra has rows of lengths {lengths}, must start at {stages + 1} and grow by one.")
+        )
+    if dense is not None:
+        sizes = sorted({stages + 1 + len(extra), stages} if not extra else {stages + 1 + len(extra)})
+        if len(dense) not in sizes:
+            problems.append(
+                _problem(f"dense has {len(dense)} rows, must have {' or '.join(map(str, sizes))}.")
+            )
+        if len({len(row) for row in dense}) > 1:
+            problems.append(_problem("the rows of dense must all have the same length."))
+    if not problems:
+        rows = [b, c, *a, *(e for e in errors.values() if e is not None), *(dense or ())]
+        numbers = [x for row in rows for x in row] + [x for node, row in extra for x in (node, *row)]
+        if not all(math.isfinite(x) for x in numbers):
+            problems.append(_problem("every coefficient must be a finite number."))
+    return problems

@@ -1,0 +1,353 @@
+"""Integrators whose step is one compiled function."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from cosim import Integrator, SimulationError
+from cosim.kit import (
+    DENSE_SIGNATURE,
+    STEP_SIGNATURE,
+    DenseOutput,
+    MethodKernels,
+    StepCode,
+    StepReason,
+    StepStatistics,
+    Vector,
+    compiled,
+    function_address,
+    method_settings,
+    method_slots,
+    whole_way,
+)
+from cosim.kit import method_layout as layout
+from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
+from cosim_integrators.kit.begin import begin_steps, restart_steps
+
+if TYPE_CHECKING:
+    State = Any
+    System = Any
+
+CALLS = {
+    "initialize": "begin_function",
+    "step": "step_function",
+    "advance": "step_function",
+    "restart": "restart_function",
+    "redo": "redo_function",
+    "interpolate": "dense_function",
+    "dense": "dense_function",
+}
+"""What stands in a class in place of a call in Python."""
+CODES = tuple(StepCode)  # by number; an enumeration is slow to call
+NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
+COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
+COUNTS += [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
+
+
+class CompiledIntegrator(Integrator):
+    """Base of integrators whose step, step taken again and dense output are kernel functions.
+
+    A subclass names three kernel functions and says how large its arrays are; `cosim.contracts.method_layout`
+    explains the arrays. What is the same for all of them stands here.
+
+    Attributes
+    ----------
+    step_function, redo_function, dense_function : function
+        Kernel functions; plain Python, compiled when a system is prepared.
+    begin_function, restart_function : function
+        The beginning of a run, and going on after a jump: kernel functions; a method with a memory of its own
+        has others.
+    complete_function : function or None
+        What dense output needs beyond the step itself.
+    tune_function : function or None
+        ``tune(settings, coefficients)`` writes those coefficients that depend on the accuracy. Without it a
+        method whose `coefficients` do has to be exported anew for another accuracy.
+
+    Notes
+    -----
+    A method that keeps constraints calls `cosim.step.projection.project_end` at the end of a step and
+    of a step that is taken again, rejects a step whose end cannot be corrected, and declares
+    ``supports_constraints``.
+
+    A component that computes with an error of its own reports it, relative to what it computes, in a
+    cache slot ``step_error``: at the end of a step it is held to the accuracy like the others. One
+    that knows when it will jump or have a kink says so in a cache slot ``smooth_until``, a time: steps
+    with error control end there.
+    """
+
+    step_function: ClassVar[Callable[..., Any]]
+    redo_function: ClassVar[Callable[..., Any]]
+    dense_function: ClassVar[Callable[..., Any]]
+    begin_function: ClassVar[Callable[..., Any]] = begin_steps
+    restart_function: ClassVar[Callable[..., Any]] = restart_steps
+    complete_function: ClassVar[Callable[..., Any] | None] = None
+    tune_function: ClassVar[Callable[..., Any] | None] = None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._counts = np.zeros(len(COUNTS))
+        self._system: Any = None
+        self._ny = 0
+        self._coefficients = self._settings = np.zeros(0)
+        self._work = np.zeros(layout.WORK_HEADER)
+        self._work[layout.START] = self._work[layout.END] = math.nan
+        self._slots = np.zeros(layout.SLOTS_HEADER, dtype=np.int64)
+        self._called: dict[Any, Callable[..., Any]] = {}
+
+    # what a subclass says
+
+    @abstractmethod
+    def coefficients(self, system: System) -> Vector:
+        """Constant numbers of the method, for its kernel functions."""
+
+    @abstractmethod
+    def work_size(self, ny: int) -> int:
+        """How many numbers the method needs in `work` beyond the header and three vectors."""
+
+    @property
+    def error_order(self) -> int:
+        """The exponent of the step in the error estimate."""
+        return self.order
+
+    def memory_size(self, ny: int) -> int:
+        """Two numbers: the next step and the error of the last one."""
+        return layout.MEMORY_HEADER
+
+    def extra_slots(self, system: System) -> list[int]:
+        """Integers of the method's own, for the end of `slots`."""
+        return []
+
+    # the contract
+
+    def initialize(self, system: System, state: State) -> None:
+        """Choose the first step and write the memory; the State is realized to Acceleration."""
+        self.check(system, state)
+        self._prepare(system)
+        state.integrator_memory = np.zeros(self.memory_size(self._ny))
+        self._call(type(self).begin_function, system, state)
+
+    def kernels(self, system: System) -> MethodKernels | None:
+        """See `Integrator.kernels`; None where a class has written one of the calls in Python."""
+        self._prepare(system)
+        cls = type(self)
+        if cls.python_calls():
+            return None
+        functions = {
+            "step": cls.step_function,
+            "redo": cls.redo_function,
+            "dense": cls.dense_function,
+            "begin": cls.begin_function,
+            "restart": cls.restart_function,
+            "complete": cls.complete_function,
+            "tune": cls.tune_function,
+        }
+        return MethodKernels(self._coefficients, self._settings, self._slots, self._work, functions)
+
+    @classmethod
+    def python_calls(cls) -> list[str]:
+        """The calls that a class has written in Python."""
+        return [
+            f"its {name}() is Python: give the class a {function}."
+            for name, function in CALLS.items()
+            if getattr(cls, name) is not getattr(CompiledIntegrator, name)
+        ]
+
+    def use_work(self, work: Vector) -> None:
+        """See `Integrator.use_work`."""
+        work[: self._work.size] = self._work
+        self._work = work
+
+    def with_accuracy(self, accuracy: float) -> Self:
+        """As `Integrator.with_accuracy`; no system is prepared."""
+        other = super().with_accuracy(accuracy)
+        other._system, other._counts, other._work = None, np.zeros(len(COUNTS)), self._work.copy()
+        return other
+
+    def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
+        """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
+        if self._system is not system:
+            self._prepare(system)
+        t = state.time
+        if not t < t_stop:
+            return self._stopped(t, t_stop)
+        memory = state.integrator_memory
+        if memory.size != self.memory_size(self._ny):
+            return StepCode.NOT_INITIALIZED
+        if self._ny + self._slots.size == layout.SLOTS_HEADER:
+            return self._skip(system, state, t_stop, limit)
+        if t_stop == math.inf and min(limit, self.maximum_step, memory[layout.NEXT_STEP]) == math.inf:
+            raise ValueError(NOTHING_LIMITS)
+        code = self._step(
+            *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
+            *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
+        )
+        if code == layout.DONE:
+            state._advance(self._work.item(layout.END))
+            self._stepped(system, state)
+        return CODES[code]
+
+    def advance(
+        self, system: System, state: State, t_stop: float, limit: float = math.inf, most: int = 1_000_000
+    ) -> StepCode:
+        """As `Integrator.advance`, in one call of compiled code."""
+        if self._system is not system:
+            self._prepare(system)
+        if not state.time < t_stop or self._ny + self._slots.size == layout.SLOTS_HEADER:
+            return super().advance(system, state, t_stop, limit, most)
+        memory, before = state.integrator_memory, self._work[layout.STEPS]
+        if memory.size != self.memory_size(self._ny):
+            return StepCode.NOT_INITIALIZED
+        address = function_address(type(self).step_function, STEP_SIGNATURE)
+        code = self._in_python(advance, ADVANCE_SIGNATURE)(
+            *(address, most),
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
+        )
+        if self._work.item(layout.STEPS) > before:
+            state._advance(self._work.item(layout.END))
+        self._stepped(system, state)
+        return CODES[code]
+
+    def restart(self, system: System, state: State) -> None:
+        """Go on after a jump: the length of the step is kept, the memory of its error is not.
+
+        If the step turns out to be too long for what comes, error control rejects it; a new choice
+        by trial would cost evaluations at every event.
+        """
+        if self._system is None:
+            self._prepare(system)
+        self._call(type(self).restart_function, system, state)
+
+    def redo(self, system: System, state: State, t_event: float) -> StepCode:
+        """The last step again, ending at `t_event`, not later than error control accepted it."""
+        self._check_inside(t_event, float(self._work[layout.ACCEPTED_END]))
+        if not t_event > self.previous_time:
+            raise ValueError(
+                f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s"
+            )
+        code = self._redo(
+            *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
+            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
+        )
+        state._advance(self._work.item(layout.END))
+        self._stepped(system, state)
+        return CODES[code]
+
+    def interpolate(self, t: float, out: Vector) -> None:
+        """The dense output of the method; ValueError outside the last step."""
+        self._check_inside(t, float(self._work[layout.END]))
+        self._complete()
+        self._dense(t, self._coefficients, self._work, out, out)
+
+    def dense(self) -> DenseOutput:
+        """As `Integrator.dense`."""
+        self._complete()
+        address = function_address(type(self).dense_function, DENSE_SIGNATURE)
+        return DenseOutput(address, self._dense, self._coefficients, self._work)
+
+    @property
+    def previous_time(self) -> float:
+        """Where the last step began, s; NaN when there is none."""
+        return float(self._work[layout.START])
+
+    @property
+    def reason(self) -> StepReason:
+        """What decided where the last step ended."""
+        return StepReason(int(self._work[layout.REASON]))
+
+    @property
+    def steps(self) -> int:
+        """Accepted steps since the integrator was made."""
+        return int(self._counts.item(0) + self._work.item(layout.STEPS))
+
+    @property
+    def statistics(self) -> StepStatistics:
+        """Steps, rejections and evaluations since the integrator was made."""
+        return StepStatistics(*map(int, (self._counts + self._work[COUNTS]).tolist()))
+
+    @property
+    def failed_at(self) -> tuple[float, Vector] | None:
+        """Time, s, and continuous state, shape (ny,), of the evaluation that failed last."""
+        at = layout.WORK_HEADER + 2 * self._ny
+        return float(self._work[layout.FAILED_TIME]), self._work[at : at + self._ny].copy()
+
+    # machinery
+
+    def _stepped(self, system: System, state: State) -> None:
+        """After a step: what a method does in Python; the State is at the end."""
+
+    def _complete(self) -> None:
+        """Before dense output: what a method has not computed yet."""
+
+    def _stopped(self, t: float, t_stop: float) -> StepCode:
+        if t == t_stop:
+            return StepCode.DONE
+        raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
+
+    def _skip(self, system: System, state: State, t_stop: float, limit: float) -> StepCode:
+        """Where there is nothing to integrate, one step goes all the way, and one walk is enough."""
+        end = min(t_stop, state.time + min(limit, self.maximum_step))
+        if end == math.inf:
+            raise ValueError(NOTHING_LIMITS)
+        code = compiled(whole_way, STEP_SIGNATURE)(
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
+            *(t_stop, limit),
+        )
+        if code == layout.DONE:
+            state._advance(end)
+        return CODES[code]
+
+    def _call(self, function: Any, system: System, state: State) -> None:
+        """Call one of the method's functions that have the signature of a step taken again."""
+        code = compiled(function, layout.REDO_SIGNATURE)(
+            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
+            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
+        )
+        if code != layout.DONE:
+            raise SimulationError(state.time, CODES[code].sentence)
+
+    def _prepare(self, system: System) -> None:
+        """Compile, and make room for this system."""
+        self._counts += self._work[COUNTS]
+        self._system, self._ny, self._called = system, int(system.ny), {}
+        self._settings = method_settings(self, system, self.error_order)
+        self._coefficients = self.coefficients(system)
+        if (tune := type(self).tune_function) is not None:
+            compiled(tune, layout.TUNE_SIGNATURE)(self._settings, self._coefficients)
+        self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
+        self._work[layout.START] = self._work[layout.END] = math.nan
+        self._slots = method_slots(system, self.extra_slots(system))
+
+    # compiled when they are called from Python: the Step finds them by their addresses
+
+    def _in_python(self, function: Any, signature: str) -> Callable[..., Any]:
+        if function not in self._called:
+            self._called[function] = compiled(function, signature)
+        return self._called[function]
+
+    @property
+    def _step(self) -> Callable[..., Any]:
+        return self._in_python(type(self).step_function, STEP_SIGNATURE)
+
+    @property
+    def _redo(self) -> Callable[..., Any]:
+        return self._in_python(type(self).redo_function, layout.REDO_SIGNATURE)
+
+    @property
+    def _dense(self) -> Callable[..., Any]:
+        return self._in_python(type(self).dense_function, DENSE_SIGNATURE)
+
+    def _check_inside(self, t: float, end: float) -> None:
+        start = self.previous_time
+        if not start <= t <= end:
+            raise ValueError(
+                f"t = {t} s is not inside the last step, {start} to {end} s"
+                if start == start
+                else f"there is no last step that could hold t = {t} s"
+            )

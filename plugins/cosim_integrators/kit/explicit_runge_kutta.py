@@ -1,0 +1,154 @@
+"""Explicit Runge–Kutta methods: everything but the tableau."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cosim import ContractError, SimulationError, registry
+from cosim.kit import Capabilities, StepCode, Vector, compiled, slots_named
+from cosim.kit import method_layout as layout
+from cosim_integrators.kit.butcher_tableau import ButcherTableau
+from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
+from cosim_integrators.kit.dense_output import explicit_dense_output
+from cosim_integrators.kit.explicit_stages import complete_explicit_step
+from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
+from cosim_integrators.kit.stiffness import HITS
+
+if TYPE_CHECKING:
+    State = Any
+    System = Any
+
+__all__ = ["ButcherTableau", "ExplicitRungeKutta"]
+
+
+OVERLAP = "overlap"  # name of the cache slots that say how far a step looks into itself
+
+
+class ExplicitRungeKutta(CompiledIntegrator):
+    """Base of explicit Runge–Kutta methods: a subclass gives its `tableau` and a docstring.
+
+    The step is compiled once for all methods. The derivative at the end of a step serves as the first
+    stage of the next one, and the first stage is kept when a step is rejected. The error of a step is
+    its largest component relative to the tolerance; a proportional-integral controller sets the step:
+    at most 5 times longer, at least 0.1 times as long after a rejection, and no growth below 1.1.
+    A step that a target or a `limit` made short does not change the length that is remembered.
+
+    Parameters
+    ----------
+    **options
+        As `Integrator`.
+
+    Examples
+    --------
+    >>> class Ralston(ExplicitRungeKutta):
+    ...     '''Ralston's second-order method.'''
+    ...     tableau = ButcherTableau(order=2, a=[[], [2 / 3]], b=[1 / 4, 3 / 4], c=[0, 2 / 3])
+    >>> Ralston(fixed_step=0.01).order
+    2
+    """
+
+    tableau: ClassVar[ButcherTableau]
+    step_function = explicit_step
+    redo_function = redo_explicit_step
+    dense_function = explicit_dense_output
+    complete_function = complete_explicit_step
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        tableau = getattr(cls, "tableau", None)
+        if tableau is None:
+            return
+        if not isinstance(tableau, ButcherTableau):
+            raise ContractError(f"{cls.__name__}: tableau is {tableau!r}, must be a ButcherTableau(...)")
+        cls.order = tableau.order
+        cls.capabilities = replace(
+            Capabilities(),
+            adaptive=tableau.error is not None,
+            dense_order=tableau.dense_order,
+            supports_constraints=True,
+        )
+
+    def __init__(self, **options: Any) -> None:
+        if getattr(self, "tableau", None) is None:
+            raise ContractError(f"{type(self).__name__}: no tableau; write tableau = ButcherTableau(...)")
+        super().__init__(**options)
+        self._arrays: tuple[Any, Any] = ((), ())
+        self._scratch = (np.zeros(0), np.zeros(0))
+
+    @property
+    def error_order(self) -> int:
+        """One more than the order of the embedded method; of two estimates, that of their mixture."""
+        return self.tableau.control_order
+
+    def coefficients(self, system: System) -> Vector:
+        """The tableau as one flat array."""
+        return self.tableau.coefficients
+
+    def work_size(self, ny: int) -> int:
+        """A derivative for each stage, for the end of the step, and for each extra stage."""
+        return (self.tableau.stages + 1 + self.tableau.extra) * ny
+
+    def extra_slots(self, system: System) -> list[int]:
+        """Where histories are, for steps that look into themselves; see `cosim_integrators.kit.own_past`."""
+        overlaps = slots_named(system, OVERLAP)
+        if not overlaps:
+            return []
+        ranges, rings = system.update_ranges, [ring.offset for ring in system.rings]
+        points = self.capabilities.points_inside
+        blocks = [*ranges["inside"], *ranges["ahead"]]
+        return [len(overlaps), *overlaps, system.side, *blocks, points, len(rings), *rings]
+
+    @property
+    def warnings(self) -> list[str]:
+        """That the system is stiff, if it was noticed, and what to use instead."""
+        if self._work[layout.STIFF_HITS] < HITS:
+            return []
+        found = [e for e in registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
+        found = [e for e in found if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
+        found.sort(key=lambda entry: -entry.cls.order)
+        others = ", ".join(entry.id for entry in found[:3])
+        return [
+            f"The system is stiff (noticed at t = {self._work[layout.STIFF_TIME]:.6g} s): the steps of "
+            f"{type(self).__name__} follow stability instead of accuracy. An implicit method takes longer "
+            + (f"ones: {others}." if others else "ones.")
+        ]
+
+    def attach(self, system: System, state: State) -> None:
+        if self.tableau.extra:
+            self._arrays = (system.table, system.ints, *system.derivative_range), system.arrays(state)
+
+    def _stepped(self, system: System, state: State) -> None:
+        self.attach(system, state)
+        # Updates at the end of a step change what the extra stages read: they are taken at once then.
+        if self.tableau.extra and system.has_updates:
+            self._complete()
+
+    def _complete(self) -> None:
+        """Take the extra stages of the last step, in arrays of their own; the State is not touched."""
+        if not self.tableau.extra or self._work[layout.DENSE_READY] or not self.previous_time < math.inf:
+            return
+        schedule, (y, p, d, k, h, c) = self._arrays
+        if self._scratch[0].shape != y.shape or self._scratch[1].shape != c.shape:
+            self._scratch = np.empty_like(y), np.empty_like(c)
+        self._scratch[1][:] = c
+        status = compiled(complete_explicit_step, layout.REDO_SIGNATURE)(
+            *(*schedule, self.previous_time, self._scratch[0], p, d, k, h, self._scratch[1]),
+            *(self._coefficients, self._settings, self._work, self._work, self._slots),
+        )
+        if status != 0:
+            raise SimulationError(self.previous_time, StepCode.BLOCK_FAILED.sentence)
+
+    @property
+    def worst_state(self) -> int:
+        """Index in y of the state with the largest error in the last attempt (-1: no error estimate)."""
+        if self.tableau.error is None or self._ny == 0:
+            return -1
+        n, work = self._ny, self._work[layout.WORK_HEADER :]
+        relative, absolute = self._settings[layout.SETTINGS_HEADER :].reshape(2, n)
+        stages = work[3 * n :][: self.tableau.stages * n].reshape(-1, n)
+        error = np.abs(self.tableau.error @ stages) / np.maximum(absolute, relative * np.abs(work[:n]))
+        return int(np.argmax(np.where(np.isnan(error), np.inf, error)))

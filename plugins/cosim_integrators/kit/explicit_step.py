@@ -1,0 +1,241 @@
+"""The step of all explicit Runge–Kutta methods, and the step that is taken again to an event."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import (
+    ACCEPTED_END,
+    ATTEMPTED_END,
+    BLOCK_FAILED,
+    CONSTRAINTS_NOT_MET,
+    DENSE_READY,
+    DONE,
+    END,
+    END_OF_CORRECTIONS,
+    ERROR_ORDER,
+    FAILED_BLOCK,
+    FAILED_TIME,
+    FIXED,
+    LARGEST,
+    LAST_ERROR,
+    MINIMUM_STEP,
+    NEXT_STEP,
+    NO_CONVERGENCE,
+    NORMALIZE,
+    NOT_FINITE,
+    NOT_INITIALIZED,
+    NOT_MET,
+    REASON,
+    REJECTIONS,
+    SMALLEST,
+    START,
+    STEPS,
+    WORK_HEADER,
+    failure_code,
+    larger,
+    project_end,
+    project_error,
+    worth_projecting,
+)
+from cosim_integrators.kit.error_norm import slot_error, weighted_error
+from cosim_integrators.kit.explicit_stages import (
+    HAS_SECOND,
+    STAGES,
+    combine,
+    finish_step,
+    take_stages,
+)
+from cosim_integrators.kit.own_past import (
+    AS_ERROR,
+    UNSETTLED,
+    forget_own_past,
+    looks_into_itself,
+    settle_step,
+)
+from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.step_control import (
+    NEARLY_IDEAL,
+    end_reason,
+    next_step,
+    shorter,
+    smallest_step,
+    smooth_end,
+    step_end,
+)
+from cosim_integrators.kit.stiffness import look_for_stiffness
+
+
+def one_estimate(y, step, row, tableau, settings, work):
+    """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
+    n = y.shape[0]
+    start = work[WORK_HEADER : WORK_HEADER + n]
+    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    combine(tableau, row, work[WORK_HEADER + 3 * n :], n, spare)
+    for m in range(n):
+        spare[m] *= step
+    return weighted_error(spare, start, y, settings)
+
+
+def mixed(error, second):
+    """One size for two estimates of orders three apart: the geometric mixture of Dormand and Prince's 8(5,3).
+
+    The lower one keeps the higher one from being deceived.
+    """
+    if not error > 0.0:
+        return error
+    return error * error / math.sqrt(error * error + 0.01 * second * second)
+
+
+def estimated_error(y, step, tableau, settings, work):
+    """The method's own estimate of its error over the tolerance, or NaN."""
+    stages = int(tableau[STAGES])
+    error = one_estimate(y, step, stages + 1, tableau, settings, work)
+    if tableau[HAS_SECOND] != 0.0:
+        error = mixed(error, one_estimate(y, step, stages + 2, tableau, settings, work))
+    return error
+
+
+def corrected_error(table, ints, t, y, p, d, k, h, c, step, tableau, settings, work, slots):
+    """As `estimated_error`, without what the corrections at the end of the step have taken out."""
+    n = y.shape[0]
+    start = work[WORK_HEADER : WORK_HEADER + n]
+    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    stages = int(tableau[STAGES])
+    error = 0.0
+    for i in range(2 if tableau[HAS_SECOND] != 0.0 else 1):
+        one_estimate(y, step, stages + 1 + i, tableau, settings, work)
+        project_error(table, ints, t, y, p, d, k, h, c, spare, end, slots)
+        one = weighted_error(spare, start, y, settings)
+        error = one if i == 0 else mixed(error, one)
+    return error
+
+
+def explicit_step(
+    table,
+    ints,
+    first,
+    last,
+    t,
+    y,
+    p,
+    d,
+    k,
+    h,
+    c,
+    tableau,
+    settings,
+    memory,
+    work,
+    slots,
+    t_stop,
+    limit,
+):
+    """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
+
+    The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
+    """
+    if memory[NEXT_STEP] == 0.0:
+        return NOT_INITIALIZED
+    n = y.shape[0]
+    controlled = settings[FIXED] == 0.0
+    smallest = smallest_step(t, t_stop, settings[SMALLEST])
+    ideal = min(max(memory[NEXT_STEP], smallest), settings[LARGEST]) if controlled else settings[FIXED]
+    if remember_start(t, y, c, work, work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]) != 0:
+        return NOT_FINITE
+    target = t_stop
+    if controlled:
+        t_stop = smooth_end(t, t_stop, c, slots)
+    rejected = False
+    while True:
+        longest = min(ideal, limit)
+        t_end = step_end(t, longest, t_stop, controlled)
+        step = t_end - t
+        work[ATTEMPTED_END] = t_end
+        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work)
+        error = 0.0
+        if status == 0 and controlled:
+            error = estimated_error(y, step, tableau, settings, work)
+        if status == 0 and worth_projecting(error, settings[ERROR_ORDER], slots):
+            status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
+            if status == 0 and looks_into_itself(c, slots):
+                status = settle_step(
+                    table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, settings, work, slots
+                )
+                if status == 0 and controlled:
+                    error = estimated_error(y, step, tableau, settings, work)
+            if status == 0 and slots[NORMALIZE] != slots[END_OF_CORRECTIONS]:
+                status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
+                if status == 0 and controlled:
+                    error = corrected_error(
+                        table, ints, t_end, y, p, d, k, h, c, step, tableau, settings, work, slots
+                    )
+            if status in (UNSETTLED, NOT_MET):
+                error = AS_ERROR
+            elif status == 0:
+                if controlled:
+                    error = larger(error, slot_error(c, settings, slots))
+                if error <= 1.0:
+                    break
+            else:
+                error = math.nan
+        forget_own_past(k, h, slots, t)
+        if status > 0:
+            work[FAILED_BLOCK] = float(status - 1)
+            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
+            return BLOCK_FAILED
+        work[REJECTIONS] += 1.0
+        rejected = True
+        work[FAILED_TIME] = t_end
+        ideal = shorter(error, settings[ERROR_ORDER]) * step
+        if not controlled or ideal < smallest:
+            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
+            if status == UNSETTLED:
+                return NO_CONVERGENCE
+            if status == NOT_MET:
+                return CONSTRAINTS_NOT_MET
+            return MINIMUM_STEP if error == error else NOT_FINITE
+    work[START] = t
+    work[END] = t_end
+    work[ACCEPTED_END] = t_end
+    work[DENSE_READY] = 0.0
+    work[STEPS] += 1.0
+    work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
+    if controlled:
+        look_for_stiffness(y, step, tableau, settings, work)
+        memory[NEXT_STEP] = next_step(ideal, step, error, memory[LAST_ERROR], settings[ERROR_ORDER], rejected)
+        if step >= NEARLY_IDEAL * ideal:
+            memory[LAST_ERROR] = max(error, 1e-4)  # that of a step cut short says nothing about the next
+    return DONE
+
+
+def redo_explicit_step(
+    table, ints, first, last, t_event, y, p, d, k, h, c, tableau, settings, memory, work, slots
+):
+    """Take the last step again, ending exactly at `t_event`, without error control.
+
+    Returns DONE or another code; then state and cache are those of the end of the step again.
+    """
+    n = y.shape[0]
+    t = work[START]
+    t_end = work[END]
+    code = DONE
+    for _ in range(2):
+        status = take_stages(table, ints, first, last, t, t_event, y, p, d, k, h, c, tableau, work)
+        if status == 0:
+            status = finish_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work)
+        if status == 0:
+            status = project_end(table, ints, first, last, t_event, y, p, d, k, h, c, work, slots)
+        if status == 0:
+            break
+        # The same stages give the same end of the step again, to the last bit.
+        code = failure_code(status, work, NOT_FINITE)
+        work[FAILED_TIME] = t_event
+        work[ATTEMPTED_END] = t_event
+        t_event = t_end
+    for m in range(n):
+        y[m] = work[WORK_HEADER + n + m]
+    work[END] = t_event
+    work[DENSE_READY] = 0.0
+    return code

@@ -1,0 +1,75 @@
+"""A tableau as one flat array, as compiled code reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_integrators.kit import explicit_stages as at
+
+if TYPE_CHECKING:
+    from cosim_integrators.kit.butcher_tableau import ButcherTableau
+
+
+def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
+    """The array that `cosim_integrators.kit.explicit_stages` describes."""
+    none = np.zeros(tableau.stages)
+    error = none if tableau.error is None else tableau.error
+    second = none if tableau.second_error is None else tableau.second_error
+    rows = [*tableau.a, tableau.b, error, second, *stiffness_rows(tableau), *tableau.extra_rows]
+    nodes = [*tableau.c, *tableau.extra_nodes]
+    first_row = at.TABLEAU_HEADER + len(nodes)
+    place = first_row + len(rows)
+    starts, body = [], []
+    for row in rows:
+        nonzero = np.flatnonzero(row)
+        entry = [float(nonzero.size)] + [x for j in nonzero for x in (float(j), float(row[j]))]
+        starts.append(float(place))
+        body += entry
+        place += len(entry)
+    header = np.zeros(at.TABLEAU_HEADER)
+    header[at.STAGES] = tableau.stages
+    header[at.SAME] = tableau.first_same_as_last
+    header[at.HAS_ERROR] = tableau.error is not None
+    header[at.HAS_SECOND] = tableau.second_error is not None
+    header[at.EXTRA] = tableau.extra
+    header[at.ORDER] = tableau.order
+    header[at.NOTICES] = tableau.error is not None and bool(stiffness_rows(tableau)[0].any())
+    header[at.BOUNDARY] = tableau.stability_limit
+    header[at.ROWS_AT] = first_row
+    header[at.DENSE_AT] = place
+    dense = np.zeros(0)
+    if tableau.dense is not None:
+        header[at.DEGREE] = tableau.dense.shape[1]
+        dense = tableau.dense.ravel()
+    return np.array([*header, *nodes, *starts, *body, *dense])
+
+
+def stiffness_rows(tableau: ButcherTableau) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights of a difference of states, and of the derivatives there, that is small but for stiff parts.
+
+    Of the solution and another stage at the end of the step, where there is one; otherwise the second
+    difference over the last three nodes. Over the stages, and for the derivatives over the end of the step
+    too.
+    """
+    stages = tableau.stages
+    nodes = [*tableau.c[: stages - tableau.first_same_as_last], 1.0]
+    rows = [*tableau.a[: stages - tableau.first_same_as_last], tableau.b]
+    latest = sorted(set(nodes), reverse=True)[:3]
+    chosen = [len(nodes) - 1]
+    if nodes[-2] == 1.0:
+        chosen.append(len(nodes) - 2)
+        weights = np.array([1.0, -1.0])
+    elif len(latest) == 3:
+        chosen += [nodes.index(node) for node in latest[1:]]
+        gap, whole = latest[0] - latest[1], latest[0] - latest[2]
+        weights = np.array([1.0, -whole / (whole - gap), gap / (whole - gap)])
+    else:
+        return np.zeros(stages), np.zeros(stages + 1)
+    way, slope = np.zeros(stages), np.zeros(stages + 1)
+    for weight, i in zip(weights, chosen, strict=True):
+        way += weight * rows[i]
+        slope[stages if i == len(nodes) - 1 else i] += weight
+    return way, slope

@@ -1,0 +1,100 @@
+"""How long a step is: limits, targets, and the controller; for every method with an error estimate."""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import (
+    BY_KINK,
+    BY_LIMIT,
+    BY_MAXIMUM,
+    BY_METHOD,
+    BY_TARGET,
+    ERROR_SLOTS,
+    SLOTS_HEADER,
+    SMOOTH_SLOTS,
+)
+
+SAFETY = 0.9
+CAUTION = 0.7  # where the error is that of a step that was made short
+LARGEST_GROWTH = 5.0
+LEAST_GROWTH = 1.1  # less is not worth a change
+LARGEST_SHRINK = 0.1
+STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead of leaving a sliver
+STRETCH_FIXED = 1.01
+NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
+SMALLEST_RELATIVE_STEP = 1e-14
+
+
+def smallest_step(t, t_stop, smallest):
+    """The step below which control gives up: the one that was given, or what time can resolve.
+
+    Near the time 0, where time could resolve anything, it is one with which `t_stop` would never be reached.
+    """
+    return max(smallest, SMALLEST_RELATIVE_STEP * max(abs(t), min(1.0, t_stop - t)))
+
+
+def smooth_end(t, t_stop, c, slots):
+    """`t_stop`, or the first time before it at which a component says that it will not be smooth."""
+    at = SLOTS_HEADER + slots[ERROR_SLOTS]
+    nearly = t_stop - SMALLEST_RELATIVE_STEP * max(1.0, abs(t))  # not worth a step between
+    for i in range(at, at + slots[SMOOTH_SLOTS]):
+        if t < c[slots[i]] < nearly:
+            nearly = t_stop = c[slots[i]]
+    return t_stop
+
+
+def step_end(t, longest, t_stop, controlled):
+    """Where a step of at most this length ends: at the target exactly if it is that near."""
+    if t + (STRETCH if controlled else STRETCH_FIXED) * longest >= t_stop:
+        return t_stop
+    if controlled and t + 2.0 * longest > t_stop:
+        # Two equal steps instead of one and a sliver.
+        return t + 0.5 * (t_stop - t)
+    return t + longest
+
+
+def end_reason(t_end, target, smooth, longest, limit, largest):
+    """What decided where an accepted step ends."""
+    if t_end == target:
+        return BY_TARGET
+    if t_end == smooth:
+        return BY_KINK
+    if longest == limit:
+        return BY_LIMIT
+    if longest == largest:
+        return BY_MAXIMUM
+    return BY_METHOD
+
+
+def shorter(error, order):
+    """By how much an attempt with this error (NaN: not finite) is shortened."""
+    if error != error:
+        return LARGEST_SHRINK
+    return min(SAFETY, max(LARGEST_SHRINK, SAFETY * math.pow(error, -1.0 / order)))
+
+
+def next_step(ideal, step, error, previous_error, order, rejected):
+    """Length of the next step after one that was accepted.
+
+    A proportional-integral controller: it looks at the trend of the error too, and so rejects fewer
+    steps than one that looks at the last error alone.
+    """
+    if step < NEARLY_IDEAL * ideal:
+        # Something else made this step short. Its error says nothing about the next one, unless it is so
+        # small that even a longer step than the one wanted would do.
+        factor = 0.0 if error == 0.0 else CAUTION * math.pow(error, -1.0 / order)
+        longer = min(LARGEST_GROWTH, factor) * step
+        return longer if longer > LEAST_GROWTH * ideal and not rejected else ideal
+    if error == 0.0:
+        return ideal if rejected else LARGEST_GROWTH * step
+    if previous_error == 0.0:
+        factor = SAFETY * math.pow(error, -1.0 / order)
+    else:
+        factor = SAFETY * math.pow(error, -0.7 / order) * math.pow(previous_error, 0.4 / order)
+    factor = min(LARGEST_GROWTH, max(0.5, factor))
+    if rejected:
+        factor = min(1.0, factor)
+    elif 1.0 < factor < LEAST_GROWTH:
+        factor = 1.0
+    return factor * step
