@@ -9,8 +9,8 @@ it is off nowhere. A step that would need too many points is taken again, shorte
 from __future__ import annotations
 
 from cosim.compiled.walker import call_dense, walk
-from cosim.integration.layout import ACCURACY, FIXED
-from cosim.integration.layout import START as STEP_START
+from cosim.contracts.method_layout import ACCURACY, FIXED
+from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
