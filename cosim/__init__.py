@@ -22,6 +22,7 @@ from cosim.component.declarations import signal as signal
 from cosim.component.declarations import source as source
 from cosim.component.declarations import speed as speed
 from cosim.component.declarations import timer as timer
+from cosim.component.json_schema import component_schema as component_schema
 from cosim.component.kernel_function import at as at
 from cosim.component.kernel_function import every as every
 from cosim.component.kernel_function import kernel as kernel
@@ -33,6 +34,7 @@ from cosim.contracts.constraint import Constraint as Constraint
 from cosim.contracts.describer import Describer as Describer
 from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim.contracts.exporter import Exporter as Exporter
+from cosim.contracts.file_schema import FileSchema as FileSchema
 from cosim.contracts.force import Force as Force
 from cosim.contracts.force import on_or_off as on_or_off
 from cosim.contracts.force_element import ForceElement as ForceElement
