@@ -179,8 +179,10 @@ from cosim.system.history_buffer import trim_history as trim_history
 from cosim.system.history_lookup import before_start as before_start
 from cosim.system.history_lookup import delayed_value as delayed_value
 from cosim.system.history_lookup import extrapolation_error as extrapolation_error
+from cosim.system.history_lookup import has_derivatives as has_derivatives
 from cosim.system.history_lookup import interpolate_history as interpolate_history
 from cosim.system.history_lookup import value_in_piece as value_in_piece
+from cosim.system.history_refinement import refine_history as refine_history
 from cosim.system.schedule import Block as Block
 from cosim.system.schedule import Slot as Slot
 from cosim.system.variable import Variable as Variable
