@@ -73,7 +73,7 @@ ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 
 # numbers
-ACCURACY = 0
+ACCURACY, SHORTEST_PULSE = 0, 1
 
 # clock
 (

@@ -103,7 +103,7 @@ class Tables:
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
         self._integers = [0] * (layout.HEADER + len(layout.OPTIONAL_PARTS))
-        self._numbers = [math.nan if accuracy is None else accuracy]
+        self._numbers = [math.nan if accuracy is None else accuracy, math.inf]
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
@@ -236,6 +236,8 @@ class Tables:
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
         rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
+        self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
         self._integers[layout.POLICY] = POLICIES.index(policy)
         self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * len(
