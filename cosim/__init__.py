@@ -7,10 +7,8 @@ methods and file formats come from plugins.
 from cosim.cause import EventCause as EventCause
 from cosim.component.component import Component as Component
 from cosim.component.declarations import auxiliary_state as auxiliary_state
-from cosim.component.declarations import body as body
 from cosim.component.declarations import cache_slot as cache_slot
 from cosim.component.declarations import collect as collect
-from cosim.component.declarations import coordinate as coordinate
 from cosim.component.declarations import discrete as discrete
 from cosim.component.declarations import history as history
 from cosim.component.declarations import input as input  # noqa: A004
@@ -29,16 +27,9 @@ from cosim.component.kernel_function import on as on
 from cosim.component.kernel_function import update as update
 from cosim.component.kernel_function import witness as witness
 from cosim.contracts.command import Command as Command
-from cosim.contracts.constraint import Constraint as Constraint
 from cosim.contracts.describer import Describer as Describer
-from cosim.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim.contracts.exporter import Exporter as Exporter
-from cosim.contracts.force import Force as Force
-from cosim.contracts.force import on_or_off as on_or_off
-from cosim.contracts.force_element import ForceElement as ForceElement
 from cosim.contracts.integrator import Integrator as Integrator
-from cosim.contracts.joint import Joint as Joint
-from cosim.contracts.law import Law as Law
 from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
 from cosim.contracts.measure import Measure as Measure
 from cosim.contracts.model_reader import ModelReader as ModelReader
@@ -77,8 +68,6 @@ from cosim.simulation.status import Severity as Severity
 from cosim.simulation.status import SimulatorStatus as SimulatorStatus
 from cosim.simulation.verify import verify as verify
 from cosim.stage import Stage as Stage
-from cosim.system.exerted import ForceContribution as ForceContribution
-from cosim.system.projection import Projection as Projection
 from cosim.system.state import State as State
 from cosim.system.system import System as System
 from cosim.units import parse_quantity as parse_quantity

@@ -50,6 +50,11 @@ from cosim.compiled.walker import call_step as call_step
 from cosim.compiled.walker import plain_address as plain_address
 from cosim.compiled.walker import repeat_walk as repeat_walk
 from cosim.compiled.walker import walk as walk
+from cosim.component.arguments import Argument as Argument
+from cosim.component.attachment import Attachment as Attachment
+from cosim.component.attachment import Offer as Offer
+from cosim.component.declarations import Declaration as Declaration
+from cosim.component.declarations import attachment as attachment
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
@@ -110,6 +115,7 @@ from cosim.contracts.method_layout import own_slots as own_slots
 from cosim.contracts.participant import InnerPoint as InnerPoint
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
 from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
+from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
@@ -181,6 +187,7 @@ from cosim.system.history_lookup import delayed_value as delayed_value
 from cosim.system.history_lookup import extrapolation_error as extrapolation_error
 from cosim.system.history_lookup import interpolate_history as interpolate_history
 from cosim.system.history_lookup import value_in_piece as value_in_piece
+from cosim.system.projection import Projection as Projection
 from cosim.system.schedule import Block as Block
 from cosim.system.schedule import Slot as Slot
 from cosim.system.variable import Variable as Variable

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosim.component.arguments import Argument
+from cosim.component.attachment import Attachment
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim.component.kernel_rules import returns_value
-from cosim.contracts.names import offered_names
 
 OWN_ARRAYS = {
     "parameter": "p",
@@ -38,8 +38,8 @@ def array_of(argument: Argument, declarations: dict[str, Declaration]) -> str:
     if argument.role == "own" and argument.of in declarations:
         return OWN_ARRAYS.get(declarations[argument.of].kind, "c")
     if argument.role == "offered":
-        kind = declarations[argument.of].options["provides"]
-        return offered_names(argument.of, kind)[argument.name].array
+        kind: Attachment = declarations[argument.of].options["attachment"]
+        return kind.offered_names(argument.of)[argument.name].array
     return "c"
 
 

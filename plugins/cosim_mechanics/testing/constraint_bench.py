@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.testing.force_bench import BODY, Placed
+from cosim_mechanics.testing.force_bench import BODY, Placed
 
 Vector = NDArray[np.float64]
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from cosim.component.component import Component
-from cosim.component.declarations import parameter
-from cosim.contracts.law import Law
-from cosim.errors import LookUpError
-from cosim.registration.kinds import plugin_kind
-from cosim.stage import Stage
-from cosim.system.exerted import ForceContribution, force_contribution
-from cosim.system.state import State
+from cosim import Component, LookUpError, Stage, State, parameter, plugin_kind
+from cosim_mechanics.contracts.force_contribution import ForceContribution, force_contribution
+from cosim_mechanics.contracts.law import Law
 
 
 def on_or_off(value: Any) -> float:
@@ -26,7 +21,7 @@ def on_or_off(value: Any) -> float:
 class Force(Component):
     """Base of everything that exerts forces: on bodies (``F_GB``) or on coordinates of joints (``tau``).
 
-    A subclass declares what it acts on (`cosim.body`, `cosim.coordinate`) and has a kernel function that
+    A subclass declares what it acts on (`body`, `coordinate`) and has a kernel function that
     adds to what these offer. What it stores, loses and brings in shows in the energy balance under these
     names: a cache slot ``potential_energy`` and auxiliary states ``dissipated_energy`` and
     ``supplied_energy``, all in J.

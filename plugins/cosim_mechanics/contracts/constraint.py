@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from cosim.component.component import Component
-from cosim.component.declarations import Declaration, cache_slot, option, parameter
-from cosim.contracts.force import on_or_off
-from cosim.errors import ContractError, LookUpError
-from cosim.registration.kinds import plugin_kind
-from cosim.stage import Stage
-from cosim.system.state import State
+from cosim import (
+    Component,
+    ContractError,
+    LookUpError,
+    Stage,
+    State,
+    cache_slot,
+    option,
+    parameter,
+    plugin_kind,
+)
+from cosim.kit import Declaration
+from cosim_mechanics.contracts.force import on_or_off
 
 LEVELS = ("position", "velocity", "acceleration")
 RESULTS = ("multipliers", "position_error", "velocity_error")
@@ -33,9 +39,9 @@ def _provides(declaration: Declaration) -> str:
 class Constraint(Component):
     """A condition on the motion that the tree of joints does not hold by itself.
 
-    A subclass declares what it acts on (`cosim.body`, `cosim.coordinate`, `cosim.source`) and its parameters,
-    says how many equations it has, and writes them for the accelerations as s-vals. The Jacobian, the forces
-    that hold it and its multipliers follow. To keep positions from drifting it brings a kernel function that
+    A subclass declares what it acts on (`body`, `coordinate`, `cosim.source`) and its parameters, says how
+    many equations it has, and writes them for the accelerations as s-vals. The Jacobian, the forces that
+    hold it and its multipliers follow. To keep positions from drifting it brings a kernel function that
     writes ``position_error``; where the condition depends on time, also one that writes ``velocity_error``
     (otherwise that is the Jacobian times the speeds).
 
@@ -72,11 +78,11 @@ class Constraint(Component):
 
     Examples
     --------
-    >>> import cosim
-    >>> class Gear(cosim.Constraint):
+    >>> import cosim, cosim_mechanics
+    >>> class Gear(cosim_mechanics.Constraint):
     ...     '''Two coordinates whose rates keep a fixed ratio: u2 = ratio * u1.'''
-    ...     coordinate1 = cosim.coordinate()
-    ...     coordinate2 = cosim.coordinate()
+    ...     coordinate1 = cosim_mechanics.coordinate()
+    ...     coordinate2 = cosim_mechanics.coordinate()
     ...     ratio = cosim.parameter(unit="1")
     ...     level = "velocity"
     ...     def create_constraint_equations(self, s):
@@ -150,7 +156,9 @@ class Constraint(Component):
         if type(parts.get(self.name)) is not type(self) or state.system.solver is None:
             raise LookUpError("part of this State's system", self.name or repr(self), parts)
         state.realize(Stage.VELOCITY)
-        return state.system.solver.constraint_equations(self, state)
+        solver: Any = state.system.solver
+        equations: list[Any] = solver.constraint_equations(self, state)
+        return equations
 
     @classmethod
     def _collect(cls) -> None:

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 
 import cosim
-from cosim.testing.described import check_bounds, check_force_docstring
-from cosim.testing.force_bench import ForceBench, Scene, random_scene, realized
-from cosim.testing.force_laws import CHECKED, ForceLaws
+from cosim.testing.described import check_bounds
 from cosim.testing.other_mode import results_in_other_mode
+from cosim_mechanics.testing.described import check_force_docstring
+from cosim_mechanics.testing.force_bench import ForceBench, Scene, random_scene, realized
+from cosim_mechanics.testing.force_laws import CHECKED, ForceLaws
 
 #: Names of what an element stores, loses and brings in, with the stage at which it has to be known.
 STORES, LOSES, BRINGS = "potential_energy", "dissipated_energy", "supplied_energy"
@@ -36,7 +37,7 @@ class ForceElementContract(ForceLaws):
 
     Examples
     --------
-    >>> from cosim.testing import ForceElementContract
+    >>> from cosim_mechanics.testing import ForceElementContract
     >>> class TestMyDamper(ForceElementContract):
     ...     make = staticmethod(lambda: MyDamper(damping=40.0))
     """

@@ -11,7 +11,16 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import cosim
-from cosim.testing.force_bench import ForceBench, Placed, Scene, Vector, about_ground, realized, scenes
+from cosim_mechanics import contracts
+from cosim_mechanics.testing.force_bench import (
+    ForceBench,
+    Placed,
+    Scene,
+    Vector,
+    about_ground,
+    realized,
+    scenes,
+)
 
 CHECKED = settings(
     max_examples=20,
@@ -51,13 +60,13 @@ class ForceLaws:
         """Where the bodies may be, and how they may move."""
         return scenes(cls.angle, cls.distance, cls.speed)
 
-    def _claimed(self, law: cosim.Law) -> None:
+    def _claimed(self, law: contracts.Law) -> None:
         if law not in type(self.make()).laws:
             pytest.skip(f"{type(self.make()).__name__} does not claim Law.{law.name}")
 
     def test_internal(self) -> None:
         """Law.INTERNAL: the forces on the two bodies are equal and opposite about any common point."""
-        self._claimed(cosim.Law.INTERNAL)
+        self._claimed(contracts.Law.INTERNAL)
         bench = self.bench()
 
         @CHECKED
@@ -77,7 +86,7 @@ class ForceLaws:
 
     def test_frame_indifferent(self) -> None:
         """Law.FRAME_INDIFFERENT: the forces turn with everything, whatever motion all bodies share."""
-        self._claimed(cosim.Law.FRAME_INDIFFERENT)
+        self._claimed(contracts.Law.FRAME_INDIFFERENT)
         bench = self.bench()
 
         @CHECKED
@@ -98,7 +107,7 @@ class ForceLaws:
 
     def test_passive(self) -> None:
         """Law.PASSIVE: it never does more than its potential energy falls."""
-        self._claimed(cosim.Law.PASSIVE)
+        self._claimed(contracts.Law.PASSIVE)
         bench = self.bench()
 
         @CHECKED
@@ -116,7 +125,7 @@ class ForceLaws:
 
     def test_zero_at_rest_pose(self) -> None:
         """Law.ZERO_AT_REST_POSE: at rest in the pose of `rest_pose` there is no force."""
-        self._claimed(cosim.Law.ZERO_AT_REST_POSE)
+        self._claimed(contracts.Law.ZERO_AT_REST_POSE)
         bench, X_12 = self.bench(), np.array(self.make().rest_pose())
 
         @CHECKED
@@ -137,7 +146,7 @@ class ForceLaws:
 
     def test_symmetric(self) -> None:
         """Law.SYMMETRIC: exchanging the bodies, and what is fixed on them, exchanges the forces."""
-        self._claimed(cosim.Law.SYMMETRIC)
+        self._claimed(contracts.Law.SYMMETRIC)
         bench = self.bench()
         made = self.make()
         swapped = {exchanged(name): value for name, value in made.values.given.items()}

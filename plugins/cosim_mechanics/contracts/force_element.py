@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cosim.component.declarations import body
-from cosim.contracts.force import Force
-from cosim.contracts.law import Law
+from cosim_mechanics.contracts.body_attachment import body
+from cosim_mechanics.contracts.force import Force
+from cosim_mechanics.contracts.law import Law
 
 
 class ForceElement(Force):

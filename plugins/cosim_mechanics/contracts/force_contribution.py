@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.stage import Stage
-from cosim.system.schedule import Block, Slot
+from cosim import Stage
+from cosim.kit import Block, Slot
 
 if TYPE_CHECKING:
-    from cosim.system.state import State
-    from cosim.system.system import System
+    from cosim import State, System
 
 
 @dataclass(frozen=True)

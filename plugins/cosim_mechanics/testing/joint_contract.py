@@ -38,7 +38,7 @@ class JointContract:
 
     Examples
     --------
-    >>> from cosim.testing import JointContract
+    >>> from cosim_mechanics.testing import JointContract
     >>> class TestLift(JointContract):
     ...     make = staticmethod(lambda: Lift())
     """

@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 
 import cosim
-from cosim.simulation.assembler import assemble
-from cosim.testing.constraint_bench import ConstraintBench
+from cosim import assemble
 from cosim.testing.described import check_bounds, check_docstring
-from cosim.testing.force_element_contract import is_registered
 from cosim.testing.other_mode import results_in_other_mode
+from cosim_mechanics.testing.constraint_bench import ConstraintBench
+from cosim_mechanics.testing.force_element_contract import is_registered
 
 Vector = NDArray[np.float64]
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
@@ -42,7 +42,7 @@ class ConstraintContract:
 
     Examples
     --------
-    >>> from cosim.testing import ConstraintContract
+    >>> from cosim_mechanics.testing import ConstraintContract
     >>> class TestCam(ConstraintContract):
     ...     make = staticmethod(lambda: Cam(gain=0.3))
     """

@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cosim.component.component import Component
-from cosim.component.declarations import Declaration, body, cache_slot, parameter
-from cosim.component.kernel_function import kernel
-from cosim.errors import ContractError
-from cosim.registration.kinds import plugin_kind
+from cosim import Component, ContractError, cache_slot, kernel, parameter, plugin_kind
+from cosim.kit import Declaration, Solver
+from cosim_mechanics.contracts.body_attachment import body
+from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 POSE_UNITS = ["1"] * 9 + ["m"] * 3
@@ -89,8 +88,8 @@ class Joint(Component):
 
     Examples
     --------
-    >>> import cosim
-    >>> class Lift(cosim.Joint):
+    >>> import cosim, cosim_mechanics
+    >>> class Lift(cosim_mechanics.Joint):
     ...     '''Translation along the y axis of F.'''
     ...     q = cosim.position(unit="m", shape=1)
     ...     u = cosim.speed(unit="m/s", shape=1)
@@ -116,6 +115,7 @@ class Joint(Component):
     )
     X_FM = cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
 
+    solved_by: ClassVar[type[Solver] | None] = DynamicsSolver
     nq = 0
     nu = 0
     quaternions: ClassVar[tuple[int, ...]] = ()
