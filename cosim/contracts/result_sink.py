@@ -10,7 +10,7 @@ from cosim.errors import CosimError
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
-    from cosim.simulation.result import Result
+    Result = Any
 
 
 @plugin_kind("result_sink")

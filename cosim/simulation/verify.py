@@ -19,7 +19,8 @@ from cosim.system.system import System
 
 if TYPE_CHECKING:
     from cosim.contracts.integrator import Integrator
-    from cosim.model.model import Model
+
+    Model = Any
 
 ACCURACY = 1e-6
 TIGHTER = 0.1

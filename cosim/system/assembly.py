@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cosim.compiled import adapter, copies
+from cosim.compiled import copies
 from cosim.component.arguments import Argument, known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import Component
@@ -17,6 +17,7 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
+from cosim.system import adapter
 from cosim.system.elements import resize
 from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout

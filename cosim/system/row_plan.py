@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cosim.compiled import adapter
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
+from cosim.system import adapter
 from cosim.system.schedule import Slot
 
 DERIVED_AT = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}

@@ -65,7 +65,7 @@ def constraint_equations(
     if not isinstance(part, contracts.Constraint):
         raise cosim.LookUpError("constraint", name, [n for n, p in system.parts.items() if _is_constraint(p)])
     motion = TreeMotion(system, state)
-    assembly = system._assembly
+    assembly = system.assembly
     arrays = dict(zip("ypdkhc", system.arrays(state), strict=True))
     biases = motion.biases()
 

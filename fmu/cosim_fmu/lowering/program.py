@@ -139,7 +139,7 @@ class Program:
         if self.refusals:
             return
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
-        mine = self.state._arrays
+        mine = self.state.arrays
         held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
         made = {
@@ -165,7 +165,7 @@ class Program:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def _list_functions(self, method: Method, tables: Tables) -> None:
-        system, projection = self.system, self.system._assembly.projection
+        system, projection = self.system, self.system.assembly.projection
         listed = [(block.function, block.label, block.owners) for block in system.blocks]
         corrections = [] if projection is None else [function for function, _ in projection.all]
         listed += [(function, function.__name__, ()) for function in corrections]

@@ -71,7 +71,7 @@ def _plan(system: System, name: str) -> _Plan:
     blocks = system.blocks[: system.derivative_range[1]]
     rows = [row for i, block in enumerate(blocks) for row in _rows_of(name, i, block, system.table) if row[2]]
     added = [slot for _, _, adds in rows for slot in adds]
-    slots = system._assembly.layout.slots
+    slots = system.assembly.layout.slots
     return _Plan(
         max([Stage.DYNAMICS, *(stage for _, stage, _ in rows)]),
         [entry for entry, _, _ in rows],

@@ -114,7 +114,7 @@ class ForceBench:
     def forces(state: cosim.State, index: int = 0) -> dict[str, Vector]:
         """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
         state.realize(cosim.Stage.ACCELERATION)
-        exerted = state.system.parts[f"element{index}"].force_contribution(state)  # type: ignore[attr-defined]
+        exerted = state.system.parts[f"element{index}"].force_contribution(state)
         found = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
         others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
         return found | others | exerted.coordinates

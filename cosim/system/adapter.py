@@ -77,7 +77,7 @@ def block_function(
     key = (cls, name)
     if key not in _adapters:
         kernel.function.__dict__["__inline__"] = True
-        namespace: dict[str, Any] = {"_kernel": kernel.function, "__name__": "cosim.compiled.adapter"}
+        namespace: dict[str, Any] = {"_kernel": kernel.function, "__name__": "cosim.system.adapter"}
         source = block_source(cls, kernel, arguments)
         exec(compile(source, f"<adapter of {cls.__qualname__}.{name}>", "exec"), namespace)  # noqa: S102
         block: types.FunctionType = namespace["block"]
