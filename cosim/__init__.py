@@ -57,6 +57,7 @@ from cosim.simulation.checkpoint import Checkpoint as Checkpoint
 from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
 from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import EventRecord as EventRecord
+from cosim.simulation.read_result import read_result as read_result
 from cosim.simulation.result import Result as Result
 from cosim.simulation.save_result import save_result as save_result
 from cosim.simulation.simulate import simulate as simulate

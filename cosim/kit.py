@@ -21,6 +21,7 @@ from cosim.compiled import foreign as foreign
 from cosim.compiled.fingerprint import environment as environment
 from cosim.compiled.foreign import call_with_array as call_with_array
 from cosim.compiled.foreign import call_with_interval as call_with_interval
+from cosim.compiled.fresh import part_name as part_name
 from cosim.compiled.llvm_text import without_strings as without_strings
 from cosim.compiled.lowered_calls import Schedule as Schedule
 from cosim.compiled.lowered_calls import call_by_number as call_by_number
@@ -34,7 +35,6 @@ from cosim.compiled.native import compile_function as compile_function
 from cosim.compiled.native import function_address as function_address
 from cosim.compiled.native import is_plain as is_plain
 from cosim.compiled.native import lower as lower
-from cosim.compiled.native import part_name as part_name
 from cosim.compiled.native import python_block_address as python_block_address
 from cosim.compiled.native import release_address as release_address
 from cosim.compiled.silent import compiled as compiled
@@ -115,6 +115,7 @@ from cosim.contracts.method_layout import own_slots as own_slots
 from cosim.contracts.participant import InnerPoint as InnerPoint
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
 from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
+from cosim.contracts.result_stream import ResultStream as ResultStream
 from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
@@ -131,6 +132,7 @@ from cosim.simulation.called_by_address import CalledSimulator as CalledSimulato
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
 from cosim.simulation.verification import Agreement as Agreement

@@ -47,11 +47,11 @@ KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas"},
+    "cosim_workbench": {"rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
-    f"cosim/compiled/{name}.py" for name in ("native", "intrinsics", "numba_cache", "machine_code")
+    f"cosim/compiled/{name}.py" for name in ("native", "fresh", "intrinsics", "numba_cache", "machine_code")
 }
 HEAVY = {
     "numba",
@@ -63,6 +63,8 @@ HEAVY = {
     "rich",
     "matplotlib",
     "pandas",
+    "pyarrow",
+    "xarray",
     "pytest",
     "hypothesis",
 }

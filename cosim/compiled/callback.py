@@ -9,25 +9,13 @@ from typing import Any
 import numpy as np
 
 from cosim.compiled import walker
+from cosim.compiled.convention import WORDS, prototype
 from cosim.compiled.intrinsics import DATA, SHAPE
-
-ARRAY_WORDS = 7
-TABLE_WORDS = 9
 
 
 def callback_of(function: Callable[..., Any], signature: str) -> Any:
     """A ctypes callback in numba's calling convention: result, exception, each array as its words."""
-    pointer, word, real = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-    array = [pointer, pointer, word, word, pointer, word, word]
     kinds, answer = signature.split(">")
-    words_of: dict[str, list[Any]] = {
-        "f": [real],
-        "i": [word],
-        "T": [*array[:5], word, word, word, word],
-    }
-    prototype: list[Any] = [pointer, pointer]
-    for letter in kinds:
-        prototype += words_of.get(letter, array)
 
     def raw(result: Any, exception: Any, *words: Any) -> int:
         try:
@@ -37,15 +25,15 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
                 if letter in "fi":
                     arguments.append(words[at])
                     at += 1
-                elif letter == "T":
+                    continue
+                if letter == "T":
                     arguments.append(None)
-                    at += TABLE_WORDS
                 else:
                     element = ctypes.c_double if letter == "F" else ctypes.c_int64
                     start = ctypes.cast(words[at + DATA], ctypes.POINTER(element))
                     size = words[at + SHAPE]
                     arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
-                    at += ARRAY_WORDS
+                at += len(WORDS[letter])
             value = function(*arguments)
             if answer == "i":
                 ctypes.c_int64.from_address(result).value = value
@@ -56,4 +44,4 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
             return 1
         return 0
 
-    return ctypes.CFUNCTYPE(ctypes.c_int32, *prototype)(raw)
+    return prototype(signature)(raw)

@@ -16,6 +16,7 @@ import struct
 import sys
 import types
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,12 @@ def fingerprint(function: types.FunctionType, *more: str) -> str:
         digest.feed(text)
     digest.put("of", _known_digest(function))
     return digest.hash.hexdigest()[:32]
+
+
+@functools.cache
+def digest_of_module(module: types.ModuleType) -> str:
+    """Of its source: what it makes is kept, and changes with it."""
+    return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
 
 
 def _known_digest(function: types.FunctionType) -> bytes:

@@ -19,6 +19,7 @@ import stat
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 log = logging.getLogger("cosim.native")
@@ -121,6 +122,36 @@ def kept(digest: str) -> bytes | None:
         log.warning("damaged kernel %s is compiled again", path)
         return None
     return content
+
+
+def has(digest: str) -> bool:
+    """Whether something is kept under a digest."""
+    root = folder()
+    return root is not None and (root / digest).exists()
+
+
+@contextlib.contextmanager
+def alone(digest: str) -> Iterator[None]:
+    """Wait while another process makes what belongs to a digest; the system lets go where one is killed."""
+    root = folder()
+    if root is None or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    path = root / f".lock-{digest}"
+    try:
+        file = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
+    except OSError as error:
+        log.debug("no lock: %s", error)
+        yield
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(file)
 
 
 def keep(digest: str, content: bytes) -> None:

@@ -133,6 +133,31 @@ def entry_point(
     )
 
 
+def for_c(name: str, function: str, signature: str) -> str:
+    """LLVM's text of a function that C can call, around a lowered one that takes and returns numbers."""
+    letters, letter = signature.split(">")
+    kinds = {**LETTERS, "v": "void"}
+    given = ", ".join(f"{kinds[a]} %a{i}" for i, a in enumerate(letters))
+    passed = ", ".join(["ptr", "ptr", *(kinds[a] for a in letters)])
+    room = "i64" if letter == "v" else kinds[letter]
+    answer = ["  ret void"]
+    if letter != "v":
+        answer = [f"  %value = load {room}, ptr %result", f"  ret {room} %value"]
+    lines = [
+        f"declare i32 @{function}({passed})",
+        f"define {kinds[letter]} @{name}({given}) {{",
+        f"  %result = alloca {room}",
+        "  %exception = alloca ptr",
+        f"  store {room} {'0.0' if room == 'double' else '0'}, ptr %result",
+        "  store ptr null, ptr %exception",
+        f"  %status = call i32 @{function}(ptr %result, ptr %exception{', ' * bool(given)}{given})",
+        *answer,
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def _members(index: int, letter: str) -> list[str]:
     """Reading the structure of one array."""
     at = 3 * index

@@ -30,6 +30,8 @@ class MachineCode:
         Names of the functions that other object files of the same library call.
     exported : iterable of str
         Names of those that the library offers.
+    allowed : iterable of str
+        Names, beside those of the C library, that other object files define.
 
     Raises
     ------
@@ -37,7 +39,13 @@ class MachineCode:
         Something is left open that is not in the C library's mathematics.
     """
 
-    def __init__(self, texts: Iterable[str], visible: Iterable[str], exported: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        visible: Iterable[str],
+        exported: Iterable[str] = (),
+        allowed: Iterable[str] = (),
+    ) -> None:
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -58,7 +66,7 @@ class MachineCode:
         for variable in self._module.global_variables:
             if not variable.is_declaration:
                 variable.linkage = llvm.Linkage.internal
-        missing = sorted(self.externals - C_LIBRARY)
+        missing = sorted(self.externals - C_LIBRARY - set(allowed))
         if missing:
             raise ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
         self._optimize()

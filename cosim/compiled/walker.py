@@ -79,6 +79,13 @@ def call_python(address, arguments):
     return plain_blocks[address](*arguments)
 
 
+def spelled(signature: str) -> str:
+    """A signature in which letters of named tuples are followed by those of their members."""
+    return "".join(
+        f"{letter}({compounds[letter][1]})" if letter in compounds else letter for letter in signature
+    )
+
+
 def plain_address(block: Any) -> int:
     """The address of a block when nothing is compiled."""
     plain_blocks[id(block)] = block

@@ -10,6 +10,8 @@ from cosim.errors import CosimError
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
+    from cosim.contracts.result_stream import ResultStream
+
     Result = Any
 
 
@@ -44,6 +46,10 @@ class ResultSink(ABC):
 
         A file that was there is replaced, and only when everything went well.
         """
+
+    def stream(self, path: Path) -> ResultStream:
+        """What writes a file while a run goes on; `CosimError` when this sink cannot."""
+        raise CosimError(f"{path}: {type(self).__name__} writes whole results only.")
 
     def read(self, path: Path) -> Result:
         """A result that was written before; `CosimError` when the file is none, with its line."""

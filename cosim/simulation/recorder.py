@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.contracts.result_stream import ResultStream
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
+
+VALUES = 2**17
+"""In a piece that is passed on to a stream: 1 MB."""
 
 
 class Recorder:
@@ -26,6 +30,18 @@ class Recorder:
         self.simulator, self.paths = simulator, list(paths)
         self._signals = [simulator.system.signal(path) for path in self.paths]
         self._pieces: list[NDArray[np.float64]] = []
+        self._passed_on = np.zeros((0, 0))
+
+    def pass_on(self, stream: ResultStream, *, everything: bool = False) -> None:
+        """Give what was recorded to a stream when it is enough for a piece of some size, and forget it."""
+        self._pieces.append(self.simulator.take_rows())
+        if everything or sum(piece.size for piece in self._pieces) >= VALUES:
+            rows = self.rows()
+            if len(rows):
+                stream.append(self._as_result(rows))
+                first = self._passed_on if len(self._passed_on) else rows
+                self._passed_on = np.concatenate([first[:1], rows[-1:]])
+                self._pieces = []
 
     def rows(self) -> NDArray[np.float64]:
         """All rows so far: times, then values."""
@@ -36,25 +52,15 @@ class Recorder:
     def end_at(self, time: float) -> None:
         """Record the present State unless its time was recorded last."""
         rows = self.rows()
+        rows = rows if len(rows) else self._passed_on
         if not len(rows) or rows[-1, 0] != time:
             self.simulator.record_now()
 
     def result(self, message: str, wall_time: float) -> Result:
-        """What was recorded so far."""
+        """What was recorded so far; the first and the last row of what has been passed on."""
         simulator, rows = self.simulator, self.rows()
-        if not len(rows):  # it failed before anything was recorded
-            rows = np.zeros((0, 1 + sum(signal.slot.size for signal in self._signals)))
-        columns: dict[str, Any] = {}
-        at = 1
-        for path, signal in zip(self.paths, self._signals, strict=True):
-            size = signal.slot.size
-            values = rows[:, at : at + size]
-            columns[path] = values[:, 0].copy() if size == 1 else values.copy()
-            at += size
-        units = {
-            path: signal.units[0] if len(set(signal.units)) == 1 else "1"
-            for path, signal in zip(self.paths, self._signals, strict=True)
-        }
+        rows = rows if len(rows) else self._passed_on
+        found = self._as_result(rows)
         model, integrator = simulator.system.model, simulator.integrator
         statistics = {
             "model": "" if model is None else model.name,
@@ -70,6 +76,23 @@ class Recorder:
             "warnings": integrator.warnings,
             "references": integrator.bibtex.strip(),
         }
-        times = rows[:, 0].copy()
         events = simulator.events.copy()
-        return Result(times, columns, units, events, statistics, message, list(simulator.findings))
+        findings = list(simulator.findings)
+        return Result(found.time, found.signals, found.units, events, statistics, message, findings)
+
+    def _as_result(self, rows: NDArray[np.float64]) -> Result:
+        """Rows as signals with units."""
+        if not len(rows):  # it failed before anything was recorded
+            rows = np.zeros((0, 1 + sum(signal.slot.size for signal in self._signals)))
+        columns: dict[str, Any] = {}
+        at = 1
+        for path, signal in zip(self.paths, self._signals, strict=True):
+            size = signal.slot.size
+            values = rows[:, at : at + size]
+            columns[path] = values[:, 0].copy() if size == 1 else values.copy()
+            at += size
+        units = {
+            path: signal.units[0] if len(set(signal.units)) == 1 else "1"
+            for path, signal in zip(self.paths, self._signals, strict=True)
+        }
+        return Result(rows[:, 0].copy(), columns, units)

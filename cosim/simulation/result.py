@@ -15,6 +15,7 @@ from cosim.errors import LookUpError, ModelError, Problem
 from cosim.matching import is_pattern, matches
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
+PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
 EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
 """Ids of the result sinks behind the methods of `Result`."""
 
@@ -214,6 +215,20 @@ class Result:
         """
         return self._sink(TABLE).show(self)
 
+    def to_xarray(self) -> Any:
+        """A dataset with the signals over the time, each with its unit.
+
+        Returns
+        -------
+        xarray.Dataset
+
+        Raises
+        ------
+        CosimError
+            When xarray is not installed.
+        """
+        return self._sink(DATASET).show(self)
+
     def events_to_pandas(self) -> Any:
         """The handled events as a table, a row for each; see `EventRecord.row` for its columns.
 
@@ -253,6 +268,21 @@ class Result:
             Of the file; one that was there is replaced, and only when everything went well.
         """
         return self._sink(CSV).write(self, Path(path))
+
+    def to_parquet(self, path: str | PathLike[str]) -> Path:
+        """Write a folder of Parquet files that pandas and others read as one table; units are metadata.
+
+        Returns
+        -------
+        pathlib.Path
+            Of the folder.
+
+        Raises
+        ------
+        CosimError
+            When pyarrow is not installed.
+        """
+        return self._sink(PARQUET).write(self, Path(path))
 
     def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
         """Draw signals over time, those of one unit in one panel.

@@ -7,6 +7,7 @@ import time as wall
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, SimulationError
 from cosim.matching import is_pattern, matches
 from cosim.simulation.checkpoint import Checkpoint
@@ -79,6 +80,7 @@ def simulate(
     endless_events: str = "hold",
     checkpoint: Checkpoint | None = None,
     keep: Callable[[Result], object] | None = None,
+    stream: ResultStream | None = None,
     **options: Any,
 ) -> Result:
     """Run a system and record signals.
@@ -107,6 +109,9 @@ def simulate(
         Where to keep the State from time to time, and when the run ends, however it does.
     keep : callable, optional
         Gets what was recorded so far, every ten seconds of the wall's clock and before each checkpoint.
+    stream : ResultStream, optional
+        Takes what is recorded while the run goes on, so that a long one needs no more memory than a
+        short one; the result has the first and the last row alone.
     **options
         For `Simulator` (``event_limit``) and the integrator.
 
@@ -149,7 +154,11 @@ def simulate(
 
     def end(message: str) -> Result:
         with uninterrupted():
+            if stream is not None:
+                recorder.pass_on(stream, everything=True)
             result = recorder.result(message, wall.perf_counter() - began)
+            if stream is not None:
+                stream.close(result)
             if checkpoint is not None:
                 if keeper is not None and len(result):  # first: who goes on from the State needs both
                     keeper.write(result)
@@ -174,6 +183,8 @@ def simulate(
                 due = checkpoint is not None and checkpoint.is_due and (keeper is None or keeper.may_write)
                 if keeper is not None and (due or keeper.is_due):
                     keeper.write(recorder.result("", wall.perf_counter() - began))
+                if stream is not None:
+                    recorder.pass_on(stream, everything=due)
                 if checkpoint is not None and due:
                     checkpoint.write(simulator.state)
                 check()

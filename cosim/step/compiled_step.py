@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from cosim.compiled.ahead import compile_ahead
 from cosim.compiled.native import (
     block_address,
     compile_function,
     function_address,
+    in_process,
     is_plain,
     part_address,
     python_address,
@@ -48,6 +50,11 @@ STAGES = {
 def _enter() -> Any:
     """The function that calls a part with all arrays."""
     return compile_function(enter, ENTER_SIGNATURE)
+
+
+def _optional(needs: set[str]) -> dict[int, Any]:
+    """The parts that a run with these needs calls, by their places in the program."""
+    return {place: part for place, part in OPTIONAL.items() if part.__dict__["__needed_for__"] in needs}
 
 
 class CompiledStep:
@@ -97,6 +104,13 @@ class CompiledStep:
         self.method = None if method.functions else PythonMethod(integrator, self)
         program = tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
+        needs = self._needs()
+        compile_ahead(
+            [
+                *(item[1:] for item in [*method.functions, *tables.functions]),
+                *(in_process(part) for part in [*CALLED.values(), *_optional(needs).values()]),
+            ]
+        )
         for place, function, signature in [*listed, *tables.functions]:
             program[place] = (
                 function_address(function, signature)
@@ -107,7 +121,7 @@ class CompiledStep:
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
         if tables.watched_blocks:
             tables.probe[0] = program[layout.DENSE]
-        self._provide(program, self._needs())
+        self._provide(program, needs)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -160,9 +174,8 @@ class CompiledStep:
     @staticmethod
     def _provide(program: Any, needs: set[str]) -> None:
         """Compile the parts that are needed, and write their addresses into the program."""
-        for place, function in OPTIONAL.items():
-            if function.__dict__["__needed_for__"] in needs:
-                program[place] = part_address(function)
+        for place, function in _optional(needs).items():
+            program[place] = part_address(function)
 
     def _python_address(self, function: Any, signature: str) -> int:
         address = python_address(function, signature)
@@ -217,6 +230,7 @@ class CompiledStep:
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
         self._fixed["choice"], self._fixed["rows"] = choice, rows
+        compile_ahead(in_process(part) for part in _optional({"rows"}).values())
         self._provide(self._fixed["program"], {"rows"})
         self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
         if self._state is not None:

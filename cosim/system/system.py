@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.compiled import native, walker
+from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.values import read_numbers
@@ -120,6 +121,9 @@ class System:
             blocks.append(block)
         self.blocks = blocks
         corrections = [] if assembly.projection is None else assembly.projection.all
+        functions = [block.function for block in blocks if not block.is_python]
+        functions += [function for function, _ in corrections]
+        compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
         rows, table = [], np.zeros((max(1, len(blocks) + len(corrections)), 3), dtype=np.int64)
         start = 0
         for i, block in enumerate(blocks):

@@ -1,14 +1,13 @@
 """A force element in a distribution of its own."""
 
 import cosim
-import cosim_mechanics
-from cosim_mechanics import Law
+from cosim_mechanics import ForceElement, Law
 from cosim_mechanics.spatial import add_force_at, dot, minus, norm, point_velocity, scaled, station
 
 cosim_contract = "1.0"
 
 
-class QuadraticDamper(cosim_mechanics.ForceElement):
+class QuadraticDamper(ForceElement):
     """Damper between two stations whose force grows with the square of the stretching speed.
 
     Law: f = -c |s'| s' along the line from station 1 to station 2, with s' the rate at which their distance

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cosim_fmu.master import ProcessParticipant as ProcessParticipant
     from cosim_fmu.master import StopRequested as StopRequested
     from cosim_fmu.master import SystemParticipant as SystemParticipant
+    from cosim_fmu.master import TimedInputs as TimedInputs
 
 OF_THE_MASTER = (
     "CoSimulation",
@@ -23,6 +24,7 @@ OF_THE_MASTER = (
     "ProcessParticipant",
     "StopRequested",
     "SystemParticipant",
+    "TimedInputs",
 )
 
 

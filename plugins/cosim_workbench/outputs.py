@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import cosim
+from cosim.kit import result_sink
 from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.parquet_results import ParquetResults, check_parquet
 
 
 def sink_for(path: Path) -> cosim.ResultSink:
@@ -16,14 +18,8 @@ def sink_for(path: Path) -> cosim.ResultSink:
     CosimError
         When there is none, or the folder is not there.
     """
-    check_folder(path)
-    suffixes: list[str] = []
-    for entry in cosim.registry().entries("result_sink"):
-        suffixes += entry.cls.suffixes
-        if path.suffix.lower() in entry.cls.suffixes:
-            sink: cosim.ResultSink = entry.cls()
-            return sink
-    known = ", ".join(dict.fromkeys(suffixes))
-    raise cosim.CosimError(
-        f"{path}: no plugin writes results that end in '{path.suffix}'. There are: {known}."
-    )
+    if path.suffix.lower() in ParquetResults.suffixes:
+        check_parquet(path)
+    else:
+        check_folder(path)
+    return result_sink(path)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import cosim
+from cosim_workbench.compare_command import CompareCommand
 from cosim_workbench.components_table import ComponentsTable
 from cosim_workbench.connections_table import ConnectionsTable
+from cosim_workbench.dataset import Dataset
 from cosim_workbench.describe_command import DescribeCommand
 from cosim_workbench.event_plot import EventPlot
 from cosim_workbench.event_table import EventTable
 from cosim_workbench.export_command import ExportCommand
 from cosim_workbench.info_command import InfoCommand
 from cosim_workbench.measures_table import MeasuresTable
+from cosim_workbench.parquet_results import ParquetResults
 from cosim_workbench.plot import Plot
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
@@ -35,6 +38,9 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.simulation", SimulationTable)
     register("workbench.toml", TomlReader)
     register("workbench.csv", ResultsCsv)
+    register("workbench.parquet", ParquetResults)
+    register("workbench.dataset", Dataset)
+    register("workbench.compare", CompareCommand)
     register("workbench.plot", Plot)
     register("workbench.table", Table)
     register("workbench.event_plot", EventPlot)

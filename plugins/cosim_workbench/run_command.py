@@ -12,6 +12,7 @@ import cosim
 from cosim.kit import choose_signals, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
+from cosim_workbench.parquet_results import ParquetParts, ParquetResults
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
 from cosim_workbench.resumed_results import ResumedResults
@@ -85,6 +86,8 @@ class RunCommand(cosim.Command):
             every = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
             settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, every)
         resumed = ResumedResults(sink, target)
+        if isinstance(sink, ParquetResults) and not (arguments.plot or arguments.verify or arguments.resume):
+            return self._run_streaming(model, settings, arguments, target)
         settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
         try:
             first = _simulate(model, settings, arguments, resumed)
@@ -111,6 +114,26 @@ class RunCommand(cosim.Command):
                 print(f"plot → {arguments.plot}")
         return _verified(model, settings, first, arguments) if arguments.verify else 0
 
+    def _run_streaming(
+        self, model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, target: Path
+    ) -> int:
+        """Write while the run goes on: a long one needs no more memory than a short one."""
+        stream = ParquetParts(target)
+        try:
+            result = _simulate(model, {**settings, "stream": stream}, arguments, None)
+        except (cosim.SimulationError, KeyboardInterrupt) as error:
+            partial = _result_of(error)
+            if partial is not None and len(partial):
+                print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
+            raise
+        if arguments.trace:
+            print("\n".join(event_lines(result)))
+        if not arguments.quiet:
+            print(summary(model.name, result, target))
+        if arguments.references and result.references:
+            print(result.references)
+        return 0
+
 
 def _verified(
     model: cosim.Model, settings: dict[str, Any], result: cosim.Result, arguments: argparse.Namespace
@@ -130,12 +153,15 @@ def _result_of(error: BaseException | None) -> cosim.Result | None:
 
 
 def _simulate(
-    model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, resumed: ResumedResults
+    model: cosim.Model,
+    settings: dict[str, Any],
+    arguments: argparse.Namespace,
+    resumed: ResumedResults | None,
 ) -> cosim.Result:
     # the system and the integrator are compiled one after the other: said once
     with nullcontext() if arguments.quiet else compile_notice():
         system = model.build()
-        if arguments.resume is not None:
+        if resumed is not None and arguments.resume is not None:
             state = cosim.read_checkpoint(system, arguments.resume)
             settings = {**settings, "state": state}
             names = choose_signals(system, settings.get("signals"))

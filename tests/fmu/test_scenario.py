@@ -100,7 +100,7 @@ untill = 2.0
     expected = [
         "3: participants.left.parameters.kk: no variable of left 'kk'. Nearest: k",
         f"4: participants.right: {tmp_path / 'mas.fmu'}: no such file",
-        "6: participants.third: has neither fmu nor model nor type",
+        "6: participants.third: has none of fmu, model, type, series",
         "7: participants.third.modell: no key 'modell'. Nearest: model.",
         '9: connections[0]: has no "to": it needs from = "plant.felt" and to = "controller.speed"',
         "11: connections[0].too: no key 'too'.",

@@ -95,12 +95,12 @@ def test_a_table_has_two_dimensions_and_an_exception_is_a_code(library: ctypes.C
 def test_the_text_is_kept_and_a_damaged_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim.compiled import kernel_cache, native
+    from cosim.compiled import fresh, kernel_cache
 
     made = []
-    lowered = native._lowered
+    text_of = fresh.text_of
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(native, "_lowered", lambda f, s: made.append(f) or lowered(f, s))
+    monkeypatch.setattr(fresh, "text_of", lambda f, *more: made.append(f) or text_of(f, *more))
     first = kit.lower(half, "f>f", "one")
     assert kit.lower(half, "f>f", "two") == first.replace("@one", "@two") and len(made) == 1
     (kept,) = tmp_path.iterdir()
@@ -137,7 +137,7 @@ def test_without_numba_there_is_a_message() -> None:
 
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     from cosim.compiled import walker
-    from cosim.compiled.native import spelled
+    from cosim.compiled.walker import spelled
 
     kind = walker.compounds["A"][0]
     monkeypatch.setitem(walker.compounds, "A", (kind, "FI"))

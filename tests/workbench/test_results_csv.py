@@ -166,3 +166,21 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_bytes(b"\xff\xfe")
     with pytest.raises(CosimError, match="no UTF-8"):
         ResultsCsv().read(tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,plant.speed [km/h],x[1]\n0,36,2\n0.5,72,3\n",
+        "Time;plant.speed [km/h];x[1]\n0,0;36;2\n0,5;72;3\n",
+        '\ufeff"t [ms]"\t"plant.speed [km/h]"\t"x[1]"\n0\t36\t2\n500\t72\t3\n',
+    ],
+)
+def test_files_of_other_tools(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(text, "utf-8")
+    found = ResultsCsv().read(path)
+    assert found.names == ["plant.speed", "x[1]"]
+    assert (found.unit("plant.speed"), found.unit("x[1]")) == ("km/h", "1")
+    assert found.time.tolist() == [0.0, 0.5]
+    assert found["plant.speed"].tolist() == [36.0, 72.0]

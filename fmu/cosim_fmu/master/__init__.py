@@ -7,3 +7,4 @@ from cosim_fmu.master.fmu_participant import FmuParticipant as FmuParticipant
 from cosim_fmu.master.process_participant import ProcessParticipant as ProcessParticipant
 from cosim_fmu.master.stop_requested import StopRequested as StopRequested
 from cosim_fmu.master.system_participant import SystemParticipant as SystemParticipant
+from cosim_fmu.master.timed_inputs import TimedInputs as TimedInputs

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ParticipantDescription, interrupt_between_steps
+from cosim.kit import ParticipantDescription, ResultStream, interrupt_between_steps
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
@@ -150,6 +150,8 @@ class CoSimulation:
         if self.algorithm is not None and self.algorithm.exchanges_within_step:
             problems += check_loops(self.descriptions, self.links)
             self.order = stepping_order(self.order, self.descriptions, self.links)
+            # values over time are those of the start of a step for everybody
+            self.order.sort(key=lambda name: bool(self.descriptions[name].extra.get("goes_last")))
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
@@ -225,6 +227,7 @@ class CoSimulation:
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
         inside: str = "events",
+        stream: ResultStream | None = None,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -247,6 +250,9 @@ class CoSimulation:
             What is recorded between the communication points: "nothing"; both sides of "events"; also
             values where participants that tell them make "steps" of their own (those of the integrator, and
             intermediate updates of FMI 3.0).
+        stream : ResultStream, optional
+            Takes what is recorded while the run goes on, so that a long one needs no more memory than a
+            short one; the result has the first and the last row alone.
 
         Returns
         -------
@@ -270,7 +276,8 @@ class CoSimulation:
             problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
-        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=inside != "nothing")
+        keeps_inside = inside != "nothing"
+        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics()
         coupled = CoupledParticipants(

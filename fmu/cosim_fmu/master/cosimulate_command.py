@@ -8,10 +8,10 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import uninterrupted
+from cosim.kit import ResultStream, result_sink, uninterrupted
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.feedthrough import direct_inputs
 from cosim_fmu.master.progress_bar import ProgressBar
@@ -20,7 +20,7 @@ from cosim_fmu.master.scenario import Scenario
 if TYPE_CHECKING:
     from cosim_fmu.ssp import SspRun
 
-SINK = "workbench.csv"
+PARQUET = ".parquet"
 BAD_INPUT = 2
 
 
@@ -35,7 +35,9 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument(
             "scenario", type=Path, help="a TOML file (participants, connections, master), or an SSP"
         )
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results, CSV (SCENARIO.csv)")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="results, .csv or .parquet (SCENARIO.csv)"
+        )
         parser.add_argument(
             "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
         )
@@ -69,27 +71,43 @@ class CosimulateCommand(cosim.Command):
             return 0
         until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
-        if not target.parent.is_dir():
-            raise cosim.ModelError.of(str(target), "there is no such folder for the results")
-        if target.is_dir():
-            raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
-        if not os.access(target if target.exists() else target.parent, os.W_OK):
-            raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
-        sink = cosim.registry().get("result_sink", SINK)()
+        streams = target.suffix.lower() == PARQUET
+        if not streams:
+            check_target(target)
+        sink = result_sink(target if target.suffix else Path("device.csv"))
+        stream = sink.stream(target) if streams else None
         if not arguments.quiet:
             print(header(loop))
         try:
-            result = _simulate(loop, until, scenario, arguments.real_time, quiet=arguments.quiet)
+            result = _simulate(loop, until, scenario, arguments.real_time, stream, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             if loop.result is not None and loop.result.time.size:
-                with uninterrupted():
-                    cosim.save_result(sink, loop.result, target)
+                if stream is None:
+                    with uninterrupted():
+                        cosim.save_result(sink, loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
-        cosim.save_result(sink, result, target)
+        if stream is None:
+            cosim.save_result(sink, result, target)
         if not arguments.quiet:
             print(summary(result, target))
         return 0
+
+
+def check_target(target: Path) -> None:
+    """Refuse a file that cannot be written, before the run.
+
+    Raises
+    ------
+    ModelError
+        With what is in the way.
+    """
+    if not target.parent.is_dir():
+        raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+    if target.is_dir():
+        raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
 
 
 def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
@@ -161,19 +179,29 @@ def _order(loop: CoSimulation) -> str:
 
 
 def _simulate(
-    loop: CoSimulation, until: float, scenario: Scenario | SspRun, rate: float, *, quiet: bool
+    loop: CoSimulation,
+    until: float,
+    scenario: Scenario | SspRun,
+    rate: float,
+    stream: ResultStream | None,
+    *,
+    quiet: bool,
 ) -> cosim.Result:
     """Run with a progress bar on a terminal, and a line of figures at the end."""
+    wanted: dict[str, Any] = {
+        "record": scenario.signals,
+        "real_time_rate": rate,
+        "inside": scenario.inside,
+        "stream": stream,
+    }
     if quiet:
-        return loop.simulate(until, record=scenario.signals, real_time_rate=rate, inside=scenario.inside)
+        return loop.simulate(until, **wanted)
     if not sys.stdout.isatty():
-        result = loop.simulate(until, record=scenario.signals, real_time_rate=rate, inside=scenario.inside)
+        result = loop.simulate(until, **wanted)
         print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
     with ProgressBar(sys.stdout, loop.start, until) as bar:
-        shown = loop.simulate(
-            until, progress=bar.show, record=scenario.signals, real_time_rate=rate, inside=scenario.inside
-        )
+        shown = loop.simulate(until, progress=bar.show, **wanted)
         bar.show(float(shown.time[-1]), _pace(shown))
     return shown
 

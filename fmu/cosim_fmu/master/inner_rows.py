@@ -50,6 +50,14 @@ class InputCourse(NamedTuple):
         return np.where(self.slopes == 0.0, self.values, self.values + (time - self.time) * self.slopes)
 
 
+def row_before(times: Vector, point: InnerRow) -> int:
+    """The row of the last communication point before a point; -1 when it is not among these."""
+    k = point.after
+    if k < 0 or (k + 1 < times.size and point.time > times[k + 1] + 1e-9 * (times[k + 1] - times[k])):
+        k = int(np.searchsorted(times, point.time, "right")) - 1  # of a longer step than the others'
+    return k
+
+
 def with_inner_rows(
     times: Vector,
     table: Vector,
@@ -80,11 +88,8 @@ def with_inner_rows(
     """
     found: dict[int, list[InnerRow]] = {}
     for point in points:
-        k = point.after
-        if k + 1 < times.size and point.time > times[k + 1] + 1e-9 * (times[k + 1] - times[k]):
-            k = int(np.searchsorted(times, point.time, "right")) - 1  # of a longer step than the others'
-        found.setdefault(k, []).append(point)
-    touched = sorted({k for k in found for k in (k, k + 1) if k < times.size})
+        found.setdefault(row_before(times, point), []).append(point)
+    touched = sorted({k for k in found for k in (k, k + 1) if 0 <= k < times.size})
     new_times, new_rows, done = [], [], 0
     for k in touched:
         new_times += [times[done : k + 1]]

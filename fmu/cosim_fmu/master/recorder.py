@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, matches
+from cosim.kit import ParticipantDescription, ResultStream, matches
 from cosim_fmu.master.coupled_participants import Drive, Inside
-from cosim_fmu.master.inner_rows import InnerRow, InputCourse, with_inner_rows
+from cosim_fmu.master.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.link import Link
 
 TEXT = ("string", "binary")
+VALUES = 2**17
+"""In a piece that is passed on to a stream: 1 MB."""
 
 
 class Recorder:
@@ -34,6 +37,8 @@ class Recorder:
         binary data are never recorded.
     keeps_inside : bool
         Whether anything is recorded between the communication points.
+    stream : ResultStream, optional
+        Takes the rows while the run goes on; the result has the first and the last one alone.
 
     Raises
     ------
@@ -48,8 +53,12 @@ class Recorder:
         patterns: Sequence[str] | None,
         *,
         keeps_inside: bool = True,
+        stream: ResultStream | None = None,
     ) -> None:
         self.keeps_inside = keeps_inside
+        self._stream, self._base, self._pending = stream, 0, 0
+        self._has_begun = False
+        self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
         variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
@@ -122,6 +131,7 @@ class Recorder:
         self._rows.append(
             (time, [(held if is_held else board)[name][place] for name, place, is_held in self.sources])
         )
+        self._pass_on(1)
 
     def extend(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Keep the values of several communication points.
@@ -134,6 +144,7 @@ class Recorder:
         self._gather()
         self._count += times.size
         self._tables.append((times, values))
+        self._pass_on(times.size)
 
     def latest(self) -> dict[str, float]:
         """The last recorded values by path."""
@@ -142,17 +153,68 @@ class Recorder:
 
     def result(self, **more: Any) -> cosim.Result:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
+        times, table = self._joined()
+        if self._stream is not None:
+            self._append(times, table, self._inner)
+            first = self._first or (times[:1], table[:1])
+            times = np.concatenate([first[0], times[-1:]])
+            table = np.concatenate([first[1], table[-1:]])
+        elif self._inner and times.size:
+            times, table = self._with_inner(times, table, self._inner)
+        result = self._as_result(times, table, **more)
+        if self._stream is not None:
+            self._stream.close(result)
+        return result
+
+    def _pass_on(self, rows: int) -> None:
+        """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
+        self._pending += rows
+        if self._stream is None or self._pending * max(1, len(self.ports)) < VALUES:
+            return
+        times, table = self._joined()
+        last = times.size - 1
+        placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
+        self._first = self._first or (times[:1], table[:1])
+        self._append(times, table, [point for k, point in placed if k < last])
+        self._inner = [point for k, point in placed if k >= last]
+        if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
+            self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
+        self._base += last
+        self._courses = {row: course for row, course in self._courses.items() if row > self._base}
+        self._tables, self._pending = [(times[-1:], table[-1:])], 0
+
+    def _append(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+    ) -> None:
+        """Give rows to the stream, but for the first one when it was in the last piece."""
+        assert self._stream is not None
+        if points and times.size:
+            times, table = self._with_inner(times, table, points)
+        first = int(self._has_begun)
+        self._has_begun = True
+        if times.size > first:
+            self._stream.append(self._as_result(times[first:], table[first:]))
+
+    def _shifted(self, point: InnerRow) -> InnerRow:
+        return point._replace(after=point.after - self._base)
+
+    def _with_inner(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        courses = {row - self._base: course for row, course in self._courses.items()}
+        told = [self._shifted(point) for point in points]
+        return with_inner_rows(times, table, told, courses, self._inputs, self._continuous)
+
+    def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Times and values of what is kept."""
         self._gather()
-        names = [".".join(port) for port in self.ports]
         times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
-        if self._inner and times.size:
-            table = np.concatenate([values for _, values in self._tables])
-            told, kinds = (self._inner, self._courses), (self._inputs, self._continuous)
-            times, table = with_inner_rows(times, table, *told, *kinds)
-            return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
-        columns = (np.concatenate([values[:, i] for _, values in self._tables]) for i in range(len(names)))
-        signals = dict(zip(names, columns if self._tables else [times] * len(names), strict=True))
-        return cosim.Result(times, signals, self._units_of(names), **more)
+        table = np.concatenate([v for _, v in self._tables] or [np.zeros((0, len(self.ports)))])
+        return times, table
+
+    def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
+        names = [".".join(port) for port in self.ports]
+        return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
 
     def _units_of(self, names: Sequence[str]) -> dict[str, str]:
         return dict(zip(names, self._units, strict=True))

@@ -13,13 +13,23 @@ from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.connection import KEYS, Connection
 from cosim_fmu.master.parameter_file import flat, read_parameters
 from cosim_fmu.master.recorder import Recorder
+from cosim_fmu.master.scenario_changes import NAME, make_changes
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.scenario_variant import lay_over
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
 from cosim_workbench.toml_file import TomlFile
 from cosim_workbench.toml_lines import KeyPath
 
-TABLES = ("participants", "connections", "parameters", "parameter_files", "master", "output", "variants")
+TABLES = (
+    "participants",
+    "connections",
+    "parameters",
+    "parameter_files",
+    "changes",
+    "master",
+    "output",
+    "variants",
+)
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
 OUTPUT = ("signals", "file", "inside")
 
@@ -199,6 +209,7 @@ class Scenario:
                 self._take_parameters(("participants", name), entry, f"{name}.")
         self._take_parameters((), data, "")
         self._take_connections(data.get("connections", []))
+        self._take_changes(data.get("changes", []))
         self._take_master(self._table(data, "master"))
         self._take_output(self._table(data, "output"))
 
@@ -235,6 +246,18 @@ class Scenario:
                 self._check_keys(("connections", i), entry, KEYS)
                 entry = {key: value for key, value in entry.items() if key in KEYS}
             self.connections.append(entry)
+
+    def _take_changes(self, entries: Any) -> None:
+        """Changes as a participant and its connections, behind those of the file."""
+        if not entries:
+            return
+        if NAME in self.participants:
+            self._say(("participants", NAME), "is the name of what gives [[changes]]: choose another")
+            return
+        made, connections = make_changes(entries, self.participants, self.starts, self._say)
+        if made is not None:
+            self.participants[NAME] = made
+            self.connections += connections
 
     def _take_master(self, master: Mapping[str, Any]) -> None:
         self._check_keys(("master",), master, MASTER)

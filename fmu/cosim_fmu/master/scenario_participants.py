@@ -10,9 +10,10 @@ import cosim
 from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.process_participant import ProcessParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.timed_inputs import TimedInputs
 from cosim_workbench.toml_lines import KeyPath
 
-KINDS = ("fmu", "model", "type")
+KINDS = ("fmu", "model", "type", "series")
 KEYS = (*KINDS, "options", "parameters", "parameter_files", "step", "process")
 Say = Callable[[KeyPath, str], None]
 
@@ -26,9 +27,10 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         That paths in the file start from.
     name : str
     entry : mapping
-        One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours) and
-        ``type = "plugin.id"`` (a registered kind of participant); ``options`` are arguments of its
-        constructor, ``parameters`` start values; with ``process = true`` it runs in a process of its own.
+        One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours), ``type = "plugin.id"``
+        (a registered kind of participant) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
+        arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
+        process of its own.
     say : callable
         Takes the key and the text of a problem.
 
@@ -43,14 +45,14 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
             say((*here, key), str(cosim.LookUpError("key", key, KEYS)))
     given = [kind for kind in KINDS if kind in entry]
     if len(given) != 1:
-        what = " and ".join(given) if given else "neither fmu nor model nor type"
+        what = " and ".join(given) if given else "none of fmu, model, type, series"
         say(
             here,
             f'has {what}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"',
         )
         return None
     kind, what = given[0], entry[given[0]]
-    if not isinstance(what, str) or not what:
+    if (not isinstance(what, str) or not what) and not (kind == "series" and isinstance(what, Mapping)):
         say((*here, kind), f"is {what!r}, needs text")
         return None
     options, parameters = entry.get("options", {}), entry.get("parameters", {})
@@ -90,11 +92,13 @@ def registered(kind: str, **options: Any) -> cosim.Participant:
 
 
 def _recipe(
-    folder: Path, name: str, kind: str, what: str
+    folder: Path, name: str, kind: str, what: Any
 ) -> tuple[Callable[..., cosim.Participant], tuple[Any, ...]]:
     """A function that another process can import, and its arguments."""
     if kind == "fmu":
         return open_fmu, (folder / what, name)
+    if kind == "series":
+        return TimedInputs, (folder / what if isinstance(what, str) else what,)
     if kind == "model":
         return system_from_file, (folder / what,)
     return registered, (what,)

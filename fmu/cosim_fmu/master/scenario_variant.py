@@ -38,9 +38,7 @@ def lay_over(source: TomlFile, variant: str | None) -> None:
         source.lines[path[2:]] = source.lines[path]
 
 
-def _join(
-    source: TomlFile, below: dict[str, Any], over: Mapping[str, Any], path: KeyPath
-) -> None:
+def _join(source: TomlFile, below: dict[str, Any], over: Mapping[str, Any], path: KeyPath) -> None:
     for key, value in over.items():
         here = (*path, key)
         if isinstance(value, Mapping) and isinstance(below.get(key), dict):

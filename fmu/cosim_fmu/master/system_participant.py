@@ -226,9 +226,7 @@ class SystemParticipant(cosim.Participant):
         rows = self._simulator.take_rows().tolist()
         whole = [self.system.signal(name).slot.array == "k" for name in self._watched]
         return [
-            InnerPoint(
-                time, self._watched, [int(v) if k else v for v, k in zip(values, whole, strict=True)]
-            )
+            InnerPoint(time, self._watched, [int(v) if k else v for v, k in zip(values, whole, strict=True)])
             for time, *values in rows
         ]
 

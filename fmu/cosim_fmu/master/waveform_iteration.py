@@ -106,9 +106,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
         """What to try after `guess` led to `found`."""
         return guess + self.relaxation * (found - guess)
 
-    def evaluate(
-        self, exchange: Exchange, time: float, size: float, start: Vector, end: Vector
-    ) -> Vector:
+    def evaluate(self, exchange: Exchange, time: float, size: float, start: Vector, end: Vector) -> Vector:
         """The interface at the end of a step over which it ran from `start` to `end`."""
         course = Course(0.5 * (start + end), (end - start) / size, size)
         for name in exchange.order:

@@ -103,9 +103,7 @@ def leg_to(network: Network, descriptions: Descriptions, point: Point, way: Valu
     return Leg(unit, way.suppresses_units, way.transformation, way.place)
 
 
-def elements_of(
-    description: ParticipantDescription, name: str, indices: tuple[int, ...] = ()
-) -> list[str]:
+def elements_of(description: ParticipantDescription, name: str, indices: tuple[int, ...] = ()) -> list[str]:
     """Names of the scalars of a variable, or of a part of an array, row by row.
 
     Raises

@@ -246,9 +246,10 @@ class LibraryIntegrator(cosim.Integrator):
         return code
 
     def interpolate(self, t: float, out: Vector) -> None:
-        """The dense output of the library; ValueError outside the last step."""
-        if not self._start <= t <= self._end or self._solver is None:
-            raise ValueError(f"t = {t} s is not inside the last step, {self._start} to {self._end} s")
+        """The dense output over the last step, as it was before `redo` cut it; ValueError outside."""
+        start, end = self._start, self._accepted_end
+        if not start <= t <= end or self._solver is None:
+            raise ValueError(f"t = {t} s is not inside the last step, {start} to {end} s")
         if t in (self._start, self._end):
             out[:] = self._y_end if t == self._end else self._y_start
         else:

@@ -1,0 +1,95 @@
+"""What a run will need is compiled before it begins, by as many processes as there are processors.
+
+The processes are forked and keep what they make; this one loads it. Where it cannot be forked (another thread
+runs, or the platform does not), or where nothing can be kept, each function is compiled when it is asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import struct
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from cosim.compiled import kernel_cache, native
+
+log = logging.getLogger("cosim.native")
+
+Wanted = tuple[Any, str]
+NUMBER = struct.Struct("H")
+MOST = 2048  # numbers, which fit into a pipe
+
+
+def compile_ahead(wanted: Iterable[Wanted]) -> None:
+    """Compile functions that will be asked for by their addresses, and the parts that they call."""
+    if native.is_plain():
+        return
+    missing = [item for item in _with_parts(wanted) if not native.is_at_hand(*item)][:MOST]
+    if len(missing) < 2 or threading.active_count() > 1 or kernel_cache.folder() is None:
+        return
+    if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
+        processes = min(len(os.sched_getaffinity(0)), len(missing))
+        if processes > 1:
+            _in_processes(missing, processes)
+
+
+def _with_parts(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
+    """All of them, once, each behind the parts that it calls."""
+    seen: set[Wanted] = set()
+
+    def listed(item: Wanted) -> Iterator[Wanted]:
+        if item in seen:
+            return
+        seen.add(item)
+        for part in native.parts_called(item[0]):
+            yield from listed(native.in_process(part))
+        yield item
+
+    for item in wanted:
+        yield from listed(item)
+
+
+def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
+    jobs, jobs_in = os.pipe()
+    answers, answers_in = os.pipe()
+    os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))
+    os.close(jobs_in)
+    children = [_forked(missing, jobs, answers_in, answers) for _ in range(processes)]
+    os.close(jobs)
+    os.close(answers_in)
+    try:
+        for done in range(1, len(missing) + 1):
+            number = os.read(answers, NUMBER.size)
+            if not number:
+                break
+            name = missing[NUMBER.unpack(number)[0]][0].__qualname__
+            log.info("compiling: %d of %d, %s", done, len(missing), name)
+    except BaseException:
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        os.close(answers)
+        for child in children:
+            os.waitpid(child, 0)
+
+
+def _forked(missing: Sequence[Wanted], jobs: int, answers_in: int, answers: int) -> int:
+    """A process that compiles what nobody else has begun; its number."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.close(answers)
+        log.disabled = True
+        while number := os.read(jobs, NUMBER.size):
+            native.compile_and_keep(*missing[NUMBER.unpack(number)[0]])
+            os.write(answers_in, number)
+    finally:
+        # what it could not compile, the run meets again, and says why
+        os._exit(0)

@@ -1,0 +1,34 @@
+"""numba's calling convention, as ctypes sees it: places for a result and an exception, then each argument.
+
+An array is *(owner, parent, items, item size, data, shape …, strides …)*. A status is returned, 0 when
+nothing was raised.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+ARRAY = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD]
+TABLE = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD, WORD, WORD]
+WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE}
+"""Kinds of the words of an argument, by its letter in a signature."""
+ITEM_SIZE = 8
+
+
+def prototype(signature: str) -> Any:
+    """The ctypes type of a function with this signature."""
+    words = [word for letter in signature.split(">")[0] for word in WORDS[letter]]
+    return ctypes.CFUNCTYPE(ctypes.c_int32, POINTER, POINTER, *words)
+
+
+def words_of(letter: str, value: Any) -> tuple[Any, ...]:
+    """An argument as its words; arrays are contiguous."""
+    if letter in "fi":
+        return (value,)
+    size, data = value.size, value.ctypes.data
+    if letter == "T":
+        rows, columns = value.shape
+        return None, None, size, ITEM_SIZE, data, rows, columns, ITEM_SIZE * columns, ITEM_SIZE
+    return None, None, size, ITEM_SIZE, data, size, ITEM_SIZE

@@ -1,0 +1,106 @@
+"""Machine code that came with the package: one library of functions that belong to no model.
+
+A wheel of a release carries it, for one minor version of Python and one platform, made for the plainest
+processor of that platform (`cosim.compiled.shipping`). A function is found by the digest of all that it is
+made from, so nothing stale can be found. The file ends with a checksum of what stands before; a damaged one
+is not used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import logging
+import os
+import sys
+import sysconfig
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cosim.compiled import convention, intrinsics, lowered_code, walker
+from cosim.compiled.fingerprint import digest_of_module, fingerprint
+from cosim.version import __version__
+
+log = logging.getLogger("cosim.native")
+
+PATH = Path(__file__).parent / "shipped" / f"kernels{sysconfig.get_config_var('EXT_SUFFIX') or '.none'}"
+CHECKSUM = 32
+FOR_C = "_c"
+"""Ends the symbol of a function in the form in which C calls it."""
+
+
+def symbol(function: types.FunctionType, signature: str) -> str:
+    """What a function is called in the library; the processor and the compiler have no part in it."""
+    return f"kernel_{fingerprint(function, walker.spelled(signature), _made_with())}"
+
+
+@functools.cache
+def _made_with() -> str:
+    sources = [digest_of_module(module) for module in (intrinsics, lowered_code)]
+    return repr((__version__, sys.version_info[:2], sources))
+
+
+def sealed(library: bytes) -> bytes:
+    """The bytes of a library with their checksum."""
+    return library + hashlib.sha256(library).digest()
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    """What came with the package, or None where nothing did, or where it is damaged."""
+    if os.environ.get("COSIM_NO_SHIPPED", "0") not in ("", "0"):
+        return None
+    try:
+        content = PATH.read_bytes()
+    except OSError:
+        return None
+    if sealed(content[:-CHECKSUM]) != content:
+        log.warning("%s is damaged and not used: install the package again", PATH)
+        return None
+    try:
+        return ctypes.CDLL(str(PATH))
+    except OSError as error:
+        log.warning("%s cannot be loaded: %s", PATH, error)
+        return None
+
+
+def address(function: types.FunctionType, signature: str, ending: str = "") -> int:
+    """Where a function that was shipped starts; 0 where it was not."""
+    library = _library()
+    if library is None:
+        return 0
+    try:
+        found = getattr(library, symbol(function, signature) + ending)
+    except AttributeError:
+        return 0
+    return int(ctypes.cast(found, ctypes.c_void_p).value or 0)
+
+
+class Shipped:
+    """A function that was shipped, as Python calls it.
+
+    Parameters
+    ----------
+    function : function
+    signature : str
+    address : int
+    """
+
+    def __init__(self, function: types.FunctionType, signature: str, address: int) -> None:
+        self.address = address
+        self._letters, self._answer = signature.split(">")
+        self._call: Callable[..., int] = convention.prototype(signature)(address)
+        self._name = function.__qualname__
+
+    def __call__(self, *arguments: Any) -> Any:
+        words: list[Any] = []
+        for letter, value in zip(self._letters, arguments, strict=True):
+            words += convention.words_of(letter, value)
+        result = ctypes.c_double() if self._answer == "f" else ctypes.c_int64()
+        exception = ctypes.c_void_p()
+        if self._call(ctypes.addressof(result), ctypes.addressof(exception), *words) != 0:
+            raise RuntimeError(f"{self._name}: machine code has raised an exception")
+        return None if self._answer == "v" else result.value

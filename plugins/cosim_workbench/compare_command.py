@@ -1,0 +1,141 @@
+"""``cosim compare A B``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.comparison import Deviation, compare_results, converted, spans_differ
+from cosim_workbench.plot import check_plot, require_matplotlib
+from cosim_workbench.wording import counted
+
+DIFFERENT = 1
+MOST_LINES = 20
+
+
+class CompareCommand(cosim.Command):
+    """Compare results with a reference: exit status 0 when they agree, 1 when they do not."""
+
+    name: ClassVar[str] = "compare"
+    summary: ClassVar[str] = "compare results with a reference, in a band of time and value"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Two files, the band, the signals."""
+        parser.add_argument("reference", type=Path, help="results: .csv of any tool, .parquet")
+        parser.add_argument("other", type=Path, help="what is compared with them")
+        parser.add_argument(
+            "--tol", metavar="NUMBER", default="1e-6", help="relative to a signal's largest magnitude (1e-6)"
+        )
+        parser.add_argument("--absolute", metavar="NUMBER", default="0", help="and in the signal's unit (0)")
+        parser.add_argument("--time-tol", metavar="TIME", default="0 s", help='band in time: "1 ms" (0 s)')
+        parser.add_argument(
+            "--signals", metavar="PATTERN", action="append", help='of the reference: "plant.*"'
+        )
+        parser.add_argument("--plot", metavar="FILE", type=Path, help="a picture of the first difference")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print differences alone")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Compare, print, draw."""
+        band = (
+            _number(arguments.tol, "1", "--tol"),
+            _number(arguments.absolute, "1", "--absolute"),
+            _number(arguments.time_tol, "s", "--time-tol"),
+        )
+        if arguments.plot is not None:
+            check_plot(arguments.plot)
+        reference, other = cosim.read_result(arguments.reference), cosim.read_result(arguments.other)
+        if arguments.signals:
+            reference = reference.select(arguments.signals)
+        found = compare_results(reference, other, *band)
+        span = spans_differ(reference, other, band[2])
+        different = [deviation for deviation in found if not deviation.is_within]
+        for deviation in different[:MOST_LINES]:
+            print(_line(deviation, reference.unit(deviation.name)))
+        if len(different) > MOST_LINES:
+            print(f"and {counted(len(different) - MOST_LINES, 'signal')} more")
+        if span:
+            print(span)
+        if not arguments.quiet:
+            print(_verdict(found, different))
+        drawn = next((deviation for deviation in different if not deviation.text), None)
+        if arguments.plot is not None and drawn is not None:
+            _draw(arguments.plot, drawn, reference, other, arguments)
+            if not arguments.quiet:
+                print(f"plot → {arguments.plot}")
+        return DIFFERENT if different or span else 0
+
+
+def _line(deviation: Deviation, unit: str) -> str:
+    if deviation.text:
+        return f"{deviation.name}: {deviation.text}"
+    shown = "" if unit == "1" else f" {unit}"
+    values = f"{deviation.found:.9g}{shown} instead of {deviation.expected:.9g}{shown}"
+    far = f"at most {deviation.largest:.3g} off, {deviation.allowed:.3g} allowed"
+    return f"{deviation.name}: differs from t = {deviation.time:.9g} s on: {values}; {far}"
+
+
+def _verdict(found: list[Deviation], different: list[Deviation]) -> str:
+    if different:
+        return f"{len(different)} of {counted(len(found), 'signal')} differ{'s' * (len(different) == 1)}"
+    close = max(found, key=lambda d: d.largest / d.allowed if d.allowed > 0.0 else 0.0, default=None)
+    text = f"{counted(len(found), 'signal')} agree{'s' * (len(found) == 1)}"
+    if close is not None and close.largest > 0.0:
+        text += f"; the farthest is {close.name}, {close.largest:.3g} off of {close.allowed:.3g} allowed"
+    return text
+
+
+def _draw(
+    path: Path,
+    deviation: Deviation,
+    reference: cosim.Result,
+    other: cosim.Result,
+    arguments: argparse.Namespace,
+) -> None:
+    """The signal that leaves the band first, around where it does, and over the whole run."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    name, unit = deviation.name, reference.unit(deviation.name)
+    figure = Figure(figsize=(8.0, 6.0), layout="constrained")
+    panels: Any = figure.subplots(2, 1)
+    span = float(reference.time[-1] - reference.time[0])
+    for panel, width in zip(panels, (math.inf, 0.02 * span), strict=True):
+        for result, file, style in ((reference, arguments.reference, "-"), (other, arguments.other, "--")):
+            near = abs(result.time - deviation.time) <= width
+            near |= _beside(near)
+            values = converted(result[name], result.unit(name), unit)
+            panel.plot(result.time[near], values[near], style, label=str(file), linewidth=1.2)
+        values, times = reference[name], reference.time
+        near = abs(times - deviation.time) <= width
+        near |= _beside(near)
+        low, high = values[near] - deviation.allowed, values[near] + deviation.allowed
+        panel.fill_between(times[near], low, high, alpha=0.2, label="band")
+        panel.axvline(deviation.time, color="0.5", linewidth=0.8)
+        panel.set_ylabel(name if unit == "1" else f"{name} in {unit}")
+        panel.grid(True, alpha=0.3)
+    panels[0].legend(fontsize="small")
+    panels[1].set_xlabel("time in s")
+    with replaced_file(path) as draft:
+        figure.savefig(draft, dpi=120)
+
+
+def _beside(near: Any) -> Any:
+    """The points beside those that are near, so that lines reach the borders."""
+    found = near.copy()
+    found[1:] |= near[:-1]
+    found[:-1] |= near[1:]
+    return found
+
+
+def _number(text: str, unit: str, option: str) -> float:
+    try:
+        found = cosim.parse_quantity(text, unit)
+    except cosim.UnitError as error:
+        raise cosim.UnitError(f"{option}: {error}") from None
+    if not (math.isfinite(found) and found >= 0.0):
+        raise cosim.CosimError(f"{option}: is {text}, needs a number from 0 on")
+    return found

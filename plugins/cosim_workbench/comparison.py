@@ -1,0 +1,185 @@
+"""Two results compared: one has to stay in a band around the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import conversion
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far a signal goes from the reference.
+
+    Attributes
+    ----------
+    name : str
+    largest : float
+        Largest distance from the band's middle line, in the unit of the reference; 0 within the band in time.
+    allowed : float
+        Half of the width of the band.
+    time : float
+        Where it leaves the band first, s; NaN when it does not.
+    expected, found : float
+        The reference and the other there.
+    text : str
+        What is wrong besides: it is missing, has another unit …
+    """
+
+    name: str
+    largest: float = 0.0
+    allowed: float = 0.0
+    time: float = float("nan")
+    expected: float = float("nan")
+    found: float = float("nan")
+    text: str = ""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether it stays in the band."""
+        return not self.text and self.time != self.time
+
+
+def compare_results(
+    reference: cosim.Result,
+    other: cosim.Result,
+    tolerance: float = 1e-6,
+    absolute: float = 0.0,
+    time_tolerance: float = 0.0,
+) -> list[Deviation]:
+    """Deviations of all signals of the reference, those that leave the band earliest first.
+
+    At each time the band reaches from the least to the greatest value that the reference has within
+    `time_tolerance` (straight lines between its points; both sides where it jumps), and so much farther as is
+    allowed: ``absolute + tolerance * (largest magnitude of the signal in the reference)``. The points of
+    the other have to lie in it, and the points of the reference in the same band around the other.
+
+    Parameters
+    ----------
+    reference, other : Result
+        Numbers of the other are converted when both have units.
+    tolerance : float
+        Relative to the signal's largest magnitude.
+    absolute : float
+        In the unit of the signal.
+    time_tolerance : float
+        s
+
+    Raises
+    ------
+    CosimError
+        One has no points.
+    """
+    for name, result in (("the first", reference), ("the second", other)):
+        if not len(result):
+            raise cosim.CosimError(f"{name} result has no points")
+    theirs = other.columns()
+    found = []
+    for name, values in reference.columns().items():
+        if name not in theirs:
+            found.append(Deviation(name, text="is missing in the second"))
+            continue
+        try:
+            numbers = converted(theirs[name], other.unit(name), reference.unit(name))
+        except cosim.UnitError as error:
+            found.append(Deviation(name, text=str(error)))
+            continue
+        finite = values[np.isfinite(values)]
+        allowed = absolute + tolerance * float(np.abs(finite).max(initial=0.0))
+        one, two = (reference.time, values), (other.time, numbers)
+        found.append(_deviation(name, one, two, allowed, time_tolerance))
+    return sorted(found, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
+
+
+def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: float) -> str:
+    """What to say when one begins later or ends earlier than the other."""
+    ends = [(result.time[0], result.time[-1]) for result in (reference, other)]
+    allowed = time_tolerance + 1e-9 * max(abs(ends[0][1]), abs(ends[0][0]))
+    if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):
+        return ""
+    said = [f"{start:g} s to {end:g} s" for start, end in ends]
+    return f"the first has {said[0]}, the second {said[1]}; they are compared where both are"
+
+
+def _deviation(
+    name: str, one: tuple[Vector, Vector], two: tuple[Vector, Vector], allowed: float, window: float
+) -> Deviation:
+    largest, first = 0.0, Deviation(name, allowed=allowed)
+    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
+    for (times, values), (points, numbers), is_swapped in ((one, two, False), (two, one, True)):
+        inside = (points >= start) & (points <= end)
+        at, given = points[inside], numbers[inside]
+        if not at.size:
+            continue
+        low, high = band(times, values, at, window)
+        beyond = np.maximum(np.maximum(low - given, given - high), 0.0)
+        beyond[~np.isfinite(beyond)] = np.inf
+        alike = np.isnan(given) & (np.isnan(low) | np.isnan(high))
+        beyond[alike | ((given == low) & (given == high))] = 0.0
+        largest = max(largest, float(beyond.max()))
+        out = np.flatnonzero(beyond > allowed)
+        if out.size and not float(at[out[0]]) >= first.time:
+            i = int(out[0])
+            middle = float(np.clip(given[i], low[i], high[i])) if low[i] <= high[i] else float(low[i])
+            pair = (float(given[i]), middle) if is_swapped else (middle, float(given[i]))
+            first = Deviation(name, 0.0, allowed, float(at[i]), *pair)
+    return Deviation(name, largest, allowed, first.time, first.expected, first.found)
+
+
+def band(times: Vector, values: Vector, at: Vector, window: float) -> tuple[Vector, Vector]:
+    """Least and greatest value of a line through points within a window around each time.
+
+    Parameters
+    ----------
+    times, values : ndarray, shape (n,)
+        Times do not decrease; where two are equal, the line jumps.
+    at : ndarray, shape (m,)
+        Times within those of the line.
+    window : float
+        Half of its width, s.
+    """
+    sides = [_sides(times, values, np.clip(at + shift, times[0], times[-1])) for shift in (-window, window)]
+    edges = np.stack([edge for side in sides for edge in side])
+    low, high = edges.min(axis=0), edges.max(axis=0)
+    first = np.searchsorted(times, at - window, "left")
+    last = np.searchsorted(times, at + window, "right")
+    several = np.flatnonzero(last > first)
+    if several.size:
+        pairs = np.stack([first[several], last[several]], axis=1).ravel()
+        padded = np.append(values, values[-1])  # so that an end of n is a place, too
+        low[several] = np.minimum(low[several], np.minimum.reduceat(padded, pairs)[::2])
+        high[several] = np.maximum(high[several], np.maximum.reduceat(padded, pairs)[::2])
+    return low, high
+
+
+def _sides(times: Vector, values: Vector, at: Vector) -> tuple[Vector, Vector]:
+    """Values of the line before and after each time; they differ where it jumps."""
+    left = np.clip(np.searchsorted(times, at, "left"), 1, max(times.size - 1, 1))
+    right = np.clip(np.searchsorted(times, at, "right"), 1, max(times.size - 1, 1))
+    if times.size == 1:
+        same = np.full(at.shape, values[0])
+        return same, same
+    return _on_line(times, values, at, left), _on_line(times, values, at, right)
+
+
+def _on_line(times: Vector, values: Vector, at: Vector, upper: NDArray[np.intp]) -> Vector:
+    before, after = times[upper - 1], times[upper]
+    span = after - before
+    part = np.where(span > 0.0, (at - before) / np.where(span > 0.0, span, 1.0), 1.0)
+    low, high = values[upper - 1], values[upper]
+    line = low + part * (high - low)
+    return np.where(part == 0.0, low, np.where(part == 1.0, high, line))
+
+
+def converted(values: Vector, given: str, wanted: str) -> Vector:
+    """Numbers in another unit; as they are when one of the units is not told."""
+    if "1" in (given, wanted) or given == wanted:
+        return values
+    factor, offset = conversion(given, wanted)
+    return factor * values + offset

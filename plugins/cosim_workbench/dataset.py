@@ -1,0 +1,37 @@
+"""Results as a dataset of xarray."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import cosim
+
+
+class Dataset(cosim.ResultSink):
+    """A dataset of xarray: signals over the time, each with its unit as an attribute.
+
+    A vector has a dimension of its own, named after it.
+    """
+
+    def write(self, result: cosim.Result, path: Path) -> Path:
+        """Not a kind of file."""
+        raise cosim.CosimError(f"{path}: a dataset is shown only; write it with its own methods")
+
+    def show(self, result: cosim.Result) -> Any:
+        """The dataset (`xarray.Dataset`)."""
+        try:
+            import xarray
+        except ImportError:
+            text = "a dataset needs xarray, which is not installed: pip install 'cosim-framework[table]'"
+            raise cosim.CosimError(text) from None
+        signals = {
+            name: (
+                ("time",) if values.ndim == 1 else ("time", f"{name} element"),
+                values,
+                {"units": result.unit(name)},
+            )
+            for name, values in result.signals.items()
+        }
+        time = ("time", result.time, {"units": "s"})
+        return xarray.Dataset(signals, {"time": time}, {"message": result.message})

@@ -1,0 +1,211 @@
+"""Results in Parquet: a folder of part files, each of which is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.kit import ResultStream
+from cosim_workbench.atomic_file import check_folder
+
+ROWS = 2**18
+"""At most, in a part file of results that are written at once."""
+PART, SUMMARY = "part-{:06d}.parquet", "_summary.json"
+"""Readers of Parquet leave files alone whose names begin with ``_`` or ``.``."""
+KEY = b"cosim"
+
+
+class ParquetResults(cosim.ResultSink):
+    """A folder ``run.parquet`` with part files that pandas, polars, Arrow and DuckDB read as one table.
+
+    A column for each scalar, ``time`` first; elements of a vector are ``name[0]`` … Columns carry
+    their unit as metadata, and each file what it is from. When the run has ended, ``_summary.json``
+    has its statistics and message. Written while a run goes on, parts are safe when it is killed.
+    """
+
+    suffixes = (".parquet",)
+
+    def write(self, result: cosim.Result, path: Path) -> Path:
+        """Write all signals; results that were in the folder are replaced."""
+        parts = ParquetParts(path)
+        for first in range(0, max(len(result), 1), ROWS):
+            parts.append(_rows(result, first, first + ROWS))
+        parts.close(result)
+        return path
+
+    def stream(self, path: Path) -> ResultStream:
+        """Part files while the run goes on."""
+        return ParquetParts(path)
+
+    def read(self, path: Path) -> cosim.Result:
+        """A result of a folder of parts, or of a single file of anybody's with a column ``time``.
+
+        Raises
+        ------
+        CosimError
+            It is none, or damaged.
+        """
+        arrow = _arrow()
+        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        try:
+            if not files:
+                raise ValueError("the folder has no part files")
+            tables = [arrow.parquet.read_table(file) for file in files]
+            schema = tables[0].schema
+            table = arrow.concat_tables(tables)
+        except (OSError, ValueError, arrow.ArrowException) as error:
+            raise cosim.CosimError(f"{path}: is no Parquet that can be read: {error}") from None
+        if "time" not in table.column_names:
+            raise cosim.CosimError(f'{path}: is no result: there is no column "time"')
+        units = {field.name: (field.metadata or {}).get(b"unit", b"1").decode() for field in schema}
+        try:
+            columns = {n: np.asarray(table[n], dtype=np.float64) for n in table.column_names}
+        except (ValueError, TypeError, arrow.ArrowException) as error:
+            raise cosim.CosimError(f"{path}: a column has no numbers: {error}") from None
+        known = json.loads((schema.metadata or {}).get(KEY, b"{}"))
+        summary = _summary(path)
+        signals = _vectors(columns, known.get("sizes", {}))
+        time = signals.pop("time")
+        units = {name: units.get(name, units.get(f"{name}[0]", "1")) for name in signals}
+        message = summary.get("message", "the run has not ended" if known else "")
+        try:
+            return cosim.Result(time, signals, units, (), summary.get("statistics", {}), message)
+        except cosim.ModelError as error:
+            raise cosim.CosimError(f"{path}: {error}") from None
+
+
+class ParquetParts(ResultStream):
+    """Writes part files one after the other.
+
+    Parameters
+    ----------
+    folder : Path
+        Results that were in it are removed; a folder with anything else is refused.
+
+    Raises
+    ------
+    CosimError
+        It cannot be written, or pyarrow is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        _arrow()
+        check_parquet(folder)
+        self.folder, self._count = folder, 0
+        try:
+            if folder.is_file():
+                folder.unlink()
+            folder.mkdir(exist_ok=True)
+            for old in _own_files(folder):
+                old.unlink()
+        except OSError as error:
+            raise cosim.CosimError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+    def append(self, piece: cosim.Result) -> None:
+        """Write a part; it has its name when it is complete."""
+        arrow = _arrow()
+        columns = {"time": piece.time, **piece.columns()}
+        fields = [arrow.field(name, arrow.float64(), metadata={"unit": piece.unit(name)}) for name in columns]
+        sizes = {name: values.shape[1] for name, values in piece.signals.items() if values.ndim == 2}
+        about = {"version": cosim.__version__, "sizes": sizes}
+        schema = arrow.schema(fields, metadata={KEY: json.dumps(about)})
+        arrays = [arrow.array(np.ascontiguousarray(values)) for values in columns.values()]
+        target = self.folder / PART.format(self._count)
+        draft = target.with_name(f".{target.name}.draft")
+        try:
+            arrow.parquet.write_table(arrow.Table.from_arrays(arrays, schema=schema), draft)
+            os.replace(draft, target)
+            arrow.default_memory_pool().release_unused()  # parts are far between
+        except (OSError, arrow.ArrowException) as error:
+            draft.unlink(missing_ok=True)
+            raise cosim.CosimError(f"{target}: cannot be written: {error}") from None
+        self._count += 1
+
+    def close(self, result: cosim.Result) -> None:
+        """Write the summary; a run without rows gets a part without rows."""
+        if self._count == 0:
+            self.append(_rows(result, 0, 0))
+        about = {"message": result.message, "statistics": _plain(result.statistics)}
+        try:
+            (self.folder / SUMMARY).write_text(json.dumps(about, indent=1), "utf-8")
+        except OSError as error:
+            raise cosim.CosimError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
+
+
+def check_parquet(folder: Path) -> None:
+    """Refuse a folder that has something else in it than results; worth asking before a long run.
+
+    Raises
+    ------
+    CosimError
+        Also when pyarrow is not installed.
+    """
+    _arrow()
+    if not folder.is_dir():
+        check_folder(folder)
+        return
+    own = set(_own_files(folder))
+    other = next((path for path in sorted(folder.iterdir()) if path not in own), None)
+    if other is not None:
+        raise cosim.CosimError(
+            f"{folder}: has {other.name} in it, which is no part of results: choose another name"
+        )
+    if not os.access(folder, os.W_OK):
+        raise cosim.CosimError(f"{folder}: the folder cannot be written to; choose another with -o.")
+
+
+def _own_files(folder: Path) -> list[Path]:
+    found = [*folder.glob("part-*.parquet"), *folder.glob(".part-*.parquet.draft"), folder / SUMMARY]
+    return [path for path in found if path.is_file()]
+
+
+def _rows(result: cosim.Result, first: int, end: int) -> cosim.Result:
+    signals = {name: values[first:end] for name, values in result.signals.items()}
+    return cosim.Result(result.time[first:end], signals, result.units)
+
+
+def _vectors(columns: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+    """Elements of vectors together again."""
+    found = {}
+    elements = {f"{name}[{i}]": name for name, size in sizes.items() for i in range(size)}
+    for name, values in columns.items():
+        whole = elements.get(name)
+        if whole is None:
+            found[name] = values
+        elif whole not in found and all(f"{whole}[{i}]" in columns for i in range(sizes[whole])):
+            found[whole] = np.column_stack([columns[f"{whole}[{i}]"] for i in range(sizes[whole])])
+    return found
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((path / SUMMARY).read_text("utf-8")) if path.is_dir() else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold of the statistics."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        text = "Parquet needs pyarrow, which is not installed: pip install 'cosim-framework[parquet]'"
+        raise cosim.CosimError(text) from None
+    return pyarrow

@@ -1,0 +1,148 @@
+"""Models that together ask for every function that belongs to no model: one of each registered kind."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim import kit
+from cosim.compiled import copies, native
+from cosim.step.arrays import PARTS
+from cosim.step.sliding_field import sliding_field
+from cosim_fmu.master import compiled_steps
+from cosim_mechanics import Joint, Multibody
+
+VALUES: dict[str, dict[str, Any]] = {
+    "measures.constant": {"value": 1.0},
+    "mechanics.coupled_bushing": {"stiffness": np.eye(6)},
+    "mechanics.rigid_body": {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)},
+    "mechanics.tabular_spring": {"lengths": (0.5, 1.0, 2.0), "tensions": (-1.0, 0.0, 2.0)},
+    "mechanics.two_point_force": {"station_on_body1": (0.3, 0.0, 0.0)},
+}
+"""Where ones do not do for the parameters that have no default."""
+SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
+"""Values with which a component needs other functions."""
+ATTACHED = {
+    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip"},
+    **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
+    **{"delay": "late", "history": "wave", "initial": "wave"},
+}
+"""To what an attachment of that name is attached."""
+SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
+"""What measures follow: a signal with all derivatives, a state, one without derivatives, a past, jumps."""
+FIXED_STEP = 0.01  # s
+
+
+class Steps(cosim.Component):
+    """Handlers of every cause, a witness: what a system with events asks for."""
+
+    level = cosim.auxiliary_state(start=1.0)
+    count = cosim.discrete(dtype=int)
+    part = cosim.output()
+
+    @cosim.kernel
+    def show(level, part):
+        part[0] = 0.5 * level
+
+    @cosim.kernel
+    def derivatives(level, level_dot):
+        level_dot[0] = -1.0
+
+    @cosim.witness
+    def empty(level):
+        return level - 0.995
+
+    @cosim.on(empty, does="unrestricted")
+    def fill(level_next):
+        level_next[0] = 1.0
+
+    @cosim.every(0.01, does="discrete")
+    def tick(count, count_next):
+        count_next[0] = count + 1
+
+
+def mechanism(name: str, **settings: Any) -> Multibody:
+    """Two links on pins, a signal and a time."""
+    model = Multibody(name, **settings)
+    for link, joint, parent in (("arm", "shoulder", "ground"), ("tip", "elbow", "arm")):
+        model.body(link, **VALUES["mechanics.rigid_body"], center_of_mass=(0.0, 0.5, 0.0))
+        model.joint("pin", link, parent, joint, frame_on_parent=(0.0, 1.0, 0.0))
+    model.measure("measures.sinusoid", "wave", frequency=1.0)
+    model.measure("measures.time", "late")
+    model.measure("measures.delay", "felt", source="wave", delay=0.02)
+    model.measure("measures.sample_and_hold", "sampled", source="wave", period=0.01)
+    model.add(Steps, "steps")
+    return model
+
+
+def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]]:
+    """Every combination of the options of a component, with each special value."""
+    options = {n: d for n, d in cls.declarations.items() if d.kind == "option"}
+    listed = [d.options.get("choices") or (False, True) for d in options.values()]
+    for combination in itertools.product(*listed):
+        for special in ({}, *SPECIAL.get(id, [])):
+            yield {**dict(zip(options, combination, strict=True)), **special}
+
+
+def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict[str, Any]:
+    """Values for what has no default, and what it is attached to."""
+    followed = dict.fromkeys(("source", "first", "second"), signal)
+    given = {n: d for n, d in cls.declarations.items() if d.kind == "parameter" and d.start is None}
+    numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in given.items()}
+    known = {**ATTACHED, **followed}
+    attached = {n: known[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in known}
+    return {**numbers, **attached, **VALUES.get(id, {})}
+
+
+def models() -> Iterator[cosim.Model]:
+    """One of each component, with each of its options, on each kind of signal."""
+    registry = cosim.registry()
+    for entry in registry.entries("component"):
+        cls = registry.get("component", entry.id)
+        signals = SIGNALS if {"source", "first"} & set(cls.declarations) else SIGNALS[:1]
+        for options, signal in itertools.product(alternatives(entry.id, cls), signals):
+            model = mechanism("corpus")
+            values = {**values_of(entry.id, cls, signal), **options}
+            if issubclass(cls, Joint):
+                model.body("load", **VALUES["mechanics.rigid_body"])
+                model.add(cls(**{**values, "parent": "tip", "child": "load"}), "part")
+            elif entry.id not in ("mechanics.ground", "mechanics.rigid_body"):
+                model.add(cls(**values), "part")
+            yield model
+
+
+def runs() -> Iterator[cosim.Simulator]:
+    """One of each integrator, where it can with constraints, events, memories and held witnesses."""
+    registry = cosim.registry()
+    for entry in registry.entries("integrator"):
+        method = registry.get("integrator", entry.id)
+        options = {} if method.capabilities.adaptive else {"fixed_step": FIXED_STEP}
+        for constrained in (False, True) if method.capabilities.supports_constraints else (False,):
+            model = mechanism("corpus")
+            if constrained:
+                gear = registry.get("constraint", "mechanics.gear")
+                model.add(gear(**values_of("mechanics.gear", gear)), "gear")
+            yield cosim.Simulator(model.build(), integrator=entry.id, accuracy=1e-4, **options)
+
+
+def ask_for_all() -> None:
+    """Ask for everything that systems of our components and integrators need."""
+    for model in models():
+        model.build().default_state().realize()
+    for entry in cosim.registry().entries("dynamics_solver"):
+        mechanism("corpus", dynamics=entry.id).build()
+    for simulator in runs():
+        simulator.record(["wave"], "grid", origin=0.0, interval=FIXED_STEP, point=0.0, until=1.0)
+        simulator.advance_to(2 * FIXED_STEP)
+    for part in PARTS:
+        native.part_address(part)
+    for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
+        native.block_address(block)
+    kit.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
+    with contextlib.suppress(cosim.ContractError):
+        kit.CalledSimulator(next(runs()))

@@ -1,0 +1,142 @@
+"""`cosim compare`: the band in value and time, other tools' files, the first difference."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cosim
+from cosim.cli import main
+from cosim_workbench.comparison import band, compare_results
+
+T = np.linspace(0.0, 1.0, 11)
+
+
+def result(values: object, times: object = T, unit: str = "1") -> cosim.Result:
+    return cosim.Result(times, {"x": values}, {"x": unit})  # type: ignore[arg-type]
+
+
+def test_equal_results_agree() -> None:
+    found = compare_results(result(T), result(T), 0.0)
+    assert [(d.is_within, d.largest) for d in found] == [(True, 0.0)]
+
+
+def test_the_tolerance_is_relative_to_the_largest_magnitude() -> None:
+    one = result(1000.0 * T)
+    assert compare_results(one, result(1000.0 * T + 0.9), 1e-3)[0].is_within
+    worse = compare_results(one, result(1000.0 * T + 1.1 * (T > 0.45)), 1e-3)[0]
+    assert not worse.is_within
+    assert (worse.time, worse.expected, worse.found) == (0.5, 500.0, pytest.approx(501.1))
+    assert (worse.largest, worse.allowed) == (pytest.approx(1.1), 1.0)
+    assert compare_results(one, result(1000.0 * T + 1.1), 1e-3, absolute=0.2)[0].is_within
+
+
+def test_a_jump_may_come_a_little_later() -> None:
+    one = result([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0])
+    two = result([0.0, 0.0, 1.0, 1.0], [0.0, 0.51, 0.51, 1.0])
+    assert not compare_results(one, two)[0].is_within
+    assert compare_results(one, two, time_tolerance=0.011)[0].is_within
+    assert not compare_results(one, two, time_tolerance=0.009)[0].is_within
+
+
+def test_other_points_of_the_same_line_agree_and_a_peak_between_them_is_seen() -> None:
+    fine = np.linspace(0.0, 1.0, 1001)
+    assert compare_results(result(T), result(fine, fine), 1e-12)[0].is_within
+    peak = np.where(fine == 0.55, 2.0, fine)
+    assert not compare_results(result(peak, fine), result(T), 1e-6)[0].is_within
+    assert not compare_results(result(T), result(peak, fine), 1e-6)[0].is_within
+
+
+def test_units_are_converted() -> None:
+    assert compare_results(result(T, unit="m"), result(1000.0 * T, unit="mm"), 1e-12)[0].is_within
+    assert compare_results(result(T, unit="m"), result(T), 1e-12)[0].is_within
+    assert "cannot be converted" in compare_results(result(T, unit="m"), result(T, unit="s"))[0].text
+
+
+def test_not_a_number_is_a_difference_unless_both_are_none() -> None:
+    holes = np.where(T == 0.5, math.nan, T)
+    assert compare_results(result(holes), result(holes))[0].is_within
+    assert not compare_results(result(T), result(holes))[0].is_within
+    assert not compare_results(result(holes), result(T))[0].is_within
+
+
+def test_missing_signals() -> None:
+    other = cosim.Result(T, {"y": T})
+    assert compare_results(result(T), other)[0].text == "is missing in the second"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 20), min_size=2, max_size=12),
+    st.lists(st.floats(-5, 5), min_size=12, max_size=12),
+    st.floats(0, 3),
+    st.floats(0, 1),
+)
+def test_the_band_is_what_the_line_does_in_the_window(
+    steps: list[int], numbers: list[float], window: float, part: float
+) -> None:
+    times = np.cumsum(np.array(steps, dtype=float)) / 10.0
+    values = np.array(numbers[: times.size])
+    at = times[0] + part * (times[-1] - times[0])
+    low, high = band(times, values, np.array([at]), window)
+    near = [v for t, v in zip(times, values, strict=True) if abs(t - at) <= window]
+    for edge in (max(times[0], at - window), min(times[-1], at + window)):
+        for (t0, v0), (t1, v1) in zip(
+            zip(times, values, strict=True), list(zip(times, values, strict=True))[1:], strict=False
+        ):
+            if t0 < t1 and t0 <= edge <= t1:
+                near.append(v0 + (edge - t0) / (t1 - t0) * (v1 - v0))
+    if near:
+        assert low[0] == pytest.approx(min(near), abs=1e-9)
+        assert high[0] == pytest.approx(max(near), abs=1e-9)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ours, theirs = tmp_path / "a.csv", tmp_path / "b.csv"
+    cosim.Result(T, {"x": T, "y": -T}).to_csv(ours)
+    rows = "\n".join(f"{1000 * t:g};{1000 * t:g};{-t:g}".replace(".", ",") for t in T)
+    theirs.write_text(f"Time [ms];x [mm];y\n{rows}\n", "utf-8")
+    assert main(["compare", str(ours), str(theirs), "--signals", "y"]) == 0
+    assert capsys.readouterr().out == "1 signal agrees; the farthest is y, 1.11e-16 off of 1e-06 allowed\n"
+    assert main(["compare", str(ours), str(theirs), "--plot", str(tmp_path / "d.png")]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "x: differs from t = 0.1 s on: 100 instead of 0.1; at most 999 off, 1e-06 allowed"
+    assert said[1:] == ["1 of 2 signals differs", f"plot → {tmp_path / 'd.png'}"]
+    assert (tmp_path / "d.png").stat().st_size > 10_000
+
+
+def test_a_run_that_ends_early_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result(T).to_csv(tmp_path / "a.csv")
+    result(T[:5], T[:5]).to_csv(tmp_path / "b.csv")
+    assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]) == 1
+    assert "the first has 0 s to 1 s, the second 0 s to 0.4 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a.csv", "none.csv"], "none.csv: no such file"),
+        (["a.csv", "a.xyz"], "no plugin reads results that end in '.xyz'"),
+        (["a.csv", "a.csv", "--tol", "x"], "--tol: 'x' is no quantity"),
+        (["a.csv", "a.csv", "--tol", "-1"], "--tol: is -1, needs a number from 0 on"),
+        (["a.csv", "a.csv", "--time-tol", "1 m"], "--time-tol: "),
+        (["a.csv", "a.csv", "--signals", "z"], "no signal in this result 'z'"),
+        (["a.csv", "a.csv", "--plot", "x.doc"], "a picture ends in"),
+        (["a.csv", "empty.csv"], "the second result has no points"),
+    ],
+)
+def test_bad_input(
+    tmp_path: Path,
+    words: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result(T).to_csv("a.csv")
+    Path("empty.csv").write_text('"time","x"\n', "utf-8")
+    assert main(["compare", *words]) == 2
+    assert said in capsys.readouterr().err
