@@ -12,6 +12,8 @@ kind on it::
 from __future__ import annotations
 
 import importlib
+import pkgutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,4 +36,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'cosim_mechanics.testing' has no attribute '{name}'; it has {', '.join(__all__)}"
         )
+    _explain_asserts()
     return getattr(importlib.import_module(f"cosim_mechanics.testing.{_MODULES[name]}"), name)
+
+
+def _explain_asserts() -> None:
+    """Let bare asserts of the kit say what they compared, as those of tests do."""
+    import pytest
+
+    modules = (m.name for m in pkgutil.iter_modules(__path__, "cosim_mechanics.testing."))
+    pytest.register_assert_rewrite(*(name for name in modules if name not in sys.modules))
