@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time as wall
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,25 +12,24 @@ from numpy.typing import NDArray
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.simulation.bound_step import BoundStep
+from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY
 from cosim.simulation.interrupt import interrupt_between_steps
-from cosim.simulation.monitor import Monitor, call_monitor
+from cosim.simulation.monitor import Monitor
 from cosim.simulation.statistics import Statistics
-from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
+from cosim.simulation.status import Severity, SimulatorStatus, worst
+from cosim.simulation.steps import Steps
 from cosim.stage import Stage
 from cosim.step import codes, layout
 from cosim.step.compiled_step import CompiledStep
-from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System
 
 EVENT_LIMIT = 100_000
-FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
-PATIENCE = 0.1  # s of the wall's clock that such a call may take: who presses Ctrl-C waits for it
 
 
 class Simulator:
@@ -89,13 +87,9 @@ class Simulator:
         self._state: State | None = system.default_state() if state is None else self._of_this_system(state)
         self.final_time = final_time
         self.findings: list[Finding] = []
-        self._limit, self._target_rate, self._is_busy = event_limit, 0.0, False
-        self._monitor: Monitor | None = None
-        self._step: BoundStep
-        self._stride = FIRST_STRIDE
-        self._wall_origin = (wall.perf_counter(), self.state.time)
+        self._limit = event_limit
+        self._steps = Steps(self.state.time)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
-        self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, self.state.time, self.state.time)
 
     # what it holds
 
@@ -124,7 +118,7 @@ class Simulator:
         StateError
             It belongs to another system.
         """
-        self._not_from_inside()
+        self._steps.refuse_from_inside()
         accuracy = None if self._state is None else self._state.accuracy
         self._state = None if state is None else self._of_this_system(state)
         if state is not None:
@@ -139,7 +133,7 @@ class Simulator:
 
     def release_state(self) -> State:
         """Give the State away; the simulator cannot go on without one."""
-        self._not_from_inside()
+        self._steps.refuse_from_inside()
         state, self._state = self.state, None
         return state
 
@@ -159,32 +153,10 @@ class Simulator:
 
         The next step initializes again; triggered events that are pending stay pending.
         """
-        self._not_from_inside()
-        if isinstance(integrator, str):
-            from cosim.registration.registry import registry
-
-            integrator = registry().get("integrator", integrator)
-        if isinstance(integrator, type):
-            integrator = (
-                integrator(accuracy=accuracy, **options) if accuracy is not None else integrator(**options)
-            )
-        elif options:
-            names = ", ".join(options)
-            raise ModelError.of(
-                "integrator", f"it is made already: give {names} to {type(integrator).__name__}()"
-            )
-        corrections = self._system.projection
-        if (
-            corrections[PREPARE] != corrections[END_OF_CORRECTIONS]
-            and not integrator.capabilities.supports_constraints
-        ):
-            raise ModelError.of(
-                "integrator",
-                f"{type(integrator).__name__} cannot keep constraints, and this system has some: choose "
-                "a method whose capabilities say supports_constraints.",
-            )
+        self._steps.refuse_from_inside()
+        chosen = chosen_integrator(integrator, self._system, accuracy, options)
         replaced = hasattr(self, "_integrator")
-        self._integrator: Integrator = integrator
+        self._integrator: Integrator = chosen
         if self._state is not None:
             if replaced:
                 self._state._arrays["memory"] = np.zeros(0)
@@ -192,14 +164,17 @@ class Simulator:
             if accuracy is not None:
                 self._state.accuracy = accuracy
         self._make_step()
-        self._origin = integrator.statistics
-        return integrator
+        self._origin = chosen.statistics
+        return chosen
 
     def _make_step(self) -> None:
         """The Step for this system and integrator, on the present State."""
         accuracy = None if self._state is None else self._state.accuracy
-        listed: EventLog | None = self._step.events if hasattr(self, "_step") else None
-        self._step = BoundStep(self._system, self._integrator, self._policy, accuracy, self._limit)
+        before = self._steps
+        listed: EventLog | None = before.bound.events if hasattr(before, "bound") else None
+        self._step = before.bound = BoundStep(
+            self._system, self._integrator, self._policy, accuracy, self._limit
+        )
         if listed is not None:
             self._step.events = listed
         self._step.findings = self.findings
@@ -215,7 +190,7 @@ class Simulator:
     @property
     def status(self) -> SimulatorStatus:
         """How the last call ended."""
-        return self._status
+        return self._steps.status
 
     @property
     def events(self) -> EventLog:
@@ -236,22 +211,22 @@ class Simulator:
         """Forget the counts, and where the actual real-time rate is measured from."""
         self._origin = self._integrator.statistics
         self._step.reset_statistics()
-        self._wall_origin = (wall.perf_counter(), self.state.time)
+        self._steps.pace.begin(self.state.time)
 
     # monitor and real time
 
     @property
     def monitor(self) -> Monitor | None:
         """Called at the end of every step with the State; may answer an `EventStatus`."""
-        return self._monitor
+        return self._steps.monitor
 
     def set_monitor(self, monitor: Monitor) -> None:
         """Have a function called at the end of every step, after all publishes."""
-        self._monitor = monitor
+        self._steps.monitor = monitor
 
     def clear_monitor(self) -> None:
         """Remove the monitor."""
-        self._monitor = None
+        self._steps.monitor = None
 
     def record(self, paths: Sequence[str], where: str = "events", **grid: float) -> None:
         """Record variables from here on; `take_rows` gives what was recorded.
@@ -277,24 +252,21 @@ class Simulator:
 
     def record_now(self) -> None:
         """Record the present State as well."""
-        self._check(self._step.call("record"), self.state.time)
+        self._steps.checked(self._step.call("record"), self.state.time)
 
     @property
     def target_realtime_rate(self) -> float:
         """Simulated seconds for each second, at most; 0 means as fast as possible."""
-        return self._target_rate
+        return self._steps.pace.target
 
     @target_realtime_rate.setter
     def target_realtime_rate(self, rate: float) -> None:
-        self._target_rate = max(0.0, float(rate))
+        self._steps.pace.target = max(0.0, float(rate))
 
     @property
     def actual_realtime_rate(self) -> float:
         """Simulated seconds a second since `initialize` or `reset_statistics`; NaN before the first step."""
-        since, start = self._wall_origin
-        return (
-            (self.state.time - start) / (wall.perf_counter() - since) if self.state.time > start else math.nan
-        )
+        return self._steps.pace.actual(self.state.time)
 
     @property
     def witness_time_isolation(self) -> float | None:
@@ -317,17 +289,19 @@ class Simulator:
 
     def initialize(self, *, suppress_initialization_events: bool = False) -> SimulatorStatus:
         """The 0th step: initialization events, then the publishes of this time, then the monitor."""
-        self._not_from_inside()
+        self._steps.refuse_from_inside()
         state = self.state
         self._step.forget_events()
         self.findings.clear()
         self._step.bind(state, anew=True)
         self.reset_statistics()
         self._integrator_check(state)
-        answer = self._run("initialize", state.time, state.time, suppressed=suppress_initialization_events)
+        answer = self._steps.call(
+            "initialize", state.time, state.time, suppressed=suppress_initialization_events
+        )
         if answer.severity < Severity.REACHED_TERMINATION:
-            answer = worst([answer, self._ask_monitor(state.time)])
-        return self._end_if_asked(self._finish_call(answer, state.time))
+            answer = worst([answer, self._steps.ask_monitor(state.time)])
+        return self._end_if_asked(self._steps.end(answer, state.time))
 
     def _integrator_check(self, state: State) -> None:
         """Refuse systems that are not for this method."""
@@ -356,30 +330,30 @@ class Simulator:
         try:
             with interrupt_between_steps() as check:
                 while True:
-                    answer = self._advance(target, boundary_time)
+                    answer = self._steps.some(target, boundary_time)
                     if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
                         break
                     check()
         except KeyboardInterrupt:
-            self._status = SimulatorStatus(Reason.INTERRUPTED, boundary_time, self.state.time)
+            self._steps.note_interrupt(boundary_time)
             raise
-        return self._end_run(self._finish_call(answer, boundary_time))
+        return self._end_run(self._steps.end(answer, boundary_time))
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
         """Advance toward a time, for about a tenth of a second of the wall's clock (a few steps at least)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status
-        answer = self._advance(self._target(boundary_time), boundary_time)
-        return self._end_run(self._finish_call(answer, self.state.time))
+        answer = self._steps.some(self._target(boundary_time), boundary_time)
+        return self._end_run(self._steps.end(answer, self.state.time))
 
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
         """One step, no further than `boundary_time` (s)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status
-        answer = self._take_step(self._target(boundary_time), boundary_time)
-        return self._end_run(self._finish_call(answer, self.state.time))
+        answer = self._steps.one(self._target(boundary_time), boundary_time)
+        return self._end_run(self._steps.end(answer, self.state.time))
 
     def _target(self, boundary_time: float) -> float:
         if math.isnan(boundary_time) or boundary_time < self.state.time:
@@ -395,11 +369,11 @@ class Simulator:
         if status.succeeded:
             # what is pending at the final time runs first
             wanted = status.boundary_time
-            status = self._finish_call(self._take_step(self.state.time, wanted), wanted)
+            status = self._steps.end(self._steps.one(self.state.time, wanted), wanted)
             while status.succeeded and self.has_pending_updates:
-                status = self._finish_call(self._take_step(self.state.time, wanted), wanted)
+                status = self._steps.end(self._steps.one(self.state.time, wanted), wanted)
         self.finish()
-        self._status = status
+        self._steps.status = status
         return status
 
     def _end_if_asked(self, status: SimulatorStatus) -> SimulatorStatus:
@@ -417,16 +391,18 @@ class Simulator:
         if code in (codes.GROW, codes.STEPPED):
             return self.advance_to(boundary_time)
         try:
-            return self._end_if_asked(self._finish_call(self._check(code, boundary_time), boundary_time))
+            return self._end_if_asked(
+                self._steps.end(self._steps.checked(code, boundary_time), boundary_time)
+            )
         except SimulationError as error:
-            self._fail(error, boundary_time)
+            self._steps.note_failure(error, boundary_time)
             raise
 
     def advance_pending_events(self) -> SimulatorStatus:
         """Do the updates that are pending now, without advancing time: a step of length zero."""
         self._start_if_needed()
         time = self.state.time
-        return self._end_if_asked(self._finish_call(self._take_step(time, time), time))
+        return self._end_if_asked(self._steps.end(self._steps.one(time, time), time))
 
     def finish(self) -> SimulatorStatus:
         """Issue the cause Termination, once for each end of a run.
@@ -436,80 +412,8 @@ class Simulator:
         self._start_if_needed()
         state = self.state
         if state.agenda[layout.FINISHED]:
-            return self._status
-        return self._finish_call(self._run("finish", state.time, state.time), state.time)
-
-    def _take_step(self, target: float, wanted: float) -> EventStatus:
-        """One step, then the monitor."""
-        if self._target_rate > 0.0:
-            self._pace()
-        answer = self._run("advance", target, wanted)
-        stopped_early = self.state.agenda[layout.UPDATES_DONE] != 0  # by an update, before the step began
-        return answer if stopped_early else worst([answer, self._ask_monitor(wanted)])
-
-    def _advance(self, target: float, wanted: float) -> EventStatus:
-        """Steps until somebody has to look: a tenth of a second of them, or one where there is a monitor."""
-        if self._target_rate > 0.0 or self._monitor is not None:
-            return self._take_step(target, wanted)
-        began = wall.perf_counter()
-        answer = self._run("advance", target, wanted, most=self._stride)
-        took = wall.perf_counter() - began
-        self._stride = min(max(1, int(self._stride * min(16.0, PATIENCE / max(took, 1e-6)))), LONGEST_STRIDE)
-        return answer
-
-    def _run(
-        self, entry: str, target: float, wanted: float, most: int = 1, suppressed: bool = False
-    ) -> EventStatus:
-        """Call an entry point of the Step; when it fails, the status says so."""
-        self._not_from_inside()
-        self._is_busy = True
-        try:
-            return self._check(self._step.call(entry, target, most, suppressed), wanted)
-        except SimulationError as error:
-            self._fail(error, wanted)
-            raise
-        except KeyboardInterrupt:
-            self._status = SimulatorStatus(Reason.INTERRUPTED, wanted, self.state.time)
-            raise
-        finally:
-            self._is_busy = False
-
-    def _check(self, code: int, wanted: float) -> EventStatus:
-        """The answer that a code of the Step stands for."""
-        if code >= codes.FAILED:
-            raise self._step.failure(code, wanted)
-        return self._step.answer()
-
-    def _fail(self, error: SimulationError, wanted: float) -> None:
-        why = error.status
-        reason = Reason.INTEGRATION_FAILED if why is None else Reason.EVENT_HANDLER_FAILED
-        source, message = ("", error.reason) if why is None else (why.source, why.message)
-        self._status = SimulatorStatus(reason, wanted, self.state.time, source, message)
-
-    def _ask_monitor(self, wanted: float) -> EventStatus:
-        """Call the monitor; an exception in it becomes a `SimulationError`."""
-        if self._monitor is None:
-            return EventStatus.did_nothing()
-        state, self._is_busy = self.state, True
-        try:
-            self._system.realize(state, Stage.REPORT)
-            return call_monitor(state, self._monitor)
-        except SimulationError as error:
-            self._fail(error, wanted)
-            raise
-        except KeyboardInterrupt:
-            self._status = SimulatorStatus(Reason.INTERRUPTED, wanted, state.time)
-            raise
-        finally:
-            self._is_busy = False
-
-    def _not_from_inside(self) -> None:
-        if self._is_busy:
-            raise SimulationError(
-                self.state.time,
-                "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor "
-                "replace its State or integrator; do so when the call has come back",
-            )
+            return self._steps.status
+        return self._steps.end(self._steps.call("finish", state.time, state.time), state.time)
 
     @property
     def is_initialized(self) -> bool:
@@ -532,16 +436,3 @@ class Simulator:
                 state.time, "the time of the State has changed since the last step: call initialize() first"
             )
         return None
-
-    def _pace(self) -> None:
-        since, start = self._wall_origin
-        wait = (self.state.time - start) / self._target_rate - (wall.perf_counter() - since)
-        if wait > 0.0:
-            wall.sleep(wait)
-
-    def _finish_call(self, status: EventStatus, boundary: float) -> SimulatorStatus:
-        reason, source, message = Reason.REACHED_BOUNDARY_TIME, "", ""
-        if status.severity is Severity.REACHED_TERMINATION:
-            reason, source, message = Reason.REACHED_TERMINATION, status.source, status.message
-        self._status = SimulatorStatus(reason, boundary, self.state.time, source, message)
-        return self._status

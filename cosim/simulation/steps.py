@@ -1,0 +1,128 @@
+"""Calls of the Step, the monitor between them, and how each call has ended."""
+
+from __future__ import annotations
+
+import time as wall
+
+from cosim.errors import SimulationError
+from cosim.simulation.bound_step import BoundStep
+from cosim.simulation.monitor import Monitor, call_monitor
+from cosim.simulation.pace import Pace
+from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
+from cosim.stage import Stage
+from cosim.step import codes, layout
+
+FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
+PATIENCE = 0.1  # s of the wall's clock that such a call may take: who presses Ctrl-C waits for it
+
+
+class Steps:
+    """Takes steps; one call takes many where nothing has to be looked at between them.
+
+    Attributes
+    ----------
+    bound : BoundStep
+    monitor : callable or None
+    pace : Pace
+    status : SimulatorStatus
+        How the last call has ended.
+    """
+
+    def __init__(self, time: float) -> None:
+        self.bound: BoundStep
+        self.monitor: Monitor | None = None
+        self.pace = Pace(time)
+        self.status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
+        self._stride, self._is_busy = FIRST_STRIDE, False
+
+    @property
+    def time(self) -> float:
+        """Of the State, s."""
+        return self.bound.state.time
+
+    def one(self, target: float, wanted: float) -> EventStatus:
+        """One step toward `target`, then the monitor; `wanted` is what was asked for, s."""
+        self.pace.wait(self.time)
+        answer = self.call("step", target, wanted)
+        stopped_early = self.bound.state.agenda[layout.UPDATES_DONE] != 0  # by an update, before the step
+        return answer if stopped_early else worst([answer, self.ask_monitor(wanted)])
+
+    def some(self, target: float, wanted: float) -> EventStatus:
+        """A tenth of a second of steps, or one where there is a monitor or a rate to keep."""
+        if self.pace.target > 0.0 or self.monitor is not None:
+            return self.one(target, wanted)
+        began = wall.perf_counter()
+        answer = self.call("advance", target, wanted, most=self._stride)
+        took = wall.perf_counter() - began
+        self._stride = min(max(1, int(self._stride * min(16.0, PATIENCE / max(took, 1e-6)))), LONGEST_STRIDE)
+        return answer
+
+    def call(
+        self, entry: str, target: float, wanted: float, most: int = 1, suppressed: bool = False
+    ) -> EventStatus:
+        """Call an entry point of the Step; where it fails, the status says so."""
+        self.refuse_from_inside()
+        self._is_busy = True
+        try:
+            return self.checked(self.bound.call(entry, target, most, suppressed), wanted)
+        except SimulationError as error:
+            self.note_failure(error, wanted)
+            raise
+        except KeyboardInterrupt:
+            self.note_interrupt(wanted)
+            raise
+        finally:
+            self._is_busy = False
+
+    def checked(self, code: int, wanted: float) -> EventStatus:
+        """The answer that a code of the Step stands for; an error where it has failed."""
+        if code >= codes.FAILED:
+            raise self.bound.failure(code, wanted)
+        return self.bound.answer()
+
+    def ask_monitor(self, wanted: float) -> EventStatus:
+        """Call the monitor; an exception in it becomes a `SimulationError`."""
+        if self.monitor is None:
+            return EventStatus.did_nothing()
+        state, self._is_busy = self.bound.state, True
+        try:
+            self.bound.system.realize(state, Stage.REPORT)
+            return call_monitor(state, self.monitor)
+        except SimulationError as error:
+            self.note_failure(error, wanted)
+            raise
+        except KeyboardInterrupt:
+            self.note_interrupt(wanted)
+            raise
+        finally:
+            self._is_busy = False
+
+    def refuse_from_inside(self) -> None:
+        """A handler or monitor is running: nothing else may use the Step."""
+        if self._is_busy:
+            raise SimulationError(
+                self.time,
+                "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor "
+                "replace its State or integrator; do so when the call has come back",
+            )
+
+    # how it has ended
+
+    def end(self, answer: EventStatus, wanted: float) -> SimulatorStatus:
+        """The status of a call that has come back."""
+        reason, source, message = Reason.REACHED_BOUNDARY_TIME, "", ""
+        if answer.severity is Severity.REACHED_TERMINATION:
+            reason, source, message = Reason.REACHED_TERMINATION, answer.source, answer.message
+        self.status = SimulatorStatus(reason, wanted, self.time, source, message)
+        return self.status
+
+    def note_failure(self, error: SimulationError, wanted: float) -> None:
+        """The status of a call that has failed."""
+        why = error.status
+        reason = Reason.INTEGRATION_FAILED if why is None else Reason.EVENT_HANDLER_FAILED
+        source, message = ("", error.reason) if why is None else (why.source, why.message)
+        self.status = SimulatorStatus(reason, wanted, self.time, source, message)
+
+    def note_interrupt(self, wanted: float) -> None:
+        """The status of a call that Ctrl-C has ended."""
+        self.status = SimulatorStatus(Reason.INTERRUPTED, wanted, self.time)
