@@ -21,8 +21,7 @@ PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
     "cosim_integrators.kit",
-    "cosim_workbench.toml_file",
-    "cosim_workbench.toml_lines",
+    "cosim_toml",
 }
 """What a plugin lets others import."""
 LAYERS = (
@@ -148,7 +147,7 @@ def _allowed(package: str, file: str, found: Import) -> bool:
 
 
 def test_these_packages_exist() -> None:
-    parts = ("mechanics", "dynamics", "measures", "integrators", "workbench", "fmu")
+    parts = ("mechanics", "dynamics", "measures", "integrators", "toml", "workbench", "fmu")
     assert set(PACKAGES) == {"cosim", *(f"cosim_{part}" for part in parts)}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim import ModelError
-from cosim_workbench.toml_lines import KeyPath, toml_lines
+from cosim_toml.toml_lines import KeyPath, toml_lines
 
 LARGEST = 10_000_000
 """Bytes; such a file is typed by people."""
