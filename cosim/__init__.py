@@ -29,6 +29,7 @@ from cosim.component.kernel_function import witness as witness
 from cosim.contracts.command import Command as Command
 from cosim.contracts.describer import Describer as Describer
 from cosim.contracts.exporter import Exporter as Exporter
+from cosim.contracts.file_schema import FileSchema as FileSchema
 from cosim.contracts.integrator import Integrator as Integrator
 from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
 from cosim.contracts.measure import Measure as Measure
@@ -62,7 +63,6 @@ from cosim.simulation.result import Result as Result
 from cosim.simulation.save_result import save_result as save_result
 from cosim.simulation.simulate import simulate as simulate
 from cosim.simulation.simulator import Simulator as Simulator
-from cosim.simulation.statistics import Statistics as Statistics
 from cosim.simulation.status import EventStatus as EventStatus
 from cosim.simulation.status import Reason as Reason
 from cosim.simulation.status import Severity as Severity

@@ -55,6 +55,7 @@ from cosim.component.attachment import Attachment as Attachment
 from cosim.component.attachment import Offer as Offer
 from cosim.component.declarations import Declaration as Declaration
 from cosim.component.declarations import attachment as attachment
+from cosim.component.json_schema import component_schema as component_schema
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
@@ -135,6 +136,7 @@ from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
+from cosim.simulation.statistics import Statistics as Statistics
 from cosim.simulation.verification import Agreement as Agreement
 from cosim.simulation.verification import Verification as Verification
 from cosim.simulation.verification import VerifiedRun as VerifiedRun
@@ -187,8 +189,10 @@ from cosim.system.history_buffer import trim_history as trim_history
 from cosim.system.history_lookup import before_start as before_start
 from cosim.system.history_lookup import delayed_value as delayed_value
 from cosim.system.history_lookup import extrapolation_error as extrapolation_error
+from cosim.system.history_lookup import has_derivatives as has_derivatives
 from cosim.system.history_lookup import interpolate_history as interpolate_history
 from cosim.system.history_lookup import value_in_piece as value_in_piece
+from cosim.system.history_refinement import refine_history as refine_history
 from cosim.system.projection import Projection as Projection
 from cosim.system.schedule import Block as Block
 from cosim.system.schedule import Slot as Slot

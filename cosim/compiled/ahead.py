@@ -22,13 +22,18 @@ log = logging.getLogger("cosim.native")
 Wanted = tuple[Any, str]
 NUMBER = struct.Struct("H")
 MOST = 2048  # numbers, which fit into a pipe
+# looked for before, and not again: that costs milliseconds for each Simulator; what has changed since is
+# compiled when it is asked for
+_served: set[Wanted] = set()
 
 
 def compile_ahead(wanted: Iterable[Wanted]) -> None:
     """Compile functions that will be asked for by their addresses, and the parts that they call."""
     if native.is_plain():
         return
-    missing = [item for item in _with_parts(wanted) if not native.is_at_hand(*item)][:MOST]
+    new = [item for item in wanted if item not in _served]
+    _served.update(new)
+    missing = [item for item in _with_parts(new) if not native.is_at_hand(*item)][:MOST]
     if len(missing) < 2 or threading.active_count() > 1 or kernel_cache.folder() is None:
         return
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):

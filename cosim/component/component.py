@@ -13,6 +13,7 @@ from cosim.component.values import Values, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 
+OF_STATE = "_state"  # <source>_state: whether the source is one
 RESERVED = {"t", "name", "values", "side", "state"}
 
 
@@ -139,7 +140,7 @@ class Component:
         """Options and parameters that functions and handlers mention by name exist."""
         for kernel in cls.kernels.values():
             for name in filter(None, (kernel.when, kernel.unless)):
-                if name not in cls.conditions and not cls._is_derivative(name):
+                if name not in cls.conditions and not cls._is_derivative(name) and not cls._is_state(name):
                     cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
@@ -150,6 +151,12 @@ class Component:
     def _is_derivative(cls, name: str) -> bool:
         """Whether it is ``<source>_dot``."""
         declared = cls.declarations.get(name.removesuffix("_dot"))
+        return declared is not None and declared.options.get("provides") == "source"
+
+    @classmethod
+    def _is_state(cls, name: str) -> bool:
+        """Whether it is ``<source>_state``."""
+        declared = cls.declarations.get(name.removesuffix(OF_STATE)) if name.endswith(OF_STATE) else None
         return declared is not None and declared.options.get("provides") == "source"
 
     @classmethod

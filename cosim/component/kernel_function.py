@@ -16,7 +16,7 @@ from cosim.errors import ContractError
 from cosim.stage import Stage
 
 KINDS = ("unrestricted", "discrete", "publish")
-UPDATES_AT = ("end", "inside", "ahead")
+UPDATES_AT = ("end", "inside", "ahead", "between")
 DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
 
 
@@ -135,7 +135,8 @@ def kernel(
         option that says it, in small letters.
     when, unless : str, optional
         What has to be true (false): the name of an option or of a condition of the component
-        (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one.
+        (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one; or
+        ``"source_state"``: the source is a state.
     """
     if function is None:
         return lambda f: KernelFunction(f, stage=stage, when=when, unless=unless)
@@ -160,7 +161,10 @@ def update(
         "end"; "inside": for points inside the step that has ended, on the integrator's dense output, in
         order of time, before those for the end (`side` is -1): histories that keep more than the ends
         of steps; "ahead": while a step is taken again, for its end as the attempt before had it
-        (`side` is 0): histories that the step itself looks into.
+        (`side` is 0): histories that the step itself looks into; "between": for times inside the step that
+        has ended (`side` is -1/2) and before them for its end (`side` is 0), where `smoothness` is how far
+        the history may be off: histories of signals that the integrator does not integrate
+        (`refine_history`).
     when, unless : str, optional
         As for `kernel`.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.component.component import Component
@@ -111,6 +111,47 @@ class ModelTable(ABC):
         ModelError, LookUpError
             Are recorded like what is reported.
         """
+
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """JSON Schema of one entry, or of the whole table when that is its form; anything unless told.
+
+        Parameters
+        ----------
+        parts : mapping of str to object
+            By id the schema of each registered component, for `part_schema`.
+        """
+        return {"type": "object"}
+
+    def part_schema(
+        self,
+        parts: Mapping[str, Any],
+        more: Mapping[str, Any] | None = None,
+        given: Collection[str] = (),
+        only: str | None = None,
+    ) -> dict[str, Any]:
+        """Schema of an entry that is a part: one of the registered ones, by its ``type``.
+
+        Parameters
+        ----------
+        parts : mapping of str to object
+            As for `schema`.
+        more : mapping of str to object, optional
+            Further keys of the entry, with their schemas.
+        given : collection of str
+            Values that the table gives by itself when they are not there.
+        only : str, optional
+            Id of the part when the entry has no ``type``.
+        """
+        found = []
+        for id, part in parts.items():
+            if only is not None and id != only:
+                continue
+            short = id.removeprefix(f"{self.prefix}.") if self.prefix else id
+            kind = {} if only is not None else {"type": {"enum": list(dict.fromkeys([short, id]))}}
+            required = [name for name in part["required"] if name not in given]
+            entry = {**part, "properties": {**kind, **part["properties"], **(more or {})}}
+            found.append({**entry, "required": [*kind, *required]})
+        return found[0] if only is not None and found else {"oneOf": found}
 
     def add_part(
         self, model: Model, name: str, entry: Mapping[str, Any], report: Report, kind: str | None = None

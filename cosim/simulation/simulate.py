@@ -124,7 +124,6 @@ def simulate(
     SimulationError
         Its attribute `result` holds what was recorded until then.
     """
-    began = wall.perf_counter()
     options.setdefault("event_limit", EVENT_LIMIT)
     simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
@@ -151,6 +150,7 @@ def simulate(
         )
     recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)
+    began = wall.perf_counter()  # of the run itself: without what was compiled for it
 
     def end(message: str) -> Result:
         with uninterrupted():

@@ -108,7 +108,7 @@ class CompiledStep:
         compile_ahead(
             [
                 *(item[1:] for item in [*method.functions, *tables.functions]),
-                *(in_process(part) for part in [*CALLED.values(), *_optional(needs).values()]),
+                *(in_process(part) for part in [*CALLED.values(), *_optional({*needs, "rows"}).values()]),
             ]
         )
         for place, function, signature in [*listed, *tables.functions]:
@@ -167,6 +167,7 @@ class CompiledStep:
             "witnesses": bool(tables.witnesses),
             "holds": bool(tables.program[layout.CANDIDATES_WIDTH]),
             "memories": bool(self.system.has_updates or self.system.rings),
+            "between": bool(tables.program[layout.BETWEEN_LAST] > tables.program[layout.BETWEEN_FIRST]),
             "constraints": bool(corrections),
         }
         return {name for name, needed in there.items() if needed}
@@ -230,7 +231,6 @@ class CompiledStep:
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
         self._fixed["choice"], self._fixed["rows"] = choice, rows
-        compile_ahead(in_process(part) for part in _optional({"rows"}).values())
         self._provide(self._fixed["program"], {"rows"})
         self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
         if self._state is not None:

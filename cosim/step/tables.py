@@ -16,11 +16,13 @@ from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
 from cosim.stage import Stage
 from cosim.step import event_log, layout
+from cosim.step.between import DEEPEST, ROOM
 from cosim.step.crossing import POINTS as ROWS
 from cosim.step.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE, first_crossing, rates_along
 from cosim.step.event_entries import Entry, EventEntries
 from cosim.step.forecast import FORECAST_SIGNATURE, forecast
 from cosim.step.held_tables import HeldTables
+from cosim.step.histories import ROOM as STEP_ROOM
 from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
 from cosim.step.needed import needed_blocks
@@ -273,6 +275,12 @@ class Tables:
         numbers[layout.END_FIRST], numbers[layout.END_LAST] = system.update_ranges["end"]
         numbers[layout.INSIDE_FIRST], numbers[layout.INSIDE_LAST] = system.update_ranges["inside"]
         numbers[layout.REMEMBERS] = int(system.has_updates)
+        first, last = system.update_ranges["between"]
+        numbers[layout.BETWEEN_FIRST], numbers[layout.BETWEEN_LAST] = first, last
+        read = [slot for block in system.blocks[first:last] for slot in block.reads if slot.array == "c"]
+        offsets = {slot.offset + i for slot in read for i in range(slot.size)}
+        self._table(layout.BETWEEN, needed_blocks(system, offsets))
+        numbers[layout.ROOM] = STEP_ROOM + (ROOM if first < last else 0)
         self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
         swaps = [
             [update, "ypdk".index(array), variable, _depends(stage)]
@@ -361,6 +369,8 @@ class Tables:
             (layout.WINDOW, 2),
             (layout.DURATION, 1),
             (layout.PACE, PACE_SIZE),
+            (layout.REFINED_UNTIL, 1),
+            (layout.UNREFINED, DEEPEST + 1),
             (layout.TIMERS, entries),
             (layout.PROBED_Y, system.ny),
             (layout.PROBED_C, cache),
@@ -382,6 +392,8 @@ class Tables:
             (layout.FIRED_BY, witnesses),
             (layout.CROSSED, witnesses),
             (layout.TOLD, len(self.notices)),
+            (layout.ASKED, len(system.rings)),
+            (layout.TOLD_OF_RINGS, len(system.rings)),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):

@@ -11,7 +11,7 @@ import numpy as np
 from cosim.compiled import copies
 from cosim.component.arguments import Argument, known_names
 from cosim.component.attachment import Attachment
-from cosim.component.component import Component
+from cosim.component.component import OF_STATE, Component
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.solver import Solver
@@ -264,6 +264,10 @@ class Assembly:
             return bool(part.values.options[name])
         if name in part.conditions:
             return part.conditions[name](part)
+        if part._is_state(name):
+            source = part.values.attachments.get(name.removesuffix(OF_STATE))
+            path = source.name if isinstance(source, Component) else source
+            return isinstance(path, str) and self.wiring.signal(path).slot.array == "y"
         key = (part.name, name)
         if key not in self._derivatives:
             self._derivatives[key] = None

@@ -86,6 +86,12 @@ class System:
             if name.endswith("_ring") and s.array == "k"
             for i in range(0, s.size, RING)
         ]
+        self.remembering = [
+            part
+            for (part, name), s in layout.slots.items()
+            if name.endswith("_ring") and s.array == "k"
+            for _ in range(0, s.size, RING)
+        ]
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
         self.dynamics, self.solver = assembly.dynamics, assembly.solver

@@ -12,6 +12,7 @@ from cosim_fmu.master.gauss_seidel import GaussSeidel
 from cosim_fmu.master.interface_newton import InterfaceNewton
 from cosim_fmu.master.jacobi import Jacobi
 from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.scenario_schema import ScenarioSchema
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.waveform_iteration import WaveformIteration
 from cosim_fmu.native.native_exporter import NativeFmuExporter
@@ -39,3 +40,4 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)
+    register("fmu.scenario", ScenarioSchema)

@@ -40,6 +40,10 @@ class MechanicsTable(cosim.ModelTable):
         except cosim.LookUpError as error:
             at("type", str(error))
 
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """A part of any kind."""
+        return self.part_schema(parts)
+
 
 class BodiesTable(MechanicsTable):
     """``[bodies.engine]``: a rigid body, and with ``joint`` the joint that moves it.
@@ -66,6 +70,12 @@ class BodiesTable(MechanicsTable):
             self.add(model, f"{name}_joint", {"parent": "ground", **joint, "child": name}, report, "joint")
         else:
             report("joint", f'joint is {joint!r}, needs an id such as "free", or a table with a type')
+
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """A rigid body, and its joint as an id or a table."""
+        joint = self.part_schema(parts, given=("parent", "child"))
+        either = {"anyOf": [{"type": "string"}, joint]}
+        return self.part_schema(parts, {"joint": either}, only="mechanics.rigid_body")
 
 
 class JointsTable(MechanicsTable):

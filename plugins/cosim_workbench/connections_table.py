@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import cosim
@@ -26,3 +27,11 @@ class ConnectionsTable(cosim.ModelTable):
                 report(key, f'{key} {given}, needs a path such as "controller.speed"')
         if all(isinstance(end, str) for end in ends):
             model.connect(str(ends[0]), str(ends[1]))
+
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """Two paths."""
+        ends = {
+            "from": {"type": "string", "description": "path of a signal"},
+            "to": {"type": "string", "description": "path of an input"},
+        }
+        return {"type": "object", "properties": ends, "required": list(ends), "additionalProperties": False}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import cosim
@@ -16,3 +17,7 @@ class MeasuresTable(cosim.ModelTable):
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Any) -> None:
         """Add one measure."""
         self.add_part(model, name, entry, report)
+
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """A part of any kind."""
+        return self.part_schema(parts)

@@ -13,10 +13,12 @@ from cosim_workbench.event_table import EventTable
 from cosim_workbench.export_command import ExportCommand
 from cosim_workbench.info_command import InfoCommand
 from cosim_workbench.measures_table import MeasuresTable
+from cosim_workbench.model_schema import ModelSchema
 from cosim_workbench.parquet_results import ParquetResults
 from cosim_workbench.plot import Plot
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
+from cosim_workbench.schema_command import SchemaCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
 from cosim_workbench.table import Table
@@ -41,6 +43,8 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.parquet", ParquetResults)
     register("workbench.dataset", Dataset)
     register("workbench.compare", CompareCommand)
+    register("workbench.schema", SchemaCommand)
+    register("workbench.model", ModelSchema)
     register("workbench.plot", Plot)
     register("workbench.table", Table)
     register("workbench.event_plot", EventPlot)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import time as wall
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-NOTICE = "compiling … (first run on this machine, some seconds)"
+NOTICE = "compiling … (the first run of a model on this machine; the code is kept)"
 INTERVAL = 0.05
 """s, between two drawings."""
 
 PATIENCE = 2.0
 """s, between two lines about what an export is doing."""
+
+LONG_WORK = ("compiling: ", "lowering", "building")
+"""What records of long work begin with."""
 
 Advance = Callable[[float], "bool | None"]
 
@@ -34,20 +38,24 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
         TaskProgressColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[pace]}"),
     ]
-    began = wall.perf_counter()
-    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
+    # Drawn only when there is news, by this thread: what is compiled before the run may fork processes.
+    with Progress(*columns, console=Console(file=stream), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=until, pace="")
 
-        shown, latest = -INTERVAL, 0.0
+        # The pace is that since the first call: what was compiled before is not part of it.
+        shown, latest, begin = -INTERVAL, 0.0, (math.nan, 0.0)
 
         def advance(time: float) -> None:
-            nonlocal shown, latest
-            latest, spent = time, wall.perf_counter() - began
+            nonlocal shown, latest, begin
+            now = wall.perf_counter()
+            if math.isnan(begin[0]):
+                begin = now, time
+            latest, spent = time, now - begin[0]
             if spent < shown + INTERVAL:  # drawing costs more than a step of a small model
                 return
             shown = spent
-            pace = f"   {time / spent:.3g}× real time" if spent > 0.0 else ""
-            bar.update(task, completed=time, pace=f"{time:.3f} s{pace}")
+            pace = f"   {(time - begin[1]) / spent:.3g}× real time" if spent > 0.0 else ""
+            bar.update(task, completed=time, pace=f"{time:.3f} s{pace}", refresh=True)
 
         yield advance
         shown = -INTERVAL
@@ -58,7 +66,7 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
 def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
     """Say once, on the standard error, that kernels are being compiled: it takes seconds and is kept.
 
-    Of a native export, which takes longer, it says every few seconds what it is doing.
+    Where it takes longer, it says every few seconds what it is doing.
     """
     log = logging.getLogger("cosim.native")
     notice, level = _Notice(stream, log.getEffectiveLevel()), log.level
@@ -88,7 +96,7 @@ class _Notice(logging.Filter):
         if not self._said and "compil" in text:
             self._said = True
             self._print(NOTICE)
-        elif text.startswith(("lowering", "building")) and wall.perf_counter() > self._shown + PATIENCE:
+        elif text.startswith(LONG_WORK) and wall.perf_counter() > self._shown + PATIENCE:
             self._print(text)
         return record.levelno >= self._level
 

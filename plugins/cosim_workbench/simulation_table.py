@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -67,6 +67,27 @@ class SimulationTable(cosim.ModelTable):
                 model.simulation["signals"] = inner
             else:
                 report(path, f'signals is {inner!r}, needs a list of paths, such as ["engine.z", "energy.*"]')
+
+    def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings, and the options of all integrators."""
+        positive_one = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}
+        by_state = {"type": "object", "additionalProperties": positive_one}
+        ids = [entry.id for entry in cosim.registry().entries("integrator")]
+        short = [id.removeprefix(f"{self.prefix}.") for id in ids]
+        signals = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+        output = {
+            "type": "object",
+            "properties": {"interval": positive_one, "signals": signals},
+            "additionalProperties": False,
+        }
+        properties = {
+            **dict.fromkeys((*TIMES, "accuracy"), positive_one),
+            **{key: {"anyOf": [*positive_one["anyOf"], by_state]} for key in TOLERANCES},
+            "integrator": {"enum": list(dict.fromkeys([*short, *ids]))},
+            "output": output,
+        }
+        own = {option: {"type": "number"} for id in ids for option in own_options(id)}
+        return {"type": "object", "properties": {**own, **properties}, "additionalProperties": False}
 
 
 def own_options(integrator: str | None) -> list[str]:

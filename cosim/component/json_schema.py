@@ -1,0 +1,99 @@
+"""Declarations as JSON Schema."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+from cosim.component.declarations import Declaration
+from cosim.component.values import NUMERIC
+
+Schema = dict[str, Any]
+
+
+def component_schema(cls: type[Any]) -> Schema:
+    """What a table of a component may hold beside its type.
+
+    Parameters
+    ----------
+    cls : type
+        A component.
+
+    Returns
+    -------
+    dict
+        An object with its parameters, start values, options and attachments; bounds, defaults, units and
+        descriptions are those of the declarations.
+    """
+    properties: Schema = {}
+    required: list[str] = []
+    for name, declaration in cls.declarations.items():
+        if declaration.kind in NUMERIC:
+            properties[name] = _numbers(declaration)
+            if declaration.start is None:
+                required.append(name)
+        elif declaration.kind == "option":
+            properties[name] = _described(_option(declaration), declaration)
+        elif declaration.kind == "attachment":
+            properties[name] = _described({"type": "string"}, declaration)
+    summary = (inspect.getdoc(cls) or "").split("\n")[0]
+    return {
+        "type": "object",
+        "description": summary,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _numbers(declaration: Declaration) -> Schema:
+    """One number, a text with a unit, or lists of them; whatever it likes when it converts by itself."""
+    if declaration.convert is not None:
+        return _described({}, declaration)
+    one: Schema = {"type": "number"}
+    for key, bound in (("minimum", declaration.minimum), ("maximum", declaration.maximum)):
+        if bound is not None and math.isfinite(bound):
+            one[key] = bound
+    texts = [{"type": "string"}]
+    if declaration.kind in ("integer", "discrete"):
+        texts.append({"type": "boolean"})
+    scalar: Schema = {"anyOf": [one, *texts]}
+    found: Schema = scalar
+    if declaration.shape or declaration.free_length or declaration.options.get("each"):
+        found = {"type": "array"}
+        if len(declaration.shape) < 2:
+            found["items"] = scalar
+            if declaration.size:
+                found.update(minItems=declaration.size, maxItems=declaration.size)
+        if _takes_one(declaration):
+            found = {"anyOf": [found, scalar]}
+    return _described(found, declaration)
+
+
+def _takes_one(declaration: Declaration) -> bool:
+    """Whether one number does for a vector."""
+    each = bool(declaration.options.get("each"))
+    return declaration.kind != "parameter" or each or declaration.size == 1 or bool(declaration.free_length)
+
+
+def _option(declaration: Declaration) -> Schema:
+    choices = declaration.options.get("choices")
+    if choices is not None:
+        return {"enum": list(choices)}
+    kinds: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    kind = kinds.get(type(declaration.start))
+    return {"type": kind} if kind is not None else {}
+
+
+def _described(schema: Schema, declaration: Declaration) -> Schema:
+    units = [unit for unit in dict.fromkeys(declaration.units) if unit not in ("1", "")]
+    text = declaration.description + (f" [{', '.join(units)}]" if units else "")
+    found = {**schema, "description": text.strip()} if text.strip() else dict(schema)
+    if isinstance(declaration.start, (bool, int, float, str)) and math.isfinite(_size(declaration.start)):
+        found["default"] = declaration.start
+    return found
+
+
+def _size(value: Any) -> float:
+    return 0.0 if isinstance(value, str) else float(value)

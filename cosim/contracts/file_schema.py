@@ -1,0 +1,37 @@
+"""What a kind of file may hold, for editors and checkers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from cosim.registration.kinds import plugin_kind
+
+
+@plugin_kind("file_schema")
+class FileSchema(ABC):
+    """Makes the JSON Schema of a kind of file, for ``cosim schema``.
+
+    A plugin registers the class; it is instantiated without arguments.
+
+    Attributes
+    ----------
+    name : str
+        What is typed: "model".
+    what : str
+        What such a file is: "a model file".
+
+    Examples
+    --------
+    >>> class Notes(FileSchema):
+    ...     '''Notes are a list of texts.'''
+    ...     name, what = "notes", "notes"
+    ...     def schema(self): return {"type": "array", "items": {"type": "string"}}
+    """
+
+    name: ClassVar[str]
+    what: ClassVar[str]
+
+    @abstractmethod
+    def schema(self) -> dict[str, Any]:
+        """The schema (draft 2020-12), made from what is registered now."""

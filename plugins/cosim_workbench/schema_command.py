@@ -1,0 +1,37 @@
+"""``cosim schema KIND``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+from cosim_workbench.atomic_file import replaced_file
+
+
+class SchemaCommand(cosim.Command):
+    """Write the JSON Schema of model or scenario files, with which editors complete and check them."""
+
+    name: ClassVar[str] = "schema"
+    summary: ClassVar[str] = "write the JSON Schema of model or scenario files, for editors"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Which kind, and where to."""
+        kinds = ", ".join(entry.cls.name for entry in cosim.registry().entries("file_schema"))
+        parser.add_argument("kind", help=f"of files: {kinds}")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of printing it")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Print or write it."""
+        kinds = {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}
+        if arguments.kind not in kinds:
+            raise cosim.LookUpError("kind of files with a schema", arguments.kind, kinds)
+        text = json.dumps(kinds[arguments.kind]().schema(), indent=1, ensure_ascii=False)
+        if arguments.output is None:
+            print(text)
+        else:
+            with replaced_file(arguments.output) as draft:
+                draft.write_text(text + "\n", "utf-8")
+        return 0
