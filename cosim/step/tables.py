@@ -216,6 +216,17 @@ class Tables:
                 found.append([*cells, readable])
         return found
 
+    @property
+    def reset_states(self) -> frozenset[int]:
+        """Where in y the states lie that handlers may set."""
+        return frozenset(
+            cells[layout.OFFSET] + i
+            for found in self._nexts.values()
+            for cells in found
+            if cells[layout.TARGET] == layout.IN_Y
+            for i in range(cells[layout.SIZE])
+        )
+
     def _all_variables(self) -> list[list[int]]:
         """What a Python method may change: every variable."""
         layout_of, found = self.system.assembly.layout, []
