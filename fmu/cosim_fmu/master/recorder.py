@@ -209,7 +209,9 @@ class Recorder:
         """Times and values of what is kept."""
         self._gather()
         times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
-        table = np.concatenate([v for _, v in self._tables] or [np.zeros((0, len(self.ports)))])
+        table = np.empty((times.size, len(self.ports)), order="F")  # signals are columns
+        if self._tables:
+            np.concatenate([values for _, values in self._tables], out=table)
         return times, table
 
     def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
