@@ -262,8 +262,8 @@ class Tuned(cosim.Component):
         level_dot[0] = gain
 
     @cosim.at((0.5,), does="unrestricted")
-    def double(gain, gain_next):
-        gain_next[0] = 2.0 * gain
+    def double(self, state, next_state):
+        next_state["tuned.gain"] = 2.0 * state["tuned.gain"]
 
 
 def test_a_parameter_that_a_handler_changes_gives_instance_a_new_version():
