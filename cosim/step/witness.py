@@ -40,7 +40,7 @@ class Witness:
 
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""
-    slots, found = system._assembly.layout.slots, []
+    slots, found = system.assembly.layout.slots, []
     for name, part in system.parts.items():
         rates = {id(k.rate_of): slots[name, k.name].offset for k in part.kernels.values() if k.rate_of}
         for kernel in part.kernels.values():

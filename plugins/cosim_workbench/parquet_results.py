@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim.kit import ResultStream
 from cosim_workbench.atomic_file import check_folder
 
 ROWS = 2**18
@@ -37,7 +38,7 @@ class ParquetResults(cosim.ResultSink):
         parts.close(result)
         return path
 
-    def stream(self, path: Path) -> cosim.ResultStream:
+    def stream(self, path: Path) -> ResultStream:
         """Part files while the run goes on."""
         return ParquetParts(path)
 
@@ -78,7 +79,7 @@ class ParquetResults(cosim.ResultSink):
             raise cosim.CosimError(f"{path}: {error}") from None
 
 
-class ParquetParts(cosim.ResultStream):
+class ParquetParts(ResultStream):
     """Writes part files one after the other.
 
     Parameters
