@@ -12,7 +12,8 @@ from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     from cosim.contracts.result_stream import ResultStream
-    from cosim.simulation.result import Result
+
+    Result = Any
 
 
 @plugin_kind("result_sink")

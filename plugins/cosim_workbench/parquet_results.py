@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim.kit import ResultStream
 from cosim_workbench.atomic_file import check_folder
 
 ROWS = 2**18
@@ -42,7 +43,7 @@ class ParquetResults(cosim.ResultSink):
         parts.close(result)
         return path
 
-    def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> cosim.ResultStream:
+    def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """Part files while the run goes on."""
         return ParquetParts(path, source)
 
@@ -86,7 +87,7 @@ class ParquetResults(cosim.ResultSink):
             raise cosim.CosimError(f"{path}: {error}") from None
 
 
-class ParquetParts(cosim.ResultStream):
+class ParquetParts(ResultStream):
     """Writes part files one after the other.
 
     Parameters

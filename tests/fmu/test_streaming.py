@@ -10,12 +10,13 @@ from box3_fmu import make_box3
 from export_parts import Ball
 
 import cosim
+from cosim import kit
 from cosim_fmu.master import CoSimulation
 
 MakeFmu = Callable[..., Path]
 
 
-class Pieces(cosim.ResultStream):
+class Pieces(kit.ResultStream):
     """Keeps what it gets."""
 
     def __init__(self) -> None:

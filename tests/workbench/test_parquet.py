@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 
 pytest.importorskip("pyarrow")
 
@@ -209,9 +210,9 @@ def test_xarray(tmp_path: Path) -> None:
 
 
 def test_the_sink_is_found_by_the_ending(tmp_path: Path) -> None:
-    assert isinstance(cosim.result_sink(tmp_path / "a.parquet"), ParquetResults)
+    assert isinstance(kit.result_sink(tmp_path / "a.parquet"), ParquetResults)
     with pytest.raises(cosim.CosimError, match="no plugin writes results that end in '.xyz'"):
-        cosim.result_sink(tmp_path / "a.xyz")
+        kit.result_sink(tmp_path / "a.xyz")
     assert (
         json.loads((some().to_parquet(tmp_path / "b.parquet") / "_summary.json").read_text())["message"]
         == "done"

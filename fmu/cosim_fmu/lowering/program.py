@@ -143,7 +143,7 @@ class Program:
             return
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         self.reset_states = tables.reset_states
-        mine = self.state._arrays
+        mine = self.state.arrays
         held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
         made = {
@@ -169,7 +169,7 @@ class Program:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def _list_functions(self, method: Method, tables: Tables) -> None:
-        system, projection = self.system, self.system._assembly.projection
+        system, projection = self.system, self.system.assembly.projection
         listed = [(block.function, block.label, block.owners) for block in system.blocks]
         corrections = [] if projection is None else [function for function, _ in projection.all]
         listed += [(function, function.__name__, ()) for function in corrections]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import file_digest, uninterrupted
+from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.feedthrough import direct_inputs
 from cosim_fmu.master.progress_bar import ProgressBar
@@ -74,7 +74,7 @@ class CosimulateCommand(cosim.Command):
         streams = target.suffix.lower() == PARQUET
         if not streams:
             check_target(target)
-        sink = cosim.result_sink(target if target.suffix else Path("device.csv"))
+        sink = result_sink(target if target.suffix else Path("device.csv"))
         stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
         if not arguments.quiet:
             print(header(loop))
@@ -190,7 +190,7 @@ def _simulate(
     until: float,
     scenario: Scenario | SspRun,
     rate: float,
-    stream: cosim.ResultStream | None,
+    stream: ResultStream | None,
     *,
     quiet: bool,
 ) -> cosim.Result:
