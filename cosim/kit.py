@@ -131,6 +131,7 @@ from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
 from cosim.simulation.event_record import Finding as Finding
+from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result_sinks import result_sink as result_sink
