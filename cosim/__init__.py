@@ -22,6 +22,7 @@ from cosim.component.declarations import signal as signal
 from cosim.component.declarations import source as source
 from cosim.component.declarations import speed as speed
 from cosim.component.declarations import timer as timer
+from cosim.component.declarations import unit as unit
 from cosim.component.json_schema import component_schema as component_schema
 from cosim.component.kernel_function import at as at
 from cosim.component.kernel_function import every as every

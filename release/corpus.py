@@ -82,7 +82,7 @@ def mechanism(name: str, **settings: Any) -> Multibody:
 
 def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]]:
     """Every combination of the options of a component, with each special value."""
-    options = {n: d for n, d in cls.declarations.items() if d.kind == "option"}
+    options = {n: d for n, d in cls.declarations.items() if d.kind == "option" and "unit_of" not in d.options}
     listed = [d.options.get("choices") or (False, True) for d in options.values()]
     for combination in itertools.product(*listed):
         for special in ({}, *SPECIAL.get(id, [])):

@@ -16,6 +16,7 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.constraint import Constraint
 from cosim.contracts.dynamics_solver import DynamicsSolver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.model.connection import Connection
 from cosim.stage import Stage
 from cosim.system.elements import resize
 from cosim.system.history_buffer import empty_ring
@@ -37,7 +38,7 @@ class Assembly:
     ----------
     parts : mapping of str to Component
         In order of declaration.
-    connections : sequence of (source path, input path)
+    connections : sequence of Connection, or of (source path, input path)
     solver : DynamicsSolver or None
         For models with joints.
 
@@ -50,7 +51,7 @@ class Assembly:
     def __init__(
         self,
         parts: Mapping[str, Component],
-        connections: Sequence[tuple[str, str]] = (),
+        connections: Sequence[Connection | tuple[str, str]] = (),
         solver: DynamicsSolver | None = None,
     ) -> None:
         self.parts_by_name = dict(parts)
@@ -357,7 +358,7 @@ class Assembly:
             return self.not_a_number(argument.size)
         path = self._attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
-        slot = self.wiring.source(path, declaration.options["unit"], order)
+        slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)
         if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
             hint = f"name one: {path}[0]" if argument.size == 1 else f"{argument.of} takes {argument.size}"
             raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
@@ -515,4 +516,6 @@ def _invalidated(part: Component, declaration: Declaration) -> Stage:
 def _option_number(part: Component, name: str) -> float:
     value = part.values.options[name]
     choices = part.declarations[name].options.get("choices")
+    if "unit_of" in part.declarations[name].options:
+        return 0.0  # text for people
     return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)
