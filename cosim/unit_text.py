@@ -16,7 +16,7 @@ _READABLE = (
 
 
 @functools.lru_cache(maxsize=4096)
-def product(above: tuple[str, ...], below: tuple[str, ...] = ()) -> str:
+def unit_product(above: tuple[str, ...], below: tuple[str, ...] = ()) -> str:
     """The unit of a product and quotient of quantities.
 
     Parameters
@@ -26,7 +26,7 @@ def product(above: tuple[str, ...], below: tuple[str, ...] = ()) -> str:
 
     Examples
     --------
-    >>> product(("N/m", "m")), product(("N",), ("m", "s")), product(("kN",), ("mm",))
+    >>> unit_product(("N/m", "m")), unit_product(("N",), ("m", "s")), unit_product(("kN",), ("mm",))
     ('N', 'N/(m.s)', 'kN/mm')
     """
     remaining = [unit for unit in above if unit != "1"]

@@ -15,7 +15,7 @@ from cosim.compiled import copies, native
 from cosim.step.arrays import PARTS
 from cosim.step.sliding_field import sliding_field
 from cosim_fmu.master import compiled_steps
-from cosim_mechanics import Multibody
+from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
     "measures.constant": {"value": 1.0},
@@ -30,7 +30,7 @@ SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
 ATTACHED = {
     **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip"},
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
-    **{"delay": "late", "history": "wave", "initial": "wave"},
+    **{"delay": "late", "history": "wave", "initial": "begin"},
 }
 """To what an attachment of that name is attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
@@ -74,6 +74,7 @@ def mechanism(name: str, **settings: Any) -> Multibody:
         model.joint("pin", link, parent, joint, frame_on_parent=(0.0, 1.0, 0.0))
     model.measure("measures.sinusoid", "wave", frequency=1.0)
     model.measure("measures.time", "late")
+    model.measure("measures.constant", "begin", value=1.0)
     model.measure("measures.delay", "felt", source="wave", delay=0.02)
     model.measure("measures.sample_and_hold", "sampled", source="wave", period=0.01)
     model.add(Steps, "steps")
@@ -108,7 +109,7 @@ def models() -> Iterator[cosim.Model]:
         for options, signal in itertools.product(alternatives(entry.id, cls), signals):
             model = mechanism("corpus")
             values = {**values_of(entry.id, cls, signal), **options}
-            if issubclass(cls, cosim.Joint):
+            if issubclass(cls, Joint):
                 model.body("load", **VALUES["mechanics.rigid_body"])
                 model.add(cls(**{**values, "parent": "tip", "child": "load"}), "part")
             elif entry.id not in ("mechanics.ground", "mechanics.rigid_body"):

@@ -22,6 +22,8 @@ PACKAGES = {
     "cosim_integrators": ROOT / "plugins" / "cosim_integrators",
     "cosim_measures": ROOT / "plugins" / "cosim_measures",
     "cosim_mechanics": ROOT / "plugins" / "cosim_mechanics",
+    "cosim_signals": ROOT / "plugins" / "cosim_signals",
+    "cosim_toml": ROOT / "plugins" / "cosim_toml",
     "cosim_workbench": ROOT / "plugins" / "cosim_workbench",
 }
 

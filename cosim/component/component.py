@@ -14,6 +14,7 @@ from cosim.component.values import Values, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 
+OF_STATE = "_state"  # <source>_state: whether the source is one
 RESERVED = {"t", "name", "values", "side", "state"}
 
 
@@ -75,6 +76,7 @@ class Component:
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
     name: str
     values: Values
@@ -145,7 +147,7 @@ class Component:
         """Options and parameters that functions and handlers mention by name exist."""
         for kernel in cls.kernels.values():
             for name in filter(None, (kernel.when, kernel.unless)):
-                if name not in cls.conditions and not cls._is_derivative(name):
+                if name not in cls.conditions and not cls._is_derivative(name) and not cls._is_state(name):
                     cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
@@ -156,6 +158,12 @@ class Component:
     def _is_derivative(cls, name: str) -> bool:
         """Whether it is ``<source>_dot``."""
         declared = cls.declarations.get(name.removesuffix("_dot"))
+        return declared is not None and declared.options.get("provides") == "source"
+
+    @classmethod
+    def _is_state(cls, name: str) -> bool:
+        """Whether it is ``<source>_state``."""
+        declared = cls.declarations.get(name.removesuffix(OF_STATE)) if name.endswith(OF_STATE) else None
         return declared is not None and declared.options.get("provides") == "source"
 
     @classmethod

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from cosim.component.attachment import SOURCE, Attachment
 from cosim.errors import ContractError
 from cosim.stage import Stage
+
+RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
 Shape = int | tuple[int, ...] | str
 
@@ -315,23 +318,10 @@ def input(  # noqa: A001
     return _nominal(made, nominal)
 
 
-def body(each: bool = False, description: str = "") -> Any:
-    """An attachment to a body, which offers ``X_GB``, ``V_GB``, ``F_GB``, ``mass`` … with its suffix.
-
-    With `each` the kernel functions that use it run once for every body of the model.
-    """
-    return Declaration("attachment", description=description, options={"provides": "body", "each": each})
-
-
-def coordinate(each: bool = False, description: str = "") -> Any:
-    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix.
-
-    With `each` the kernel functions that use it run once for every speed of every joint of the model, and
-    may ask for ``u`` and ``tau``.
-    """
-    return Declaration(
-        "attachment", description=description, options={"provides": "coordinate", "each": each}
-    )
+def attachment(kind: Attachment, each: bool = False, description: str = "", **options: Any) -> Any:
+    """An attachment of a kind; with `each` kernel functions that use it run once for all there are."""
+    options = {"attachment": kind, "provides": kind.name, "each": each, **options}
+    return Declaration("attachment", description=description, options=options)
 
 
 def source(unit: str | None = None, shape: Shape = (), optional: bool = False, description: str = "") -> Any:
@@ -349,8 +339,8 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
-    options = {"provides": "source", "unit": unit, "optional": optional}
-    return Declaration("attachment", "", _shape(shape), description=description, options=options)
+    made = attachment(SOURCE, description=description, unit=unit, optional=optional)
+    return replace(made, shape=_shape(shape))
 
 
 def collect(slot: str, description: str = "") -> Any:
@@ -372,25 +362,21 @@ def signal(description: str = "") -> Any:
     return Declaration("signal", description=description, start=0)
 
 
-def option(default: Any, choices: Sequence[Any] | None = None, description: str = "") -> Any:
+def option(
+    default: Any, choices: Sequence[Any] | None = None, description: str = "", unit_of: str = ""
+) -> Any:
     """A constant of the topology (bool, int or str): changing it means building the system again.
 
-    Text needs `choices`; a kernel function sees the place of the chosen one among them.
+    Text needs `choices`; a kernel function sees the place of the chosen one among them. With `unit_of` it is
+    the unit of that quantity, as text, and empty by default: ``unit = cosim.option("", unit_of="value")``.
     """
+    if unit_of:
+        text = description or "unit; found from what is given or connected where it is empty"
+        options = {"choices": None, "unit_of": unit_of}
+        return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})
-
-
-def unit(of: str, description: str = "unit; found from what it is given or connected to when empty") -> Any:
-    """An option that holds the unit of another quantity, as text: ``unit="N"``.
-
-    Parameters
-    ----------
-    of : str
-        The quantity, whose own declaration has no unit.
-    """
-    return Declaration("option", start="", description=description, options={"choices": None, "unit_of": of})
 
 
 def _nominal(declaration: Declaration, nominal: float | None) -> Declaration:

@@ -16,7 +16,7 @@ from cosim.errors import ContractError
 from cosim.stage import Stage
 
 KINDS = ("unrestricted", "discrete", "publish")
-UPDATES_AT = ("end", "inside", "ahead")
+UPDATES_AT = ("end", "inside", "ahead", "between")
 DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
 
 
@@ -49,6 +49,7 @@ class KernelFunction:
     when: str = ""
     unless: str = ""
     direction: str = "both"
+    shortest_pulse: float = math.inf
     at: str = "end"
     name: str = ""
     rate_of: KernelFunction | None = None
@@ -135,7 +136,8 @@ def kernel(
         option that says it, in small letters.
     when, unless : str, optional
         What has to be true (false): the name of an option or of a condition of the component
-        (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one.
+        (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one; or
+        ``"source_state"``: the source is a state.
     """
     if function is None:
         return lambda f: KernelFunction(f, stage=stage, when=when, unless=unless)
@@ -160,7 +162,10 @@ def update(
         "end"; "inside": for points inside the step that has ended, on the integrator's dense output, in
         order of time, before those for the end (`side` is -1): histories that keep more than the ends
         of steps; "ahead": while a step is taken again, for its end as the attempt before had it
-        (`side` is 0): histories that the step itself looks into.
+        (`side` is 0): histories that the step itself looks into; "between": for times inside the step that
+        has ended (`side` is -1/2) and before them for its end (`side` is 0), where `smoothness` is how far
+        the history may be off: histories of signals that the integrator does not integrate
+        (`refine_history`).
     when, unless : str, optional
         As for `kernel`.
     """
@@ -171,7 +176,9 @@ def update(
     return KernelFunction(_plain(function), role="update")
 
 
-def witness(function: Callable[..., Any] | None = None, *, direction: str = "both") -> Any:
+def witness(
+    function: Callable[..., Any] | None = None, *, direction: str = "both", shortest_pulse: float = math.inf
+) -> Any:
     """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
 
     A function that returns true or false is a condition: becoming true is "rising", becoming false
@@ -181,12 +188,18 @@ def witness(function: Callable[..., Any] | None = None, *, direction: str = "bot
     ----------
     direction : str
         "rising" (negative to not negative), "falling" (positive to not positive) or "both".
+    shortest_pulse : float, s, > 0
+        How long the witness stays on the other side of zero at least, when it goes there and comes back. No
+        pulse that long is missed: steps are not longer than four of them (fixed steps stay as they are).
     """
     if direction not in DIRECTIONS:
         raise ContractError(f"witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}")
+    if not shortest_pulse > 0.0:
+        raise ContractError(f"witness: shortest_pulse is {shortest_pulse} s, needs more than 0")
+    options: dict[str, Any] = {"direction": direction, "shortest_pulse": float(shortest_pulse)}
     if function is None:
-        return lambda f: KernelFunction(f, role="witness", direction=direction)
-    return KernelFunction(_plain(function), role="witness", direction=direction)
+        return lambda f: KernelFunction(f, role="witness", **options)
+    return KernelFunction(_plain(function), role="witness", **options)
 
 
 def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:

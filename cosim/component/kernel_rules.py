@@ -8,14 +8,13 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import textwrap
 import types
 from dataclasses import dataclass, field
 
 from cosim.compiled.fingerprint import environment
 from cosim.errors import ContractError
 
-FORBIDDEN = {
+FORBIDDEN: dict[type[ast.AST], str] = {
     ast.List: "a list; small vectors are tuples: (x, y, z)",
     ast.ListComp: "a list comprehension; write a loop over results: for i in range(3): x[i] = …",
     ast.Dict: "a dict",
@@ -63,10 +62,10 @@ class Effects:
 @functools.cache
 def check_rules(function: types.FunctionType) -> None:
     """Check a kernel function and every helper that it reaches; `ContractError` names the line."""
-    tree, first = _parse(function)
+    tree = _parse(function)
     helpers = environment(function)
     for node in ast.walk(ast.Module(tree.body, [])):
-        _check_node(function, node, first + getattr(node, "lineno", 1) - 1, helpers)
+        _check_node(function, node, getattr(node, "lineno", 1), helpers)
     for helper in helpers.values():
         if isinstance(helper, types.FunctionType) and helper is not function:
             check_rules(helper)
@@ -75,7 +74,7 @@ def check_rules(function: types.FunctionType) -> None:
 @functools.cache
 def effects_of(function: types.FunctionType) -> Effects:
     """Which arguments the function writes, adds to or assigns."""
-    tree, first = _parse(function)
+    tree = _parse(function)
     arguments = tuple(a.arg for a in tree.args.args)
     writes: set[str] = set()
     adds: set[str] = set()
@@ -99,7 +98,7 @@ def effects_of(function: types.FunctionType) -> Effects:
                 note(names, element, line)
 
     for node in ast.walk(ast.Module(tree.body, [])):
-        line = first + getattr(node, "lineno", 1) - 1
+        line = getattr(node, "lineno", 1)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             name, index = node.value.id, _constant_index(node.slice)
             if name in arguments and index is not None and index > indices.get(name, (-1, 0))[0]:
@@ -138,7 +137,7 @@ def _constant_index(index: ast.expr) -> int | None:
 @functools.cache
 def returns_value(function: types.FunctionType) -> bool:
     """Whether the function returns something other than None."""
-    tree, _ = _parse(function)
+    tree = _parse(function)
     returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in returned)
 
@@ -146,7 +145,7 @@ def returns_value(function: types.FunctionType) -> bool:
 @functools.cache
 def returns_condition(function: types.FunctionType) -> bool:
     """Whether everything that the function returns is true or false."""
-    tree, _ = _parse(function)
+    tree = _parse(function)
     assigned: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -177,23 +176,31 @@ def where(function: types.FunctionType, line: int) -> str:
     return f"{function.__code__.co_filename}:{line}: {function.__qualname__}"
 
 
-def _parse(function: types.FunctionType) -> tuple[ast.FunctionDef, int]:
+@functools.cache
+def _parse(function: types.FunctionType) -> ast.FunctionDef:
+    """The definition of a function; its lines are those of the file."""
     try:
-        source, first = inspect.getsourcelines(function)
+        lines, _ = inspect.findsource(function)
     except (OSError, TypeError) as error:
         raise ContractError(
             f"{function.__qualname__}: its source cannot be read ({error}); kernel functions live in a file"
         ) from error
-    tree = ast.parse(textwrap.dedent("".join(source))).body[0]
-    if not isinstance(tree, ast.FunctionDef):
+    found = _definitions("".join(lines)).get(function.__code__.co_firstlineno)
+    if found is None:
         raise ContractError(f"{function.__qualname__}: a kernel function is made with def")
-    return tree, max(first, 1)
+    return found
+
+
+@functools.cache
+def _definitions(source: str) -> dict[int, ast.FunctionDef]:
+    """The functions of a file by the line at which each begins, decorators included."""
+    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
 
 
 def _check_node(function: types.FunctionType, node: ast.AST, line: int, helpers: dict[str, object]) -> None:
-    for kind, text in FORBIDDEN.items():
-        if isinstance(node, kind):
-            raise ContractError(f"{where(function, line)}: a kernel function cannot use {text}")
+    if type(node) in FORBIDDEN:
+        raise ContractError(f"{where(function, line)}: a kernel function cannot use {FORBIDDEN[type(node)]}")
     if isinstance(node, ast.Call) and node.keywords:
         raise ContractError(
             f"{where(function, line)}: a kernel function calls helpers with positional arguments only"

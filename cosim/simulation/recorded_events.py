@@ -24,6 +24,18 @@ WORDS = {
     log.RELEASED_BY_HANDLER: ("released", "is let go: a handler has changed what held it"),
     log.RELEASED_BY_WRITE: ("released", "is let go: a variable was written that moves it"),
 }
+OF_HISTORIES = {
+    log.NOT_SMOOTH: (
+        "not smooth",
+        "remembers a signal that jumps, or changes too fast to be followed, where no event announces it: "
+        "make the jump an event (a witness, cosim.at, cosim.every)",
+    ),
+    log.NOT_KNOWN_INSIDE: (
+        "not known inside steps",
+        "remembers a signal that is not a number at times inside steps: between the ends of steps it is what "
+        "the values around say",
+    ),
+}
 
 
 class RecordReader:
@@ -37,6 +49,7 @@ class RecordReader:
 
     def __init__(self, system: System, tables: Tables) -> None:
         self.system, self._entries = system, tables.agenda_of.entries
+        self._histories = system.remembering
         self._witnesses, self._notices = tables.agenda_of.witnesses, tables.notices
 
     def finding(self, record: Reals) -> Finding:
@@ -45,6 +58,8 @@ class RecordReader:
         if kind == log.NOTICE:
             path, text = self._notices[number]
             return Finding(time, "status", path, text)
+        if kind in OF_HISTORIES:
+            return Finding(time, *OF_HISTORIES[kind][:1], self._histories[number], OF_HISTORIES[kind][1])
         witness = self._witnesses[number]
         if kind == log.WRONG_SIDE:
             word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")

@@ -43,7 +43,7 @@ class Steps:
     def one(self, target: float, wanted: float) -> EventStatus:
         """One step toward `target`, then the monitor; `wanted` is what was asked for, s."""
         self.pace.wait(self.time)
-        answer = self.call("step", target, wanted)
+        answer = self.call("advance", target, wanted)
         stopped_early = self.bound.state.agenda[layout.UPDATES_DONE] != 0  # by an update, before the step
         return answer if stopped_early else worst([answer, self.ask_monitor(wanted)])
 

@@ -136,7 +136,8 @@ def part(signature: str, needed_for: str = "") -> Callable[[Function], Function]
     signature : str
     needed_for : str
         What a run has that needs it: "handlers", "schedule", "witnesses", "holds", "memories",
-        "constraints" or "rows". Without that it is not compiled, and a call of it does nothing and answers 0.
+        "between", "constraints" or "rows". Without that it is not compiled, and a call of it does nothing and
+        answers 0.
     """
 
     def mark(function: Function) -> Function:

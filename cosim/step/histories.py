@@ -157,7 +157,8 @@ def remember_step(a: Arrays) -> int:
     if code != 0:
         return code
     arrived = arrived_break(a)
-    code = remember_inside(a)
+    if a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
+        code = remember_inside(a)  # else `refine_step` has done it
     if code == 0:
         code = remember(a, BEFORE, math.inf)
     if code == 0 and arrived < math.inf:
@@ -172,11 +173,12 @@ def remember_inside(a: Arrays) -> int:
     last = a.program[ix.INSIDE_LAST]
     start = a.work[STEP_START]
     now = a.clock[ix.TIME]
-    if first == last or not start < now:
+    has_between = a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]
+    if (first == last and not has_between) or not start < now:
         return 0
     n = a.y.shape[0]
     size = a.c.shape[0]
-    count = a.program[ix.POINTS_INSIDE]
+    count = a.program[ix.POINTS_INSIDE] if first != last else 0
     y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
     caches = a.scratch[a.program[ix.INNER_C] : a.program[ix.INNER_C] + count * size]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
@@ -215,8 +217,10 @@ def make_room(a: Arrays) -> int:
     for i in range(a.program[ix.RINGS]):
         ring = a.program[a.program[ix.RINGS_AT] + i]
         used = max(used, a.k[ring + START] + WIDTH * a.k[ring + CAPACITY])
-        if a.k[ring + CAPACITY] - a.k[ring + COUNT] < ROOM:
-            wanted += WIDTH * a.k[ring + CAPACITY]
+        capacity = a.k[ring + CAPACITY]
+        while capacity - a.k[ring + COUNT] < a.program[ix.ROOM]:
+            capacity *= 2
+        wanted += WIDTH * (capacity - a.k[ring + CAPACITY])
     if wanted == 0:
         return 0
     if a.h.shape[0] < used + wanted:
@@ -224,7 +228,7 @@ def make_room(a: Arrays) -> int:
         return GROW
     for i in range(a.program[ix.RINGS]):
         ring = a.program[a.program[ix.RINGS_AT] + i]
-        if a.k[ring + CAPACITY] - a.k[ring + COUNT] < ROOM:
+        while a.k[ring + CAPACITY] - a.k[ring + COUNT] < a.program[ix.ROOM]:
             used = double(a, ring, used)
     return 0
 

@@ -41,8 +41,9 @@ from __future__ import annotations
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
     WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
+    BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, UNREFINED, ASKED, TOLD_OF_RINGS, ROOM,
     HEADER,
-) = range(121)  # fmt: skip
+) = range(130)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
@@ -51,6 +52,7 @@ OPTIONAL_PARTS = (
     "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
     "remember", "remember_step", "make_room", "meet", "record_now", "record_step",
+    "refine_step",
 )  # fmt: skip
 
 # program: the row of a handler
@@ -71,7 +73,7 @@ ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 
 # numbers
-ACCURACY = 0
+ACCURACY, SHORTEST_PULSE = 0, 1
 
 # clock
 (
@@ -104,13 +106,15 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     SUPPRESSED,  # whether initialization leaves its events out
     TOUCHED,  # whether all that has changed since the last evaluation is marked
     LOWEST,  # the lowest stage that this invalidates
+    LOWERED,  # the lowest stage that handlers have invalidated since the State was told
     RECORDING,  # NO_ROWS, AT_EVENTS or ON_GRID
     ROWS_USED, LOG_USED,  # numbers in these buffers
     LOGGING,  # LOG_NOTHING, LOG_FINDINGS or LOG_ALL
     STEPS_TAKEN, PUBLISHES, DISCRETE_UPDATES, UNRESTRICTED_UPDATES, EVENTS,  # statistics
     EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
+    ARRIVED,  # whether a delayed break has arrived at the end of the step
     PLACES_HEADER,
-) = range(33)  # fmt: skip
+) = range(35)  # fmt: skip
 RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID = 0, 1, 2, 3  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING

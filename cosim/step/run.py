@@ -19,6 +19,7 @@ from cosim.step.agenda import (
     start_agenda,
 )
 from cosim.step.arrays import Arrays, part
+from cosim.step.between import refine_step
 from cosim.step.codes import (
     FAILED_CRAWL,
     FAILED_HANDLER,
@@ -30,6 +31,7 @@ from cosim.step.codes import (
     TERMINATED,
 )
 from cosim.step.copies import different, keep
+from cosim.step.crossing import PARTS
 from cosim.step.event_log import NOTICE, tell
 from cosim.step.histories import arrived_break, make_room, next_kink, remember, remember_step
 from cosim.step.holds import (
@@ -77,6 +79,7 @@ from cosim.step.witnesses import (
 )
 from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
 
+WITHIN_REACH = 0.999 * PARTS  # shortest pulses: in a step that long a witness is looked at in each of them
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 BOTH_KINDS = 3  # of updates that wait for time to advance
 
@@ -117,6 +120,8 @@ def initialize(a: Arrays, t: float) -> int:
     forget_pace(a)
     for i in range(a.program[ix.NOTICES]):
         a.places[a.program[ix.TOLD] + i] = 0
+    for i in range(a.program[ix.RINGS]):
+        a.places[a.program[ix.TOLD_OF_RINGS] + i] = 0
     code = make_room(a)
     if code == 0:
         code = start_agenda(a)
@@ -224,6 +229,11 @@ def advance_once(a: Arrays, t: float) -> int:
     if a.places[ix.RECORDING] != ix.NO_ROWS and a.clock[ix.TIME] > before:
         recorded = record_step(a)
         code = recorded if code == 0 else code
+    if code == 0 and a.places[ix.ARRIVED] != 0 and a.program[ix.CHEAP] == 0:
+        # after recording, which needs the dense output of the step
+        code = realize(a, ix.MOTION)
+        if code == 0:
+            code = restart_integration(a)
     if code != 0:
         return code
     if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
@@ -235,6 +245,7 @@ def advance_once(a: Arrays, t: float) -> int:
 def one_step(a: Arrays, boundary: float) -> int:
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[ix.CHANGED] = 0
+    a.places[ix.ARRIVED] = 0
     code = follow_parameters(a)
     if code == 0:
         code = check_timers(a)
@@ -285,10 +296,7 @@ def one_step(a: Arrays, boundary: float) -> int:
         code = end_step(a, PUBLISH_CAUSES)
         if code != 0:
             return code
-    if arrived < float(a.program[ix.ORDER]) and a.program[ix.CHEAP] == 0:
-        code = realize(a, ix.MOTION)
-        if code == 0:
-            code = restart_integration(a)
+    a.places[ix.ARRIVED] = 1 if arrived < float(a.program[ix.ORDER]) else 0
     return code
 
 
@@ -377,8 +385,19 @@ def integrate(a: Arrays, event_time: float, boundary: float) -> int:
             return code
     if a.program[ix.WITNESSES] > 0:
         stop = min(stop, next_expected(a))
+        if fixed == 0.0:
+            stop = min(stop, start + WITHIN_REACH * a.numbers[ix.SHORTEST_PULSE])
     code = step(a, stop)
-    return trigger(a, start) if code == 0 else code
+    if code == 0 and a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]:
+        a.scratch[a.program[ix.REFINED_UNTIL]] = math.nan
+        code = refine_step(a, 1)
+    if code == 0:
+        code = trigger(a, start)
+    if code == 0 and a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]:
+        code = realize(a, ix.MOTION)
+        if code == 0:
+            code = refine_step(a, 0)  # where an event has made the step shorter
+    return code
 
 
 @part("Af>i")

@@ -2,7 +2,8 @@
 
 An entry is four doubles in the array `past`: time, kind, value, derivative (NaN when unknown). The kind is
 0 for a value at the end of a step, before the events of that instant; -1 for a value inside a step,
-taken from the dense output of the integrator; and 1 + the order of the lowest derivative that jumps for
+taken from the dense output of the integrator, -1/2 for one that was added because the others do not say
+where the signal is there (`history_refinement`); and 1 + the order of the lowest derivative that jumps for
 the value after the events, a *break*. A break is two entries at one time, and nothing is ever
 interpolated across it: the past consists of smooth *pieces*.
 
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.names import RING as RING
+from cosim.component.declarations import RING as RING
 
 WIDTH = 4
 ENTRIES = 16  # room that a new history has
@@ -29,6 +30,7 @@ KEPT = 6  # what is never forgotten: a cubic through values needs four
 KEPT_BEFORE = 4  # entries up to the delayed time: the points of one step
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
+INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
 
 
 def empty_ring(start: int) -> list[int]:

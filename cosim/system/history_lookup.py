@@ -8,6 +8,7 @@ from cosim.system.history_buffer import (
     BEGIN,
     COUNT,
     END,
+    INSIDE,
     START_ORDER,
     entry_offset,
     entry_time,
@@ -36,10 +37,10 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     """Value and derivative of the signal at `t_delayed`, from what is remembered.
 
     Before the oldest entry the signal is constant. Between two entries: the cubic Hermite polynomial
-    where both derivatives are known, else the cubic through four entries around, else (too few
-    entries on this side of a break, or lines asked for) a line. Beyond the newest entry the same
-    polynomial goes on, for at most ten times its interval; then, and after a lone entry, the tangent
-    or a constant. At a break itself it is the value before it.
+    where both derivatives are known, else the cubic through these and the two entries before, else (too few
+    entries on this side of a break, or lines asked for) a line. Beyond the newest entry the same polynomial
+    goes on, for at most ten times its interval; then, and after a lone entry, the tangent or a constant. At
+    a break itself it is the value before it.
 
     Parameters
     ----------
@@ -138,6 +139,13 @@ def before_start(past, ring, at):
     return v0 + d0 * (at - t0), d0
 
 
+def has_derivatives(past, ring, begin, end):
+    """Whether the derivatives at two entries are known."""
+    _, _, first = point(past, ring, begin, 0.0, 0.0, 0.0)
+    _, _, last = point(past, ring, end, 0.0, 0.0, 0.0)
+    return first == first and last == last
+
+
 def value_in_piece(past, ring, begin, end, at, kind):
     """Value and derivative at `at` from the entries `begin` to `end`, among which there is no break.
 
@@ -180,10 +188,10 @@ def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
             return v1 + d1 * (at - t1), d1
         if kind == DENSE:
             first = left
-            while first > begin and past[entry_offset(ring, first) + 1] < 0.0:
+            while first > begin and past[entry_offset(ring, first) + 1] == INSIDE:
                 first -= 1
             last = left + 1
-            while last < min(end, ring[COUNT] - 1) and past[entry_offset(ring, last) + 1] < 0.0:
+            while last < min(end, ring[COUNT] - 1) and past[entry_offset(ring, last) + 1] == INSIDE:
                 last += 1
             if last - first > 1 and at - t1 <= t1 - entry_time(past, ring, first):
                 return hermite_through(past, ring, first, last, at, t, value, derivative)
@@ -191,9 +199,10 @@ def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
     if d0 == d0 and not beyond:
         earlier, ve, _ = point(past, ring, max(left - 1, begin), t, value, derivative)
         return half_hermite(at, earlier, ve, t0, v0, d0, t1, v1)
-    if end - begin < 3 or beyond:
+    # No later entry: what was found good when they were appended, from left to right, stays as it was.
+    first = left - 2
+    if first < begin or beyond:
         return linear(at, t0, v0, t1, v1)
-    first = min(max(left - 1, begin), end - 3)
     t0, v0, _ = point(past, ring, first, t, value, derivative)
     t1, v1, _ = point(past, ring, first + 1, t, value, derivative)
     t2, v2, _ = point(past, ring, first + 2, t, value, derivative)

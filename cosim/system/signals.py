@@ -12,7 +12,7 @@ from cosim.component.declarations import Declaration
 from cosim.errors import LookUpError, ModelError
 from cosim.system.layout import Layout
 from cosim.system.schedule import Slot
-from cosim.unit_text import product
+from cosim.unit_text import unit_product
 
 PATH = re.compile(r"^(?P<part>[A-Za-z_]\w*)(?:\.(?P<name>[A-Za-z_]\w*))?(?:\[(?P<index>\d+)\])?$")
 DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
@@ -133,7 +133,7 @@ class Paths:
         if place.unit:
             return (place.unit,)
         if place.declaration.name != place.name:
-            units = tuple(product((unit,), ("s",)) for unit in units)
+            units = tuple(unit_product((unit,), ("s",)) for unit in units)
         return units if place.element is None or len(units) == 1 else (units[place.element],)
 
 

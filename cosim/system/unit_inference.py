@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosim.component.arguments import known_names
+from cosim.component.attachment import Attachment
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.unit_rules import read_rule
 from cosim.errors import CosimError, UnitError
 from cosim.system.signals import Place
-from cosim.unit_text import coherent, product
+from cosim.unit_text import coherent, unit_product
 from cosim.units import conversion
 
 Key = tuple[str, str]
@@ -126,9 +127,8 @@ class UnitInference:
         argument = known_names(part.declarations)[name]
         given = part.values.attachments.get(argument.of)
         path = given.name if isinstance(given, Component) else str(given)
-        joint, _, index = path.partition("[")
-        joint = joint.partition(".")[0]
-        return self._operand(self._find(f"{joint}.{argument.slot}[{index.rstrip(']') or 0}]"))
+        kind: Attachment = part.declarations[argument.of].options["attachment"]
+        return self._operand(self._find(kind.path(path, argument.slot)))
 
     def _link(self, source: str, port: Key, unit: str) -> None:
         try:
@@ -191,11 +191,13 @@ class UnitInference:
                 forward.extend(self._using.get(found, ()))
                 back.extend(self._using.get(found, ()))
 
-    def _forward(self, number: int) -> Key | None:
+    def _forward(self, number: int, ruled: bool = False) -> Key | None:
         """The target, where everything else is known; what has a rule of its own takes no other's unit."""
         equation = self._equations[number]
         key = equation.target.key
-        if key in self.units or key not in self._is_open or (number in self._links and key in self._own):
+        if key in self.units or key not in self._is_open:
+            return None
+        if number in self._links and key in self._own and not ruled:
             return None
         above, below = ([self._of(o) for o in some] for some in (equation.above, equation.below))
         if None in above or None in below:
@@ -209,6 +211,8 @@ class UnitInference:
         """The one operand of an equation whose unit is not known, from all the others."""
         equation = self._equations[number]
         target = self._of(equation.target)
+        if target is None and number in self._links and equation.target.key in self._own:
+            return self._forward(number, ruled=True)  # a term of a sum says what the sum is
         unknown = [o for o in (*equation.above, *equation.below) if self._of(o) is None]
         if target is None or len(unknown) != 1 or unknown[0].key not in self._is_open:
             return None
@@ -279,6 +283,6 @@ def _product(above: Sequence[Units | None], below: Sequence[Units | None]) -> Un
     tops, bottoms = [u for u in above if u], [u for u in below if u]
     size = max(map(len, (*tops, *bottoms)), default=1)
     return tuple(
-        product(tuple(u[i % len(u)] for u in tops), tuple(u[i % len(u)] for u in bottoms))
+        unit_product(tuple(u[i % len(u)] for u in tops), tuple(u[i % len(u)] for u in bottoms))
         for i in range(size)
     )

@@ -12,16 +12,16 @@ from cosim.compiled import copies
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.errors import CosimError, ModelError, UnitError
-from cosim.model.connection import Connection
 from cosim.stage import Stage
+from cosim.system.connection import Connection
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
-from cosim.unit_text import product
+from cosim.unit_text import unit_product
 from cosim.units import conversion
 
 if TYPE_CHECKING:
-    from cosim.system.assembly import Assembly
+    Assembly = Any
 
 
 class Wiring:
@@ -237,13 +237,13 @@ class Wiring:
     ) -> tuple[float, float]:
         """Factor and offset to a unit; the error says where the units come from and what to do."""
         factor_unit = connection.factor_unit if connection else "1"
-        unit = product((factor_unit, signal.unit(index)))
+        unit = unit_product((factor_unit, signal.unit(index)))
         taken = self._taken_from.get((signal.part, signal.declaration.name))
         try:
             scale, shift = conversion(unit, wanted)
         except UnitError as error:
             origin = f", taken from {taken}" if taken else ""
-            missing = product((wanted,), (signal.unit(index),))
+            missing = unit_product((wanted,), (signal.unit(index),))
             remedy = f"give the connection, or a measures.scale between them, a factor = '… {missing}'"
             raise UnitError(
                 f"'{source}' is in {signal.unit(index)}{origin}, {wanted} is needed here: {error} "

@@ -28,7 +28,7 @@ class Constant(cosim.Measure):
 
     known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
-    unit = cosim.unit(of="value")
+    unit = cosim.option("", unit_of="value")
     value = cosim.parameter(each=True, description="the value")
 
     @cosim.kernel

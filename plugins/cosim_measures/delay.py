@@ -14,6 +14,7 @@ from cosim.kit import (
     leave_piece,
     mark_start,
     next_break_order,
+    refine_history,
     trim_history,
 )
 from cosim_measures.lookup import beyond, interpolation_kind
@@ -32,7 +33,7 @@ class Delay(cosim.Measure):
     - the cubic Hermite polynomial, of fourth order, where the source has a time derivative;
     - with ``interpolation="dense_output"`` the polynomial through points inside the step too: it says all
       that the dense output of the integrator says, and has its order;
-    - without a derivative the cubic through the four values around, as far as there are four;
+    - without a derivative the cubic through these and the two values before, as far as there are two;
     - with `use_linear_interpolation_only`, or where there are too few values, a line.
 
     Breaks (jumps of the source or of one of its derivatives, at events, at the start of the history, and
@@ -43,8 +44,12 @@ class Delay(cosim.Measure):
     `long_steps` says what then: "iterate" takes the step again with its own dense output until nothing
     changes (explicit Runge–Kutta methods do; others extrapolate), "limit" takes no step longer than the
     delay, "extrapolate" goes on beyond the newest value, which is less accurate. Error control
-    sees what is left: the error of an extrapolation and of the cubic (`step_error`); lines and
-    sources without a derivative are as good as they are.
+    sees what is left: the error of an extrapolation and of the cubic (`step_error`); lines are as good as
+    they are, and no step is longer than the delay of a source without a derivative.
+
+    What is remembered of a source that is not a state is compared with it inside each step, and points are
+    added until it is right within the accuracy. A source that jumps where no event announces it, or is not
+    a number inside steps, is a finding.
 
     Parameters
     ----------
@@ -102,6 +107,7 @@ class Delay(cosim.Measure):
         "is_source": lambda self: self.values.numbers["delay"][0] == 0.0,
         "keeps_interior": lambda self: self.interpolation == "dense_output",
         "iterates": lambda self: self.long_steps == "iterate",
+        "follows": lambda self: not self.use_linear_interpolation_only,
     }
 
     source = cosim.source(description="what is delayed")
@@ -236,9 +242,10 @@ class Delay(cosim.Measure):
             )
 
     @cosim.kernel
-    def look_ahead(t, past, past_ring, delay, long_steps, smooth_until):
+    def look_ahead(t, past, past_ring, delay, source_dot, long_steps, smooth_until):
         smooth_until[0] = break_time(past, past_ring) + delay
-        if long_steps == LIMIT and delay > 0.0:
+        # nothing says how far off an extrapolation without derivatives is
+        if (long_steps == LIMIT or source_dot != source_dot) and delay > 0.0:
             smooth_until[0] = min(smooth_until[0], t + delay)
 
     @cosim.kernel
@@ -264,6 +271,11 @@ class Delay(cosim.Measure):
     @cosim.update(at="inside", when="keeps_interior")
     def remember_inside(t, side, smoothness, source, source_dot, past, past_ring):
         append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+
+    @cosim.update(at="between", when="follows", unless="source_state")
+    def remember_between(t, side, smoothness, source, source_dot, interpolation, past, past_ring):
+        kind = interpolation_kind(0.0, interpolation)
+        refine_history(past, past_ring, t, side, smoothness, source, source_dot, kind)
 
     @cosim.update(at="ahead", when="iterates")
     def remember_ahead(t, side, smoothness, source, source_dot, past, past_ring):

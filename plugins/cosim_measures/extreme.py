@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import cosim
-from cosim.kit import append_to_history, trim_history
-from cosim_measures.extreme_of_step import OLD, best_of_step, better, changed, newness, sized
+from cosim.kit import append_to_history, refine_history, trim_history
+from cosim_measures.extreme_of_step import DENSE, OLD, best_of_step, better, changed, newness, sized
 
 
 class Extreme(cosim.Measure):
@@ -63,6 +63,10 @@ class Extreme(cosim.Measure):
     @cosim.update(at="inside", when="looks_inside")
     def note_inside(t, side, smoothness, source, source_dot, past, past_ring):
         append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+
+    @cosim.update(at="between", when="looks_inside", unless="source_state")
+    def note_between(t, side, smoothness, source, source_dot, past, past_ring):
+        refine_history(past, past_ring, t, side, smoothness, source, source_dot, DENSE)
 
     @cosim.update
     def note(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cosim.kit import entry_kind, entry_time, value_in_piece
+from cosim.kit import entry_kind, entry_time, has_derivatives, interpolate_history, value_in_piece
 
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
 OLD, PRESENT, NEW = 0.0, 1.0, 2.0
 DENSE = 2.0
+INSIDE = -1.0
 PARTS = 8  # of the distance between two points: a signal that turns twice in one of them is not seen
 BISECTIONS = 52
 
@@ -43,26 +44,36 @@ def changed(value, rate, derivative, kind, is_new):
 def best_of_step(past, ring, kind, best, when):
     """The extreme and its time, after a look at the step whose end is the newest entry.
 
-    Between two points the signal is the polynomial through all points of the step. Where its derivative
+    Between two points the signal is the polynomial through all points of the step, or of each part of it
+    where it was refined. Where its derivative
     changes sign there is an extreme; where it changes sign itself its smallest magnitude is 0.
     """
     last = ring[3] - 1
     first = last - 1
     while first > 0 and entry_kind(past, ring, first) < 0.0:
         first -= 1
-    if first < 0:
-        return best, when
+    while 0 <= first < last:
+        end = first + 1
+        while entry_kind(past, ring, end) == INSIDE:
+            end += 1
+        best, when = best_of_piece(past, ring, first, end, kind, best, when)
+        first = end
+    return best, when
+
+
+def best_of_piece(past, ring, first, last, kind, best, when):
+    """The extreme and its time, after a look at what one polynomial says."""
     for index in range(first, last):
         begin = entry_time(past, ring, index)
         part = (entry_time(past, ring, index + 1) - begin) / PARTS
         low = begin
-        value, rate = value_in_piece(past, ring, first, last, low, DENSE)
+        value, rate = value_there(past, ring, first, last, low)
         for i in range(PARTS):
             high = begin + part * (i + 1)
-            later, later_rate = value_in_piece(past, ring, first, last, high, DENSE)
+            later, later_rate = value_there(past, ring, first, last, high)
             if rate * later_rate < 0.0:
                 at = turn(past, ring, first, last, low, high, rate)
-                found, _ = value_in_piece(past, ring, first, last, at, DENSE)
+                found, _ = value_there(past, ring, first, last, at)
                 if better(found, best, kind):
                     best = sized(found, kind)
                     when = at
@@ -75,11 +86,18 @@ def best_of_step(past, ring, kind, best, when):
     return best, when
 
 
+def value_there(past, ring, first, last, at):
+    """Value and derivative of the signal between two entries of the newest step."""
+    if has_derivatives(past, ring, first, last):
+        return value_in_piece(past, ring, first, last, at, DENSE)
+    return interpolate_history(past, ring, at, at, False, 0.0, 0.0, DENSE, 0.0)
+
+
 def turn(past, ring, first, last, low, high, rate):
     """Where the derivative, which is `rate` at `low`, changes its sign."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        _, there = value_in_piece(past, ring, first, last, middle, DENSE)
+        _, there = value_there(past, ring, first, last, middle)
         if there * rate > 0.0:
             low = middle
         else:
@@ -91,7 +109,7 @@ def zero(past, ring, first, last, low, high, value):
     """Where the signal, which is `value` at `low`, changes its sign."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        there, _ = value_in_piece(past, ring, first, last, middle, DENSE)
+        there, _ = value_there(past, ring, first, last, middle)
         if there * value > 0.0:
             low = middle
         else:

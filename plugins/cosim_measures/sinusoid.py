@@ -27,7 +27,7 @@ class Sinusoid(cosim.Measure):
     0.0
     """
 
-    unit = cosim.unit(of="value")
+    unit = cosim.option("", unit_of="value")
     amplitude = cosim.parameter(unit="{value}", default=1.0, each=True, description="largest value")
     frequency = cosim.parameter(unit="rad/s", default=1.0, each=True, description="angular frequency")
     phase = cosim.parameter(unit="rad", default=0.0, each=True, description="angle at t = 0")

@@ -32,7 +32,7 @@ class Variable(cosim.Measure):
 
     known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
-    unit = cosim.unit(of="value")
+    unit = cosim.option("", unit_of="value")
     value = cosim.discrete(invalidates="invalidates", description="what was written last")
     invalidates = cosim.option("time", choices=STAGES, description="the stage that a write invalidates")
 

@@ -6,7 +6,7 @@ import math
 
 import cosim
 from cosim.kit import append_to_history, break_time, enter_piece, mark_start, trim_history
-from cosim_measures.delay import Delay
+from cosim_measures.delay import LIMIT, Delay
 
 
 class VariableDelay(Delay):
@@ -58,9 +58,9 @@ class VariableDelay(Delay):
         settled[0] = 1.0
 
     @cosim.kernel
-    def look_ahead(t, delay, long_steps, smooth_until):
+    def look_ahead(t, delay, source_dot, long_steps, smooth_until):
         smooth_until[0] = math.inf
-        if long_steps == 1.0 and delay > 0.0:
+        if (long_steps == LIMIT or source_dot != source_dot) and delay > 0.0:
             smooth_until[0] = t + delay
 
     @cosim.witness(direction="rising")

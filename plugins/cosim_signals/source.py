@@ -19,6 +19,6 @@ class Source(cosim.Measure):
         When the signal begins; before, it is the offset.
     """
 
-    unit = cosim.unit(of="value")
+    unit = cosim.option("", unit_of="value")
     offset = cosim.parameter(unit="{value}", default=0.0, description="is added to the value")
     start_time = cosim.parameter(unit="s", default=0.0, description="when the signal begins")

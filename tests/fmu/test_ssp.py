@@ -320,7 +320,8 @@ def test_steps_of_vendors(gain_ssp: Callable[..., Path]) -> None:
     assert str(loop.findings[0]).startswith(
         "SystemStructure.ssd:4: the prefix osp: is not declared; taken for"
     )
-    loop = CoSimulation.from_ssp(gain_ssp(ssd(system(component("a"), after=OMS), EXPERIMENT)))
+    part = system(component("b"), name="s", after=OMS.replace("0.02", "0.5"))
+    loop = CoSimulation.from_ssp(gain_ssp(ssd(system(component("a") + part, after=OMS), EXPERIMENT)))
     assert (loop.step, loop.tolerance) == (0.02, 1e-5)
 
 

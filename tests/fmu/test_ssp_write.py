@@ -1,5 +1,7 @@
 """SSPs that are written: valid by the schemas of the standard, and the same run when they are read again."""
 
+import copy
+import random
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -153,6 +155,100 @@ def test_what_readers_forgive_is_written_as_the_schemas_want_it(tmp_path: Path, 
     again = CoSimulation.from_ssp(path)
     assert [f.text for f in again.findings] == []
     same(loop, again, 0.3)
+
+
+def test_what_came_with_version_2_makes_the_version_2(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    local = (
+        '<ssd:Connectors><ssd:Connector name="y" kind="local"><ssc:Float64/></ssd:Connector></ssd:Connectors>'
+    )
+    files = {
+        "SystemStructure.ssd": ssd(system(component("a", inner=local))),
+        "resources/gain.fmu": make_fmu("gain"),
+    }
+    path = CoSimulation.from_ssp(pack(tmp_path / "1.ssp", files)).to_ssp(tmp_path / "2.ssp")
+    assert etree.fromstring(check_valid(path)["SystemStructure.ssd"]).get("version") == "2.0"
+
+
+def test_what_has_no_place_is_kept_in_an_annotation(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    odd = "<ssd:ElementGeometry x1='1' y1='1' x2='2' y2='2'/>"
+    inner = connectors(u="input").replace("</ssd:Connectors>", f"{odd}</ssd:Connectors>")
+    text = ssd(system(component("a", inner=inner), f"{wire('a.y', 'a.u')}{odd}")).replace(
+        "<ssd:Elements>", '<ssd:Elements colour="red">'
+    )
+    files = {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")}
+    path = CoSimulation.from_ssp(pack(tmp_path / "1.ssp", files)).to_ssp(tmp_path / "2.ssp")
+    document = check_valid(path)["SystemStructure.ssd"].decode()
+    assert document.count("ElementGeometry") == 2 and 'colour="red"' in document
+
+
+WORDS = (
+    "",
+    "x",
+    "-1",
+    "nan",
+    "a.y",
+    "b",
+    "../x.fmu",
+    "#",
+    "0",
+    "1e999",
+    "1 2",
+    "http://a/b",
+    "ü",
+    "output",
+    "input",
+)
+
+
+def mutate(root: etree._Element, rng: random.Random) -> None:
+    elements = [e for e in root.iter() if isinstance(e.tag, str)]
+    one, other = rng.choice(elements), rng.choice(elements)
+    kind = rng.randrange(6)
+    if kind == 0 and one.getparent() is not None:
+        one.getparent().remove(one)
+    elif kind == 1 and one.attrib:
+        one.attrib.pop(rng.choice(sorted(one.attrib)))
+    elif kind == 2 and one.attrib:
+        one.set(rng.choice(sorted(one.attrib)), rng.choice(WORDS))
+    elif kind == 3 and one.getparent() is not None:
+        one.getparent().append(copy.deepcopy(one))
+    elif kind == 4:
+        other.append(copy.deepcopy(one))
+    else:
+        one.set(
+            rng.choice(["unit", "startIndices", "source", "prefix", "name", "type", "version"]),
+            rng.choice(WORDS),
+        )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damaged_documents_run_the_same_again_or_are_refused(
+    seed: int, tmp_path: Path, make_fmu: MakeFmu
+) -> None:
+    rng = random.Random(seed)
+    part = system(
+        component("b"),
+        wire("in", "b.u") + wire("b.y", "out"),
+        connectors(**{"in": "input m", "out": "output"}),
+        "s",
+    )
+    wires = wire("a.y", "s.in", '<ssc:LinearTransformation factor="2"/>') + wire("s.out", "c.u")
+    parts = component("a", inner=connectors(y="output mm") + bindings(("bias", 3.0))) + part + component("c")
+    units = (
+        '<ssd:Units><ssc:Unit name="m"><ssc:BaseUnit m="1"/></ssc:Unit>'
+        '<ssc:Unit name="mm"><ssc:BaseUnit m="1" factor="0.001"/></ssc:Unit></ssd:Units>'
+    )
+    root = etree.fromstring(ssd(system(parts, wires, bindings(("c.gain", 4.0))), units).encode())
+    for _ in range(rng.randint(1, 4)):
+        mutate(root, rng)
+    files = {"SystemStructure.ssd": etree.tostring(root), "resources/gain.fmu": make_fmu("gain")}
+    try:
+        loop = CoSimulation.from_ssp(pack(tmp_path / "1.ssp", files))
+    except cosim.CosimError:
+        return
+    again = CoSimulation.from_ssp(loop.to_ssp(tmp_path / "2.ssp"))
+    assert again.start_values == loop.start_values
+    assert sorted(map(str, again.links)) == sorted(map(str, loop.links))
 
 
 def test_what_was_given_beside_an_ssp_is_written_too(tmp_path: Path, make_fmu: MakeFmu) -> None:

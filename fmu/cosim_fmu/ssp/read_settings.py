@@ -29,7 +29,8 @@ def read_settings(document: Document) -> Settings:
         for name in ("start", "stop"):
             if experiment.get(f"{name}Time"):
                 setattr(settings, name, number(document, experiment, f"{name}Time", 0.0))
-    for found in document.root.iter():
+    # what is said of the whole counts more than what is said of a part, wherever it stands
+    for found in sorted((e for e in document.root.iter() if local_name(e)), key=_depth):
         name = local_name(found)
         if name == "Master" and found.tag.startswith("{" + OURS_NAMESPACE):
             _ours(document, found, settings)
@@ -77,6 +78,11 @@ def _foreign(document: Document, found: Element, name: str, settings: Settings) 
             text = f"asks for a variable step; values are exchanged every {step:g} s, the largest one"
             document.say(found, text)
         settings.tolerance = number(document, found, "relativeTolerance", 0.0) or settings.tolerance
+
+
+def _depth(element: Element) -> int:
+    """Systems that an element is in."""
+    return sum(local_name(above) == "System" for above in element.iterancestors())
 
 
 def _is_annotated(element: Element) -> bool:

@@ -42,6 +42,22 @@ NOT_EMPTY = (
     "Annotations", "Enumerations", "Units",
 )  # fmt: skip
 """What the schemas want to be left out when there is nothing in it."""
+LISTS: dict[str, tuple[str, ...]] = {
+    "Connectors": ("Connector",),
+    "ParameterBindings": ("ParameterBinding",),
+    "Elements": ("Component", "SignalDictionaryReference", "System"),
+    "Connections": ("Connection",),
+    "SignalDictionaries": ("SignalDictionary",),
+    "Units": ("Unit",),
+    "Enumerations": ("Enumeration",),
+    "Parameters": ("Parameter",),
+}
+"""What may be in a list."""
+PASSES = 3
+"""What is moved may leave an empty list behind, or come out of order."""
+SECOND_TYPES = set(TYPES) - {"Real", "Integer", "Boolean", "String", "Enumeration", "Binary"}
+SECOND_KINDS = ("structuralParameter", "constant", "local", "unspecified")
+"""What came with version 2.0."""
 BASE = ("id", "description")
 META_DATA = ("author", "fileversion", "copyright", "license", "generationTool", "generationDateAndTime")
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
@@ -63,6 +79,8 @@ ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "DefaultExperiment": ("startTime", "stopTime"),
 }  # fmt: skip
 """Without those that every element may have."""
+BARE: dict[str, tuple[str, ...]] = {**dict.fromkeys(NOT_EMPTY, ()), "Parameters": (), "ParameterValues": ()}
+"""Attributes of elements that have not even those; what they have too much is noted at their parent."""
 Say = Callable[[Element, str], None]
 
 
@@ -79,16 +97,43 @@ def make_strict(root: Element, say: Say) -> bool:
     say : callable
         Takes the element and what was mended.
     """
+    passes = 0
+    while passes < PASSES and _mend(root, say):
+        passes += 1
+    changed = passes > 0
+    if root.get("version") == "1.0" and any(_is_second(e) for e in root.iter() if _is_of_ssp(e)):
+        root.set("version", "2.0")
+        say(root, "the version is 2.0, since it has what version 1.0 does not know")
+        changed = True
+    return changed
+
+
+def _mend(root: Element, say: Say) -> bool:
+    """One pass over all elements."""
     changed = False
     for element in list(root.iter()):
         if not _is_of_ssp(element) or _is_foreign(element):
             continue
-        for mend in (_dialect, _attributes, _merged, _empty, _order):
+        for mend in (_dialect, _strangers, _attributes, _merged, _empty, _order):
             text = mend(element)
             if text:
                 say(element, text)
                 changed = True
     return changed
+
+
+def _is_second(element: Element) -> bool:
+    """Whether an element came with version 2.0."""
+    name = local_name(element)
+    if _is_foreign(element):
+        return False
+    if name == "Connector":
+        return element.get("kind") in SECOND_KINDS
+    if name == "Connection":
+        return element.get("startIndices") is not None or element.get("endIndices") is not None
+    if name == "Component":
+        return element.get("source") is None
+    return name in SECOND_TYPES or name in ("Dimension", *META)
 
 
 def _dialect(element: Element) -> str:
@@ -119,21 +164,44 @@ def _typed(element: Element, kind: str) -> Element:
     return made
 
 
-def _attributes(element: Element) -> str:
-    known = ATTRIBUTES.get(local_name(element))
+def _strangers(element: Element) -> str:
+    """Elements of the standard in a place that it does not have for them."""
+    name = local_name(element)
+    known = LISTS.get(name) or ORDER.get(name)
     if known is None:
         return ""
-    odd = [name for name in element.attrib if name not in (*known, *BASE)]
-    if not odd:
+    odd = [found for found in element if _is_of_ssp(found) and local_name(found) not in known]
+    holder = element.getparent() if name in LISTS else element
+    if not odd or holder is None:
         return ""
+    for found in odd:
+        element.remove(found)
+        _note(holder, "Elements").append(found)
+    names = ", ".join(dict.fromkeys(map(local_name, odd)))
+    return f"what has no place here is in an annotation: {names}"
+
+
+def _note(element: Element, name: str) -> Element:
+    """A new element of ours in an annotation of an element."""
     notes = child(element, "Annotations")
     if notes is None:
         prefix = element.tag.partition("}")[0] + "}"
         notes = element.makeelement(f"{prefix}Annotations")
         element.append(notes)
     note = add(notes, "ssc:Annotation", type=OURS)
-    kept = note.makeelement(f"{{{OURS_NAMESPACE}}}Attributes", nsmap={"cosim": OURS_NAMESPACE})
-    note.append(kept)
+    made = note.makeelement(f"{{{OURS_NAMESPACE}}}{name}", nsmap={"cosim": OURS_NAMESPACE})
+    note.append(made)
+    return made
+
+
+def _attributes(element: Element) -> str:
+    name = local_name(element)
+    known = BARE[name] if name in BARE else (*ATTRIBUTES.get(name, element.attrib), *BASE)
+    odd = [name for name in element.attrib if name not in known]
+    holder = element.getparent() if name in BARE else element
+    if not odd or holder is None:
+        return ""
+    kept = _note(holder, "Attributes")
     for name in odd:
         kept.set(name, element.attrib.pop(name))
     return f"attributes that the standard does not know are in an annotation: {', '.join(odd)}"

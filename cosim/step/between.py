@@ -1,0 +1,155 @@
+"""What histories keep of a step between its ends, where a signal is not what the ends say.
+
+A signal that the integrator does not integrate tells it nothing: steps grow as if it stood still. So the
+histories of such signals (updates "between") are looked at when a step has ended: the signal is evaluated on
+the dense output, and a point is added where the history is off, from left to right in halves of halves, until
+it is off nowhere. A step that would need too many points is taken again, shorter.
+"""
+
+from __future__ import annotations
+
+from cosim.compiled.walker import call_dense, walk
+from cosim.contracts.method_layout import ACCURACY, FIXED
+from cosim.contracts.method_layout import START as STEP_START
+from cosim.step import layout as ix
+from cosim.step.arrays import Arrays, part
+from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
+from cosim.step.histories import remember_inside
+from cosim.step.realize import first_coefficient, last_coefficient, realize, redo
+from cosim.system.history_buffer import BEFORE, FULL, REFINED, margin
+from cosim.system.history_refinement import ADDED, NO_VALUE
+
+MOST = 100  # points that a step may add to a history; then it is taken again, shorter
+DEEPEST = 60  # parts of parts
+ROOM = MOST + 3 * DEEPEST  # entries that a step can bring
+SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
+CLOSE = 0.25  # of the accuracy
+FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked at: none has points there
+FAILED = -1
+
+
+@part("Ai>i", needed_for="between")
+def refine_step(a: Arrays, may_shorten: int) -> int:
+    """Complete the histories of the step that was taken last, which may end sooner then; 0 or a code."""
+    if a.scratch[a.program[ix.REFINED_UNTIL]] == a.clock[ix.TIME]:
+        return 0
+    shorter = may_shorten != 0 and a.settings[FIXED] == 0.0
+    for _ in range(DEEPEST):
+        start = a.work[STEP_START]
+        if not start < a.clock[ix.TIME]:
+            break
+        code = remember_inside(a)
+        if code != 0:
+            return code
+        added = refine(a, shorter)
+        if added == FAILED:
+            return CODE_BLOCK
+        reached = a.scratch[a.program[ix.REFINED_UNTIL]]
+        if reached >= a.clock[ix.TIME]:
+            break
+        code = redo(a, reached)
+        if code == 0:
+            code = realize(a, ix.MOTION)
+        if code != 0:
+            return code
+    a.scratch[a.program[ix.REFINED_UNTIL]] = a.clock[ix.TIME]
+    return 0
+
+
+@part("Ai>i")
+def refine(a: Arrays, shorter: int) -> int:
+    """Add points between the ends of the last step: how many, or FAILED.
+
+    REFINED_UNTIL is how far the histories are good then: to the end of the step unless it may be shorter.
+    """
+    start = a.work[STEP_START]
+    now = a.clock[ix.TIME]
+    size = a.program[ix.CACHE]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
+    for m in range(size):
+        c[m] = a.c[m]
+    c[a.program[ix.SIDE]] = BEFORE
+    first = a.program[ix.BETWEEN_FIRST]
+    last = a.program[ix.BETWEEN_LAST]
+    status = walk(a.table, a.ints, first, last, now, a.y, a.p, a.d, a.k, a.h, c)
+    if status != 0:
+        a.places[ix.BLOCK] = status - 1
+        return FAILED
+    c[a.program[ix.SIDE]] = REFINED
+    at = a.program[ix.SMOOTHNESS_AT]
+    for i in range(a.program[ix.SMOOTHNESS]):
+        c[a.program[at + 2 * i]] = CLOSE * a.settings[ACCURACY]
+    shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
+    stack = a.program[ix.UNREFINED]
+    a.scratch[stack] = now
+    depth = 1
+    if a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]:
+        count = a.program[ix.POINTS_INSIDE]
+        for i in range(count, 0, -1):
+            a.scratch[stack + depth] = start + (now - start) * i / (count + 1)
+            depth += 1
+    low = start
+    added = 0
+    while depth > 0:
+        high = a.scratch[stack + depth - 1]
+        middle = low + FIRST_PART * (high - low)
+        more = look_between(a, middle)
+        if more == 0:
+            middle = low + SECOND_PART * (high - low)
+            more = look_between(a, middle)
+        if more == FAILED:
+            return FAILED
+        added += more
+        is_shortest = high - low <= shortest or depth == DEEPEST
+        if more > 0 and is_shortest and start < low and high < now:
+            tell_once(a, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
+        if more == 0 or is_shortest or added > ROOM - 4:
+            low = high
+            depth -= 1
+        elif shorter != 0 and added >= MOST and low > start:
+            break
+        else:
+            a.scratch[stack + depth] = middle
+            depth += 1
+    a.scratch[a.program[ix.REFINED_UNTIL]] = low
+    return added
+
+
+@part("Af>i")
+def look_between(a: Arrays, t: float) -> int:
+    """Look at what is remembered at a time inside the last step: 1 where a history needs it, 0, or FAILED."""
+    n = a.y.shape[0]
+    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + a.program[ix.CACHE]]
+    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
+    call_dense(a.program[ix.DENSE], (t, coefficients, a.work, y, y))
+    status = 0
+    for i in range(a.program[ix.BETWEEN]):
+        block = a.program[a.program[ix.BETWEEN_AT] + i]
+        if status == 0:
+            status = walk(a.table, a.ints, block, block + 1, t, y, a.p, a.d, a.k, a.h, c)
+    if status == 0:
+        first = a.program[ix.BETWEEN_FIRST]
+        status = walk(a.table, a.ints, first, a.program[ix.BETWEEN_LAST], t, y, a.p, a.d, a.k, a.h, c)
+    if status != 0:
+        a.places[ix.BLOCK] = status - 1
+        return FAILED
+    more = 0
+    for i in range(a.program[ix.RINGS]):
+        flags = a.program[a.program[ix.RINGS_AT] + i] + FULL
+        a.places[a.program[ix.ASKED] + i] = a.k[flags]
+        if a.k[flags] & ADDED != 0:
+            more = 1
+        a.k[flags] = 0
+    tell_once(a, NO_VALUE, NOT_KNOWN_INSIDE)
+    return more
+
+
+def tell_once(a: Arrays, flag: int, kind: int) -> None:
+    """A finding about each history in which this was noticed, once in a run."""
+    for i in range(a.program[ix.RINGS]):
+        told = a.program[ix.TOLD_OF_RINGS] + i
+        if a.places[a.program[ix.ASKED] + i] & flag != 0 and a.places[told] & flag == 0:
+            a.places[told] |= flag
+            tell(a, kind, i, 0.0)
