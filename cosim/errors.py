@@ -8,12 +8,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosim.simulation.result import Result
-    from cosim.simulation.status import EventStatus
     from cosim.stage import Stage
+
+    Result = Any
+    EventStatus = Any
 
 
 class CosimError(Exception):

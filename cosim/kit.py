@@ -50,6 +50,12 @@ from cosim.compiled.walker import call_step as call_step
 from cosim.compiled.walker import plain_address as plain_address
 from cosim.compiled.walker import repeat_walk as repeat_walk
 from cosim.compiled.walker import walk as walk
+from cosim.component.arguments import Argument as Argument
+from cosim.component.attachment import Attachment as Attachment
+from cosim.component.attachment import Offer as Offer
+from cosim.component.declarations import Declaration as Declaration
+from cosim.component.declarations import attachment as attachment
+from cosim.component.json_schema import component_schema as component_schema
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
@@ -110,6 +116,8 @@ from cosim.contracts.method_layout import own_slots as own_slots
 from cosim.contracts.participant import InnerPoint as InnerPoint
 from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
 from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
+from cosim.contracts.result_stream import ResultStream as ResultStream
+from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
@@ -123,10 +131,13 @@ from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
 from cosim.simulation.event_record import Finding as Finding
+from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
+from cosim.simulation.statistics import Statistics as Statistics
 from cosim.simulation.verification import Agreement as Agreement
 from cosim.simulation.verification import Verification as Verification
 from cosim.simulation.verification import VerifiedRun as VerifiedRun
@@ -183,6 +194,7 @@ from cosim.system.history_lookup import has_derivatives as has_derivatives
 from cosim.system.history_lookup import interpolate_history as interpolate_history
 from cosim.system.history_lookup import value_in_piece as value_in_piece
 from cosim.system.history_refinement import refine_history as refine_history
+from cosim.system.projection import Projection as Projection
 from cosim.system.schedule import Block as Block
 from cosim.system.schedule import Slot as Slot
 from cosim.system.variable import Variable as Variable

@@ -15,7 +15,7 @@ from cosim.compiled import copies, native
 from cosim.step.arrays import PARTS
 from cosim.step.sliding_field import sliding_field
 from cosim_fmu.master import compiled_steps
-from cosim_mechanics import Multibody
+from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
     "measures.constant": {"value": 1.0},
@@ -108,7 +108,7 @@ def models() -> Iterator[cosim.Model]:
         for options, signal in itertools.product(alternatives(entry.id, cls), signals):
             model = mechanism("corpus")
             values = {**values_of(entry.id, cls, signal), **options}
-            if issubclass(cls, cosim.Joint):
+            if issubclass(cls, Joint):
                 model.body("load", **VALUES["mechanics.rigid_body"])
                 model.add(cls(**{**values, "parent": "tip", "child": "load"}), "part")
             elif entry.id not in ("mechanics.ground", "mechanics.rigid_body"):

@@ -19,11 +19,29 @@ PACKAGES = {
 }
 PUBLIC = {
     "cosim_mechanics.spatial",
+    "cosim_mechanics.contracts",
     "cosim_integrators.kit",
-    "cosim_workbench.toml_file",
-    "cosim_workbench.toml_lines",
+    "cosim_toml",
 }
 """What a plugin lets others import."""
+LAYERS = (
+    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
+    ("cosim.errors",),
+    ("cosim.units",),
+    ("cosim.registration",),
+    ("cosim.compiled",),
+    ("cosim.component",),
+    ("cosim.contracts",),
+    ("cosim.step.layout", "cosim.step.arrays"),
+    ("cosim.system",),
+    ("cosim.step",),
+    ("cosim.simulation",),
+    ("cosim.model",),
+    ("cosim.cli", "cosim.kit"),
+    ("cosim", "cosim.__main__"),
+    ("cosim.testing",),
+)
+"""The kernel from below to above: a module imports from its own layer and from those before it."""
 KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
@@ -106,15 +124,19 @@ def _allowed(package: str, file: str, found: Import) -> bool:
     top = found.top
     if top in sys.stdlib_module_names:
         return True
+    if top in {"pytest", "hypothesis"} or f"{found.module}.".startswith("cosim.testing."):
+        return "/testing/" in file
     if package == "cosim":
         if file.startswith("cosim/testing/"):
-            return top in KERNEL | {"cosim", "pytest", "hypothesis"}
+            return top in KERNEL | {"cosim"}
         if top == "cosim":
             return not found.module.startswith("cosim.testing")
         return top in KERNEL or (top in {"numba", "llvmlite"} and found.inside and file in TOUCH_NUMBA)
     if top == "cosim":
         return found.module in {"cosim", "cosim.kit"}
     if top == package:
+        if f"{found.module}.".startswith(f"{package}.testing.") and "/testing/" not in file:
+            return False
         sides = [f"{package}.export", f"{package}.master"]
         here = next((side for side in sides if file.replace("/", ".").find(side) >= 0), None)
         return here is None or not any(found.module.startswith(side) for side in sides if side != here)
@@ -125,7 +147,7 @@ def _allowed(package: str, file: str, found: Import) -> bool:
 
 
 def test_these_packages_exist() -> None:
-    parts = ("mechanics", "dynamics", "measures", "integrators", "workbench", "fmu")
+    parts = ("mechanics", "dynamics", "measures", "integrators", "toml", "workbench", "fmu")
     assert set(PACKAGES) == {"cosim", *(f"cosim_{part}" for part in parts)}
 
 
@@ -150,10 +172,121 @@ def test_import_directions(package: str) -> None:
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
         ("cosim_fmu", "fmu/cosim_fmu/master/x.py", "from cosim_fmu.export import slave"),
         ("cosim_fmu", "fmu/cosim_fmu/x.py", "import fmpy"),
+        ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "from cosim_mechanics.testing import y"),
+        ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "import pytest"),
     ],
 )
 def test_the_check_finds_what_is_forbidden(package: str, file: str, source: str) -> None:
     assert len(faults(package, {file: source})) == 1
+
+
+def module_of(file: str) -> str:
+    path = file.removeprefix("plugins/").removeprefix("fmu/").removesuffix(".py").removesuffix("/__init__")
+    return path.replace("/", ".")
+
+
+def arrows(packages: list[str], everywhere: bool) -> dict[str, set[str]]:
+    """What each module imports of these packages; `everywhere`: in functions and for type checkers, too."""
+    files = {module_of(file): (file, source) for p in packages for file, source in sources(p).items()}
+    found: dict[str, set[str]] = {}
+    for module, (file, source) in files.items():
+        seen = [i for i in imports_of(source, file) if everywhere or not i.inside]
+        meant = {f"{i.module}.{name}" if f"{i.module}.{name}" in files else i.module for i in seen
+                 for name in i.names or ("",)}  # fmt: skip
+        found[module] = {name for name in meant if name in files and name != module}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules each of which reaches all others of its group (Tarjan)."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(module: str) -> None:
+        order[module] = lowest[module] = len(order)
+        stack.append(module)
+        for other in sorted(graph[module]):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                lowest[module] = min(lowest[module], lowest[other])
+        if lowest[module] == order[module]:
+            group = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for module in graph:
+        if module not in order:
+            visit(module)
+    return found
+
+
+def test_a_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
+def test_the_kernel_has_no_import_circle() -> None:
+    """Neither when it is loaded, nor by imports in functions or for type checkers."""
+    graph = arrows(["cosim"], everywhere=True)
+    assert len(graph) > 100
+    assert circles({m: found - {"cosim"} for m, found in graph.items()}) == []
+
+
+def test_nothing_needs_a_circle_to_be_loaded() -> None:
+    """The whole product; a package as a whole stands for its modules only where it says what is public."""
+    packages = sorted(PACKAGES)
+    graph = arrows(packages, everywhere=False)
+    assert circles({m: found - set(packages) for m, found in graph.items()}) == []
+
+
+def layer_of(module: str) -> int:
+    fitting = [(len(name), i) for i, names in enumerate(LAYERS) for name in names
+               if module == name or (name != "cosim" and module.startswith(f"{name}."))]  # fmt: skip
+    assert fitting, f"{module} is in no layer"
+    return max(fitting)[1]
+
+
+def test_no_arrow_goes_up() -> None:
+    graph = arrows(["cosim"], everywhere=True)
+    wrong = [
+        f"{module} imports {other}"
+        for module, found in sorted(graph.items())
+        for other in sorted(found)
+        if layer_of(other) > layer_of(module)
+    ]
+    assert wrong == []
+
+
+def private_names(package: str) -> tuple[set[str], dict[str, str]]:
+    """What a package defines under names with an underscore, and what it reads of objects."""
+    defined, read = set(), {}
+    for file, source in sources(package).items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                defined.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                defined.add(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                defined.add(node.attr)
+            elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+                read[node.attr] = f"{file}:{node.lineno}: {ast.unparse(node)}"
+    return {name for name in defined if name.startswith("_") and not name.endswith("__")}, read
+
+
+def test_nobody_reads_private_attributes_of_another_package() -> None:
+    names = {package: private_names(package) for package in PACKAGES}
+    wrong = []
+    for package, (own, read) in names.items():
+        foreign = set().union(*(defined for other, (defined, _) in names.items() if other != package))
+        wrong += [where for name, where in read.items() if name in foreign - own]
+    assert wrong == []
+
+
+def test_what_users_and_authors_write_is_little() -> None:
+    assert len(exported("__init__.py")) < 70
 
 
 def test_no_package_is_called_plugins_or_fmu() -> None:

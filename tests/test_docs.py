@@ -38,3 +38,23 @@ def test_quoted_blocks_stand_in_their_files() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+def test_decisions_have_numbers_without_holes_a_title_and_a_status() -> None:
+    assert [page.name[:4] for page in DECISIONS] == [f"{i:04d}" for i in range(1, len(DECISIONS) + 1)]
+    for page in DECISIONS:
+        title, empty, status = page.read_text("utf-8").split("\n")[:3]
+        assert title.startswith(f"# {page.name[:4]}: "), f"{page.name}: {title}"
+        assert empty == "" and re.match(r"Status: (accepted|replaced by)", status), f"{page.name}: {status}"
+
+
+def test_the_index_of_decisions_is_complete() -> None:
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| \[(\d{4})\]\((\S+)\) \| (.*) \| ", index, re.MULTILINE)
+    assert [name for _, name, _ in rows] == [page.name for page in DECISIONS]
+    for number, name, title in rows:
+        first = (ROOT / "docs" / "decisions" / name).read_text("utf-8").split("\n")[0]
+        assert first == f"# {number}: {title}"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosim import ModelError
-from cosim_workbench.toml_file import TomlFile
-from cosim_workbench.toml_lines import toml_lines
+from cosim_toml.toml_file import TomlFile
+from cosim_toml.toml_lines import toml_lines
 
 HARD = '''# a comment with [brackets] and = and "quotes
 a.b."c.d" = """x

@@ -27,6 +27,7 @@ from peers import PeerError, run_peer
 from trees import GRAVITY, Tree, chain, humanoid
 
 import cosim
+import cosim_mechanics
 from cosim import kit
 from cosim_mechanics import Multibody
 
@@ -94,7 +95,7 @@ def accelerations(system: cosim.System) -> list[float]:
     """Of the pins, in order."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     udot = np.array(state.y_dot[system.nq : system.nq + system.nu])
-    pins = [n for n, part in system.parts.items() if isinstance(part, cosim.Joint) and part.nu == 1]
+    pins = [n for n, part in system.parts.items() if isinstance(part, cosim_mechanics.Joint) and part.nu == 1]
     offsets = [system.variables[f"{name}.u"].slot.offset - system.nq for name in pins]
     return [float(udot[i]) for i in offsets]
 

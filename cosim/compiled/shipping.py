@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import shutil
 import subprocess
 import tempfile
 import types
@@ -50,7 +51,7 @@ def make_library(
     wanted: dict[Wanted, bool],
     path: Path,
     processes: int | None = None,
-    compiler: str = "cc",
+    compiler: str | None = None,
     progress: Callable[[int, int], Any] = lambda done, of: None,
 ) -> int:
     """Compile and link what was collected; how many functions there are.
@@ -63,8 +64,8 @@ def make_library(
         Of the library.
     processes : int, optional
         As many as there are processors unless given.
-    compiler : str
-        The C compiler that links.
+    compiler : str, optional
+        The C compiler that links; ``CC`` of the environment, ``cc`` or ``gcc`` unless given.
     progress : callable
         Called with the number of functions that are done, and of all.
 
@@ -90,9 +91,10 @@ def make_library(
         listed = Path(folder) / "objects"
         listed.write_text("\n".join(objects))
         linked = Path(folder) / "linked.so"
+        linker = compiler or os.environ.get("CC") or shutil.which("cc") or "gcc"
         linking = "-Wl,-z,noexecstack,-Bsymbolic,--build-id=none,--gc-sections,-s"
         subprocess.run(
-            [compiler, "-shared", "-nostartfiles", linking, "-o", str(linked), f"@{listed}", "-lm"],
+            [linker, "-shared", "-nostartfiles", linking, "-o", str(linked), f"@{listed}", "-lm"],
             check=True,
         )
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cosim.component.declarations import Declaration
+from cosim.component.attachment import Offer
+from cosim.component.declarations import RING, Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim.component.kernel_rules import Effects, check_rules, effects_of, returns_value, where
-from cosim.contracts.names import RING, offered_names
 from cosim.errors import ContractError, nearest
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
@@ -67,7 +67,7 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
 
     for name, d in declarations.items():
         if d.kind == "attachment":
-            for offered, offer in offered_names(name, d.options["provides"]).items():
+            for offered, offer in d.options["attachment"].offered_names(name).items():
                 add(offered, "offered", name, offer.slot, d.shape or offer.shape)
         elif d.kind == "collect":
             add(name, "collected", name, d.options["slot"], ())
@@ -191,5 +191,6 @@ def _accumulates(argument: Argument, declaration: Declaration | None) -> bool:
     if declaration is None:
         return False
     if argument.role == "offered":
-        return offered_names(argument.of, declaration.options["provides"])[argument.name].accumulates
+        offer: Offer = declaration.options["attachment"].offered_names(argument.of)[argument.name]
+        return offer.accumulates
     return argument.role == "own" and declaration.accumulates

@@ -71,6 +71,7 @@ class Component:
     switch: ClassVar[str] = ""
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
+    solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
     name: str
     values: Values

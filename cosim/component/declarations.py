@@ -11,8 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from cosim.component.attachment import SOURCE, Attachment
 from cosim.errors import ContractError
 from cosim.stage import Stage
+
+RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
 Shape = int | tuple[int, ...] | str
 
@@ -276,23 +279,10 @@ def input(  # noqa: A001
     )
 
 
-def body(each: bool = False, description: str = "") -> Any:
-    """An attachment to a body, which offers ``X_GB``, ``V_GB``, ``F_GB``, ``mass`` … with its suffix.
-
-    With `each` the kernel functions that use it run once for every body of the model.
-    """
-    return Declaration("attachment", description=description, options={"provides": "body", "each": each})
-
-
-def coordinate(each: bool = False, description: str = "") -> Any:
-    """An attachment to a joint's coordinate, which offers ``q``, ``u``, ``tau`` with its suffix.
-
-    With `each` the kernel functions that use it run once for every speed of every joint of the model, and
-    may ask for ``u`` and ``tau``.
-    """
-    return Declaration(
-        "attachment", description=description, options={"provides": "coordinate", "each": each}
-    )
+def attachment(kind: Attachment, each: bool = False, description: str = "", **options: Any) -> Any:
+    """An attachment of a kind; with `each` kernel functions that use it run once for all there are."""
+    options = {"attachment": kind, "provides": kind.name, "each": each, **options}
+    return Declaration("attachment", description=description, options=options)
 
 
 def source(unit: str | None = None, shape: Shape = (), optional: bool = False, description: str = "") -> Any:
@@ -310,8 +300,8 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
-    options = {"provides": "source", "unit": unit, "optional": optional}
-    return Declaration("attachment", "", _shape(shape), description=description, options=options)
+    made = attachment(SOURCE, description=description, unit=unit, optional=optional)
+    return replace(made, shape=_shape(shape))
 
 
 def collect(slot: str, description: str = "") -> Any:

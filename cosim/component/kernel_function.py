@@ -49,6 +49,7 @@ class KernelFunction:
     when: str = ""
     unless: str = ""
     direction: str = "both"
+    shortest_pulse: float = math.inf
     at: str = "end"
     name: str = ""
     rate_of: KernelFunction | None = None
@@ -175,7 +176,9 @@ def update(
     return KernelFunction(_plain(function), role="update")
 
 
-def witness(function: Callable[..., Any] | None = None, *, direction: str = "both") -> Any:
+def witness(
+    function: Callable[..., Any] | None = None, *, direction: str = "both", shortest_pulse: float = math.inf
+) -> Any:
     """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
 
     A function that returns true or false is a condition: becoming true is "rising", becoming false
@@ -185,12 +188,18 @@ def witness(function: Callable[..., Any] | None = None, *, direction: str = "bot
     ----------
     direction : str
         "rising" (negative to not negative), "falling" (positive to not positive) or "both".
+    shortest_pulse : float, s, > 0
+        How long the witness stays on the other side of zero at least, when it goes there and comes back. No
+        pulse that long is missed: steps are not longer than four of them (fixed steps stay as they are).
     """
     if direction not in DIRECTIONS:
         raise ContractError(f"witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}")
+    if not shortest_pulse > 0.0:
+        raise ContractError(f"witness: shortest_pulse is {shortest_pulse} s, needs more than 0")
+    options: dict[str, Any] = {"direction": direction, "shortest_pulse": float(shortest_pulse)}
     if function is None:
-        return lambda f: KernelFunction(f, role="witness", direction=direction)
-    return KernelFunction(_plain(function), role="witness", direction=direction)
+        return lambda f: KernelFunction(f, role="witness", **options)
+    return KernelFunction(_plain(function), role="witness", **options)
 
 
 def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:

@@ -12,7 +12,7 @@ from cosim.errors import Problem
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
-    from cosim.model.model import Model
+    Model = Any
 
 
 @plugin_kind("exporter")

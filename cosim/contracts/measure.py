@@ -11,8 +11,8 @@ from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
 
 if TYPE_CHECKING:
-    from cosim.system.state import State
-    from cosim.system.system import System
+    State = Any
+    System = Any
 
 HIGHEST = 4  # time derivatives that may have a place in the State
 

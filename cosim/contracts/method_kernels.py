@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from cosim.contracts import method_layout as layout
 
 if TYPE_CHECKING:
-    from cosim.contracts.integrator import Integrator
-
+    Integrator = Any
     System = Any
 
 Vector = NDArray[np.float64]

@@ -10,7 +10,7 @@ from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
-    from cosim.model.model import Model
+    Model = Any
 
 
 @plugin_kind("model_reader")

@@ -12,7 +12,7 @@ from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
-    from cosim.model.model import Model
+    Model = Any
 
 Report = Callable[[str, str], None]
 """``report(key_path, text)`` records a problem; ``key_path`` is seen from the entry: ``"frame.axis[2]"``."""

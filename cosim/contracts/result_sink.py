@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +12,8 @@ from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     from cosim.contracts.result_stream import ResultStream
-    from cosim.simulation.result import Result
+
+    Result = Any
 
 
 @plugin_kind("result_sink")
@@ -46,8 +48,15 @@ class ResultSink(ABC):
         A file that was there is replaced, and only when everything went well.
         """
 
-    def stream(self, path: Path) -> ResultStream:
-        """What writes a file while a run goes on; `CosimError` when this sink cannot."""
+    def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
+        """What writes a file while a run goes on; `CosimError` when this sink cannot.
+
+        Parameters
+        ----------
+        path : Path
+        source : mapping of str to object, optional
+            What the results are from, for the file: names, digests.
+        """
         raise CosimError(f"{path}: {type(self).__name__} writes whole results only.")
 
     def read(self, path: Path) -> Result:

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.component.component import Component
+from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.model.content import content
+from cosim.registration.kinds import kinds_of
 
 if TYPE_CHECKING:
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
     from cosim.system.system import System
 
-MOVED = {"X_GB", "mass"}  # what has both is a body, which a dynamics solver moves
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
 
@@ -32,7 +33,7 @@ class Model:
     ----------
     name : str
     **settings
-        For the assembly: ``dynamics="dynamics.sval"`` names the solver used when there are joints.
+        For the assembly: a solver that parts ask for, such as ``dynamics="dynamics.sval"``.
         For readers (`ABOUT`): ``description``, ``author``, ``version``, ``copyright``, ``license``.
 
     Examples
@@ -56,7 +57,7 @@ class Model:
 
     def __init__(self, name: str, **settings: Any) -> None:
         self.name = name
-        self.settings: dict[str, Any] = {"dynamics": "dynamics.sval", **settings}
+        self.settings = settings
         self.parts: dict[str, Component] = {}
         self.connections: list[tuple[str, str]] = []
         self.starts: dict[str, Any] = {}
@@ -131,14 +132,12 @@ class Model:
         ModelError
             All faults of the wiring together.
         """
-        from cosim.contracts.joint import Joint
         from cosim.registration.registry import registry
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
-        solver = None
-        if any(isinstance(p, Joint) or set(p.declarations) >= MOVED for p in self.parts.values()):
-            solver = registry().get("dynamics_solver", self.settings["dynamics"])()
+        base = self.solver_base
+        solver = None if base is None else registry().get(kinds_of(base)[0], self.solver_id)()
         with _without_collection():
             system = System(Assembly(self.parts, self.connections, solver), self)
         self._check_starts(system)
@@ -151,6 +150,27 @@ class Model:
         if self._built is None or self._built[0] != now:
             self._built = now, self.build()
         return self._built[1]
+
+    @property
+    def solver_base(self) -> type[Solver] | None:
+        """The kind of solver that parts ask for (`Component.solved_by`); None where no part does.
+
+        Raises
+        ------
+        ModelError
+            Parts ask for different ones.
+        """
+        asked = {part.solved_by: name for name, part in self.parts.items() if part.solved_by is not None}
+        if len(asked) > 1:
+            listed = " and ".join(f"{name} a {kinds_of(base)[0]}" for base, name in asked.items())
+            raise ModelError.of("", f"{listed} is needed, and a model has one solver: split it in two models")
+        return next(iter(asked), None)
+
+    @property
+    def solver_id(self) -> str:
+        """Which solver it is: what the setting says, or the default; empty where no part asks for one."""
+        base = self.solver_base
+        return "" if base is None else str(self.settings.get(base.setting, base.default))
 
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State

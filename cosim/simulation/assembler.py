@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from cosim.compiled.silent import compiled
-from cosim.contracts.constraint import Constraint
 from cosim.errors import SimulationError
 from cosim.stage import Stage
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
@@ -50,15 +49,7 @@ def assemble(system: System, state: State) -> None:
 def unmet(system: System, state: State) -> str:
     """Which constraints are not met, and by how much; empty when all are."""
     state.realize(Stage.ACCELERATION)
-    found = []
-    for name, part in system.parts.items():
-        if isinstance(part, Constraint):
-            for what in ("position_error", "velocity_error"):
-                error = float(abs(np.atleast_1d(state[f"{name}.{what}"])).max())
-                if not error <= LOOSE:
-                    found.append(f"{name} ({what} {error:.3g})")
-                    break
-    return ", ".join(found)
+    return "" if system.solver is None else ", ".join(system.solver.unmet(state, LOOSE))
 
 
 def assembly_complaint(system: System, state: State) -> str:

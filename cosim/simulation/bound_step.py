@@ -28,6 +28,11 @@ from cosim.system.system import System
 
 MODES = {"events": layout.AT_EVENTS, "steps": layout.AT_STEPS, "grid": layout.ON_GRID}
 SUCCEEDED, DID_NOTHING = EventStatus.succeeded(), EventStatus.did_nothing()
+GRID = {
+    **{"origin": recording.ORIGIN, "interval": recording.INTERVAL},
+    **{"point": recording.POINT, "until": recording.UNTIL},
+}
+"""Where in `rows` the numbers of a grid lie."""
 BUFFERED_ROWS = 4096  # numbers at least
 COUNTERS = {
     "steps": layout.STEPS_TAKEN,
@@ -84,6 +89,7 @@ class BoundStep:
         self._rows: list[NDArray[np.float64]] = []
         self._width = 1
         self._missing: MissingValues | None = None
+        self._recorded: tuple[Sequence[str], str] | None = None
         self._state: State | None = None
         self._error: SimulationError | None = None
 
@@ -210,20 +216,32 @@ class BoundStep:
 
     def record(self, paths: Sequence[str], where: str, **grid: float) -> None:
         """Record these variables from here on; see `Simulator.record`."""
+        self._recorded = paths, where
         choice, count = choice_of(self.system, paths)
         self._width, self._missing = 1 + count, MissingValues(self.system, paths)
         rows = np.zeros(recording.ROWS_HEADER + max(BUFFERED_ROWS, 64 * self._width))
-        rows[recording.ORIGIN], rows[recording.INTERVAL] = (
-            grid.get("origin", 0.0),
-            grid.get("interval", math.inf),
-        )
-        rows[recording.POINT], rows[recording.UNTIL] = grid.get("point", 0.0), grid.get("until", math.inf)
+        for name, place in GRID.items():
+            rows[place] = grid.get(name, math.inf if name in ("interval", "until") else 0.0)
         self._rows = []
         self.step.record(choice, rows, MODES[where])
 
     def stop_recording(self) -> None:
         """Record no more."""
+        self._recorded = None
         self.step.places[layout.RECORDING] = layout.NO_ROWS
+
+    def go_on_from(self, other: BoundStep) -> None:
+        """Take over the events, findings and rows of the Step before, and record what it recorded."""
+        other.take_log()
+        self.events, self.findings = other.events, other.findings
+        if other._recorded is None:
+            return
+        other._take_rows()
+        head = other.step.arrays.rows
+        grid = {name: float(head[place]) for name, place in GRID.items()}
+        paths, where = other._recorded
+        self.record(paths, where, **grid)
+        self._rows = other._rows
 
     def _take_rows(self) -> None:
         used = int(self.step.places[layout.ROWS_USED])

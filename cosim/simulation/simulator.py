@@ -171,12 +171,12 @@ class Simulator:
         """The Step for this system and integrator, on the present State."""
         accuracy = None if self._state is None else self._state.accuracy
         before = self._steps
-        listed: EventLog | None = before.bound.events if hasattr(before, "bound") else None
+        replaced: BoundStep | None = before.bound if hasattr(before, "bound") else None
         self._step = before.bound = BoundStep(
             self._system, self._integrator, self._policy, accuracy, self._limit
         )
-        if listed is not None:
-            self._step.events = listed
+        if replaced is not None:
+            self._step.go_on_from(replaced)
         self._step.findings = self.findings
         if self._state is not None:
             self._bind(self._state)

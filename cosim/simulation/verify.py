@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import ModelError, SimulationError
+from cosim.registration.kinds import kinds_of
 from cosim.simulation.result import Result
 from cosim.simulation.simulate import POINTS, simulate
 from cosim.simulation.verification import Verification, VerifiedRun
@@ -18,7 +19,8 @@ from cosim.system.system import System
 
 if TYPE_CHECKING:
     from cosim.contracts.integrator import Integrator
-    from cosim.model.model import Model
+
+    Model = Any
 
 ACCURACY = 1e-6
 TIGHTER = 0.1
@@ -63,7 +65,7 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
     begin = system.default_state().time if start is None else start.time
     if result is None:
         result = run(system, plain)
-    runs = [VerifiedRun("as given", _words(plain, model.settings["dynamics"], system), result)]
+    runs = [VerifiedRun("as given", _words(plain, model.solver_id, system), result)]
     # in the middle of a run the sections of a State are those of its solver
     solvers = start is None or not start.agenda[INITIALIZED]
     for name, of, solver, options in _others(model, system, plain, accuracy, solvers):
@@ -86,7 +88,7 @@ def _others(
     model: Model, system: System, given: dict[str, Any], accuracy: float, solvers: bool
 ) -> Iterator[tuple[str, System, str, dict[str, Any]]]:
     """Name, system, solver and options of the runs beside the one that was given."""
-    solver = model.settings["dynamics"]
+    solver = model.solver_id
     tighter = _tightened(given, accuracy)
     yield ("half the step" if "fixed_step" in given else "tenth of the tolerance"), system, solver, tighter
     constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
@@ -134,18 +136,19 @@ def _with_other_solver(model: Model) -> tuple[str, System] | None:
     """Id of another dynamics solver that takes this model, and the system that it makes of it."""
     from cosim.registration.registry import registry
 
-    kept = model.settings["dynamics"]
-    try:
-        for entry in registry().entries("dynamics_solver"):
-            if entry.id == kept:
-                continue
-            model.settings["dynamics"] = entry.id
-            try:
-                return entry.id, model.build()
-            except ModelError:
-                continue
-    finally:
-        model.settings["dynamics"] = kept
+    base = model.solver_base
+    if base is None:
+        return None
+    given = dict(model.settings)
+    others = [entry.id for entry in registry().entries(kinds_of(base)[0]) if entry.id != model.solver_id]
+    for id in others:
+        model.settings = {**given, base.setting: id}
+        try:
+            return id, model.build()
+        except ModelError:
+            continue
+        finally:
+            model.settings = given
     return None
 
 

@@ -33,6 +33,7 @@ from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import Tables
+from cosim.step.touched import UNTOUCHED
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
 
@@ -129,7 +130,7 @@ class CompiledStep:
         scratch = np.full(tables.scratch.size, 0.0)
         scratch[tables.program[layout.WINDOW]] = np.nan
         places = tables.places
-        places[layout.MOST] = 1
+        places[layout.MOST], places[layout.LOWERED] = 1, UNTOUCHED
         self._fixed = {
             "table": system.table,
             "ints": system.ints,
@@ -285,6 +286,8 @@ class CompiledStep:
 
     def stage_out(self, state: State) -> None:
         """How far the Step has left the State realized."""
-        state.versions[COMPUTED] = [version + 1 for version in state.versions[COMPUTED]]
+        lowest = min(int(self.places[layout.LOWERED]), COMPUTED.start)
+        self.places[layout.LOWERED] = UNTOUCHED
+        state.versions[lowest : COMPUTED.stop] = [v + 1 for v in state.versions[lowest : COMPUTED.stop]]
         state.stage = STAGES[int(self.places[layout.STAGE])]
         state._invalidated_by = "a step"

@@ -66,7 +66,7 @@ class EventEntries:
         self.system = system
         self.witnesses = list_witnesses(system)
         self.entries = self._list_entries()
-        slots = system._assembly.layout.slots
+        slots = system.assembly.layout.slots
         self.signals = [
             slots[name, d.name].offset
             for name, part in system.parts.items()
@@ -78,7 +78,7 @@ class EventEntries:
         self.in_steps = [e for e in self.entries if e.handler.cause not in outside_steps]
 
     def _list_entries(self) -> list[Entry]:
-        slots = self.system._assembly.layout.slots
+        slots = self.system.assembly.layout.slots
         places = {witness.path: i for i, witness in enumerate(self.witnesses)}
         entries: list[Entry] = []
         for name, part in self.system.parts.items():

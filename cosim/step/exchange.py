@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import check_timers, follow_parameters, next_time, row_of
+from cosim.step.agenda import check_timers, follow_parameters, next_event_time, next_time, row_of
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
@@ -95,6 +95,14 @@ def complete_step(a: Arrays, t: float) -> int:
     return EVENT if has_every_step(a) else REACHED
 
 
+def breaks_at(a: Arrays, t: float) -> bool:
+    """Whether the time event at `t` is a break of what a component remembers, and no handler's."""
+    if a.clock[ix.NEXT_EVENT] > t:
+        return False
+    scheduled = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else math.inf
+    return scheduled > t
+
+
 @part("Af>i")
 def handle_events(a: Arrays, t: float) -> int:
     """The events of `t`: REACHED, TERMINATED or another code.
@@ -102,6 +110,7 @@ def handle_events(a: Arrays, t: float) -> int:
     Which witnesses have crossed is decided by their values at the last completed step.
     """
     t = up_to_rounding(a, t)
+    is_break = breaks_at(a, t)
     code = make_room(a)
     if code == 0:
         code = arrive(a, t)
@@ -142,7 +151,8 @@ def handle_events(a: Arrays, t: float) -> int:
     if code != 0:
         return code
     note(a)
-    moved = a.places[ix.CHANGED] != 0
+    # behind a break the solver of the host has to begin anew: only a changed state makes it do so
+    moved = is_break or a.places[ix.CHANGED] != 0
     for m in range(a.y.shape[0]):
         moved = moved or different(a.scratch[a.program[ix.ARRIVED_Y] + m], a.y[m])
     a.clock[ix.STATES_CHANGED] = 1.0 if moved else 0.0

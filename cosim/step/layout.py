@@ -73,7 +73,7 @@ ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 
 # numbers
-ACCURACY = 0
+ACCURACY, SHORTEST_PULSE = 0, 1
 
 # clock
 (
@@ -106,6 +106,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     SUPPRESSED,  # whether initialization leaves its events out
     TOUCHED,  # whether all that has changed since the last evaluation is marked
     LOWEST,  # the lowest stage that this invalidates
+    LOWERED,  # the lowest stage that handlers have invalidated since the State was told
     RECORDING,  # NO_ROWS, AT_EVENTS or ON_GRID
     ROWS_USED, LOG_USED,  # numbers in these buffers
     LOGGING,  # LOG_NOTHING, LOG_FINDINGS or LOG_ALL
@@ -113,7 +114,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
     ARRIVED,  # whether a delayed break has arrived at the end of the step
     PLACES_HEADER,
-) = range(34)  # fmt: skip
+) = range(35)  # fmt: skip
 RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID = 0, 1, 2, 3  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING

@@ -10,7 +10,7 @@ from cosim.system.system import System
 
 def needed_blocks(system: System, offsets: Iterable[int]) -> list[int]:
     """Indices of the blocks that compute these offsets of the cache inside a step, in order."""
-    region_of = system._assembly.layout.region_of
+    region_of = system.assembly.layout.region_of
     needed = {region_of(offset) for offset in offsets}
     found = []
     first, last = system.block_range(Stage.TIME, Stage.REPORT)

@@ -13,8 +13,9 @@ from cosim.step import layout
 from cosim.step.held_system import HeldSystem
 
 if TYPE_CHECKING:
-    from cosim.step.compiled_step import CompiledStep
     from cosim.system.state import State
+
+    CompiledStep = Any
 
 CODES = list(StepCode)
 RAISED = len(CODES)
@@ -85,7 +86,7 @@ class PythonMethod:
             given[16],
             given[17],
         )
-        state._advance(given[4])
+        state.arrive_at(given[4])
 
         def take() -> StepCode:
             code = self.integrator.step(system, state, t_stop, limit)
@@ -103,12 +104,12 @@ class PythonMethod:
 
     def _begin(self, *given: Any) -> int:
         system, state = self._system(given[2]), self._state
-        state._advance(given[4])
+        state.arrive_at(given[4])
         return self._guarded(given[14], lambda: self.integrator.initialize(system, state))
 
     def _restart(self, *given: Any) -> int:
         system, state = self._system(given[2]), self._state
-        state._advance(given[4])
+        state.arrive_at(given[4])
         return self._guarded(given[14], lambda: self.integrator.restart(system, state))
 
     def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:

@@ -35,7 +35,7 @@ def reach_table(system: System) -> Integers:
 
 
 def _made(system: System) -> Integers:
-    graph = system._assembly.graph
+    graph = system.assembly.graph
     listed: list[tuple[int, int]] = []  # node of the graph, block of the schedule
     rows: list[list[int]] = []
     for number, block in enumerate(system.blocks):

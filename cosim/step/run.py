@@ -31,6 +31,7 @@ from cosim.step.codes import (
     TERMINATED,
 )
 from cosim.step.copies import different, keep
+from cosim.step.crossing import PARTS
 from cosim.step.event_log import NOTICE, tell
 from cosim.step.histories import arrived_break, make_room, next_kink, remember, remember_step
 from cosim.step.holds import (
@@ -78,6 +79,7 @@ from cosim.step.witnesses import (
 )
 from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
 
+WITHIN_REACH = 0.999 * PARTS  # shortest pulses: in a step that long a witness is looked at in each of them
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 BOTH_KINDS = 3  # of updates that wait for time to advance
 
@@ -383,6 +385,8 @@ def integrate(a: Arrays, event_time: float, boundary: float) -> int:
             return code
     if a.program[ix.WITNESSES] > 0:
         stop = min(stop, next_expected(a))
+        if fixed == 0.0:
+            stop = min(stop, start + WITHIN_REACH * a.numbers[ix.SHORTEST_PULSE])
     code = step(a, stop)
     if code == 0 and a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]:
         a.scratch[a.program[ix.REFINED_UNTIL]] = math.nan

@@ -103,7 +103,7 @@ class Tables:
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
         self._integers = [0] * (layout.HEADER + len(layout.OPTIONAL_PARTS))
-        self._numbers = [math.nan if accuracy is None else accuracy]
+        self._numbers = [math.nan if accuracy is None else accuracy, math.inf]
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
@@ -167,7 +167,7 @@ class Tables:
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
         for place, array in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
-            size = len(system._assembly.start[array]) or 1
+            size = len(system.assembly.start[array]) or 1
             self._table(place, [int(system.stage_invalidated(Slot(array, i, 1))) for i in range(size)])
 
     def _entry(self, entry: Entry) -> list[int]:
@@ -175,7 +175,7 @@ class Tables:
         row[layout.CAUSE], row[layout.DOES] = int(handler.cause), 1 + KINDS.index(handler.does)
         row[layout.BLOCK_OF], row[layout.FLAG] = entry.block, entry.flag
         row[layout.PRIVATE] = int(entry.is_private)
-        slots = self.system._assembly.layout.slots
+        slots = self.system.assembly.layout.slots
         status = slots.get((entry.part, handler.name))
         row[layout.STATUS] = -1 if status is None else status.offset
         stage = self.system.handler_stage.get((entry.part, handler.name), Stage.ACCELERATION)
@@ -207,7 +207,7 @@ class Tables:
         """Which variables a handler may change, and where in the cache it leaves them."""
         if entry.handler.function.is_python:
             return self._all_variables() if takes_next_state(entry) else []
-        slots, found = self.system._assembly.layout.slots, []
+        slots, found = self.system.assembly.layout.slots, []
         for argument in self.system.parts[entry.part].arguments[entry.handler.name]:
             if argument.role == "next":
                 target, source = slots[entry.part, argument.name], slots[entry.part, argument.of]
@@ -216,9 +216,20 @@ class Tables:
                 found.append([*cells, readable])
         return found
 
+    @property
+    def reset_states(self) -> frozenset[int]:
+        """Where in y the states lie that handlers may set."""
+        return frozenset(
+            cells[layout.OFFSET] + i
+            for found in self._nexts.values()
+            for cells in found
+            if cells[layout.TARGET] == layout.IN_Y
+            for i in range(cells[layout.SIZE])
+        )
+
     def _all_variables(self) -> list[list[int]]:
         """What a Python method may change: every variable."""
-        layout_of, found = self.system._assembly.layout, []
+        layout_of, found = self.system.assembly.layout, []
         sizes = {name: array.size for name, array in self.system.start_arrays().items()}
         for number, array in enumerate("ypdk"):
             slots = sorted(
@@ -236,6 +247,8 @@ class Tables:
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
         rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
+        self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
         self._integers[layout.POLICY] = POLICIES.index(policy)
         self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * len(
@@ -294,7 +307,7 @@ class Tables:
         self._table(layout.FOUND, found)
         self._take(layout.FOUND_BEFORE, "scratch", len(found))
         declared = [
-            (f"{name}.{d.name}", str(d.options["notice"]), system._assembly.layout.slots[name, d.name].offset)
+            (f"{name}.{d.name}", str(d.options["notice"]), system.assembly.layout.slots[name, d.name].offset)
             for name, part in system.parts.items()
             for d in part.declarations.values()
             if d.kind == "cache" and d.options.get("notice")
@@ -424,7 +437,7 @@ def past_rows(system: System) -> tuple[list[int], list[int]]:
 
     Both are empty where one of them does more than write results of its own.
     """
-    region_of = system._assembly.layout.region_of
+    region_of = system.assembly.layout.region_of
     rings = {slot.offset for slot in system.rings}
     first, last = system.derivative_range
     rows = [

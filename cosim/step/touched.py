@@ -60,6 +60,7 @@ def note_change(a: Arrays, array: int, offset: int) -> int:
 def follow_change(a: Arrays, lowest: int) -> None:
     """Handlers have changed variables, all of them marked; `lowest` stage that this invalidates."""
     was_computed = a.places[ix.STAGE] >= ix.MOTION
+    a.places[ix.LOWERED] = min(a.places[ix.LOWERED], lowest)
     if lowest > ON_ACCELERATION:
         a.places[ix.STAGE] = min(a.places[ix.STAGE], ix.MOTION)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from cosim.component.kernel_function import DIRECTIONS
@@ -25,6 +26,8 @@ class Witness:
         Where in the cache its rate lies, where the component declares one; else -1.
     is_condition : bool
         Whether it is true or false (1 and -1 in the cache) instead of a number that varies.
+    shortest_pulse : float
+        How long it stays on the other side of zero at least, s; infinite where nothing is said.
     """
 
     path: str
@@ -32,11 +35,12 @@ class Witness:
     direction: int
     rate: int = -1
     is_condition: bool = False
+    shortest_pulse: float = math.inf
 
 
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""
-    slots, found = system._assembly.layout.slots, []
+    slots, found = system.assembly.layout.slots, []
     for name, part in system.parts.items():
         rates = {id(k.rate_of): slots[name, k.name].offset for k in part.kernels.values() if k.rate_of}
         for kernel in part.kernels.values():
@@ -45,5 +49,6 @@ def list_witnesses(system: System) -> list[Witness]:
                 rate, path = rates.get(id(kernel), -1), f"{name}.{kernel.name}"
                 place = slots[name, kernel.name].offset
                 direction = FALLING * falling + RISING * rising
-                found.append(Witness(path, place, direction, rate, kernel.is_condition))
+                more = kernel.is_condition, kernel.shortest_pulse
+                found.append(Witness(path, place, direction, rate, *more))
     return found

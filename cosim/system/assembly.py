@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from cosim.compiled import adapter, copies
+from cosim.compiled import copies
 from cosim.component.arguments import Argument, known_names
+from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
-from cosim.contracts.constraint import Constraint
-from cosim.contracts.dynamics_solver import DynamicsSolver
+from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
+from cosim.system import adapter
 from cosim.system.elements import resize
 from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
@@ -31,15 +32,15 @@ CACHE_KINDS = ("cache", "output", "input")
 
 
 class Assembly:
-    """What a system is made from; a dynamics solver sees it while it contributes its blocks.
+    """What a system is made from; a solver sees it while it contributes its blocks.
 
     Parameters
     ----------
     parts : mapping of str to Component
         In order of declaration.
     connections : sequence of (source path, input path)
-    solver : DynamicsSolver or None
-        For models with joints.
+    solver : Solver or None
+        Where parts ask for one.
 
     Raises
     ------
@@ -51,7 +52,7 @@ class Assembly:
         self,
         parts: Mapping[str, Component],
         connections: Sequence[tuple[str, str]] = (),
-        solver: DynamicsSolver | None = None,
+        solver: Solver | None = None,
     ) -> None:
         self.parts_by_name = dict(parts)
         self._connections = list(connections)
@@ -73,6 +74,7 @@ class Assembly:
         self.remembered: dict[str, list[Slot]] = {}
         self._derivatives: dict[tuple[str, str], bool | None] = {}  # None: not known yet
         self.projection: Projection | None = None
+        self.attachable: dict[str, list[Any]] = {}
         self.elements = resize(self.parts_by_name, self.problem)
         self._raise()
         self._allocate()
@@ -93,7 +95,7 @@ class Assembly:
         self._raise()
         self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
 
-    # what a dynamics solver uses
+    # what a solver uses
 
     def parts(self, kind: type[P]) -> list[P]:
         """The parts of a class, in order of declaration."""
@@ -113,7 +115,7 @@ class Assembly:
 
     def attached(self, part: Component, attachment: str) -> Component:
         """The part that an attachment names."""
-        name = self._attached_name(part, attachment)
+        name = self.attached_name(part, attachment)
         if name not in self.parts_by_name:
             raise LookUpError("part", name, self.parts_by_name)
         return self.parts_by_name[name]
@@ -305,14 +307,14 @@ class Assembly:
         )
 
     def _row_choices(self, part: Component, plan: RowPlan) -> list[dict[str, Slot]]:
-        """Slots by argument name: one dictionary, or one for each body (or collected slot)."""
+        """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
         choices: list[dict[str, Slot]] = [{}]
         for argument in plan.collected:
             found = self._collected(argument.slot, part)
             choices = [{**c, argument.name: s} for c in choices for s in found]
         for attachment, kind in plan.repeated.items():
-            offered = self._coordinates if kind == "coordinate" else self._bodies
-            choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(len(offered))]
+            count = len(kind.everything(self))
+            choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(count)]
         for choice in choices:
             for argument in plan.placed:
                 choice[argument.name] = self._argument_slot(part, argument, choice)
@@ -337,29 +339,17 @@ class Assembly:
         return self._offered_slot(part, argument, choice)
 
     def _offered_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
-        kind = part.declarations[argument.of].options["provides"]
-        if kind == "source":
-            return self._source_slot(part, argument)
-        if kind == "coordinate" and f"@{argument.of}" in choice:
-            if argument.slot == "q":
-                raise ModelError.of(
-                    "", f"{argument.of} is every speed of the model, and a speed has no coordinate of its own"
-                )
-            name, at = self._coordinates[choice[f"@{argument.of}"].offset]
-            return self._provided(part, argument, name).part(at)
-        if kind == "coordinate":
-            name, _, index = self._attached_path(part, argument.of).partition("[")
-            return self._coordinate_slot(part, argument, name.split(".")[0], index.rstrip("]") or "0")
-        if f"@{argument.of}" in choice:
-            return self._provided(part, argument, self._bodies[choice[f"@{argument.of}"].offset])
-        return self._provided(part, argument, self._attached_name(part, argument.of))
+        kind: Attachment = part.declarations[argument.of].options["attachment"]
+        chosen = choice.get(f"@{argument.of}")
+        slot: Slot = kind.slot(self, part, argument, None if chosen is None else chosen.offset)
+        return slot
 
-    def _source_slot(self, part: Component, argument: Argument) -> Slot:
+    def source_slot(self, part: Component, argument: Argument) -> Slot:
         """Where the value of a source lies, or one of its derivatives."""
         declaration = part.declarations[argument.of]
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
             return self.not_a_number(argument.size)
-        path = self._attached_name(part, argument.of)
+        path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
         slot = self.wiring.source(path, declaration.options["unit"], order)
         if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
@@ -367,59 +357,12 @@ class Assembly:
             raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
         return slot
 
-    def _provided(self, part: Component, argument: Argument, provider: str) -> Slot:
+    def provided(self, argument: Argument, provider: str) -> Slot:
+        """Where a part of that name keeps what it offers through an attachment."""
         key = (provider, argument.slot)
         if key not in self.layout.slots:
             raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}")
         return self.layout.slots[key]
-
-    @cached_property
-    def _bodies(self) -> list[str]:
-        """Names of the parts that move and have a pose: those with a mass."""
-        slots = self.layout.slots
-        return [n for n in self.parts_by_name if (n, "X_GB") in slots and (n, "mass") in slots]
-
-    def _coordinate_slot(self, part: Component, argument: Argument, joint: str, index: str) -> Slot:
-        """One coordinate, speed or force of a joint; `ModelError` where there is none of that number."""
-        slot = self._provided(part, argument, joint)
-        speeds = self.layout.slots.get((joint, "u"), slot)
-        by_speed = argument.slot != "q" or isinstance(part, Constraint)
-        size = speeds.size if by_speed else slot.size
-        if not index.isdigit() or int(index) >= size:
-            counted = f"{joint}[0]" if size == 1 else f"{joint}[0] … {joint}[{size - 1}]"
-            raise ModelError.of("", f"{argument.of} is '{joint}[{index}]', there are {counted}")
-        asked = {a.slot for all in part.arguments.values() for a in all if a.of == argument.of}
-        if argument.slot == "q" and (asked & {"u", "tau"} or isinstance(part, Constraint)):
-            return slot.part(self._coordinate_of(joint, int(index), argument.of))
-        return slot.part(int(index))
-
-    def _coordinate_of(self, joint: str, speed: int, attachment: str) -> int:
-        """Which coordinate's rate a speed of a joint is; `ModelError` where there is none."""
-        coordinates, speeds = (self.layout.slots[joint, name].size for name in "qu")
-        part, q, u = self.parts_by_name[joint], 0, 0
-        if coordinates == speeds:
-            return speed
-        quaternions = getattr(part, "quaternions", ())
-        while q < coordinates and u <= speed and coordinates - speeds == len(quaternions):
-            if q in quaternions:
-                q, u = q + 4, u + 3
-            elif u == speed:
-                return q
-            else:
-                q, u = q + 1, u + 1
-        raise ModelError.of(
-            "",
-            f"{attachment} is '{joint}[{speed}]', but '{joint}' has {coordinates} coordinates for {speeds} "
-            "speeds (a quaternion), so no coordinate goes with this speed: hold or drive the speed itself, "
-            "or use a joint with angles",
-        )
-
-    @cached_property
-    def _coordinates(self) -> list[tuple[str, int]]:
-        """Joint and index of every speed that a generalized force acts on."""
-        slots = self.layout.slots
-        return [(n, i) for n in self.parts_by_name if (n, "tau") in slots and (n, "u") in slots
-                for i in range(slots[n, "u"].size)]  # fmt: skip
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
         found = []
@@ -428,7 +371,8 @@ class Assembly:
                 found.append(self.wiring.in_cache(self.layout.slots[name, slot], f"{name}.{slot}"))
         return found
 
-    def _attached_path(self, part: Component, attachment: str) -> str:
+    def attached_path(self, part: Component, attachment: str) -> str:
+        """What an attachment was given, as text."""
         value = part.values.attachments.get(attachment)
         if value is None:
             raise ModelError.of("", f"{attachment} is missing: give a part or its name")
@@ -439,10 +383,11 @@ class Assembly:
             )
         return path
 
-    def _attached_name(self, part: Component, attachment: str) -> str:
-        path = self._attached_path(part, attachment)
+    def attached_name(self, part: Component, attachment: str) -> str:
+        """The same; `LookUpError` where that begins with no part and should."""
+        path = self.attached_path(part, attachment)
         if (
-            part.declarations[attachment].options["provides"] != "source"
+            part.declarations[attachment].options["attachment"].names_part
             and path.split(".")[0].split("[")[0] not in self.parts_by_name
         ):
             raise LookUpError("part", path, self.parts_by_name)

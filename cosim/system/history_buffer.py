@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.names import RING as RING
+from cosim.component.declarations import RING as RING
 
 WIDTH = 4
 ENTRIES = 16  # room that a new history has

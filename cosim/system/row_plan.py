@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cosim.compiled import adapter
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
+from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
-from cosim.contracts.names import RING
 from cosim.stage import Stage
+from cosim.system import adapter
 from cosim.system.schedule import Slot
 
 DERIVED_AT = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
@@ -47,7 +47,7 @@ class RowPlan:
         self.collected = [a for a in self.arguments if a.role == "collected"]
         self.next = [a for a in self.arguments if a.role == "next"]
         offered = {a.of: cls.declarations[a.of].options for a in self.arguments if a.role == "offered"}
-        self.repeated = {of: options["provides"] for of, options in offered.items() if options.get("each")}
+        self.repeated = {of: options["attachment"] for of, options in offered.items() if options.get("each")}
         self.reads, self.writes, self.adds = (
             [a.name for a in columns if a.effect == effect] for effect in ("read", "write", "add")
         )

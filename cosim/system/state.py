@@ -14,7 +14,7 @@ from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY, JUMPED, TIME
 from cosim.system import state_bytes
 
 if TYPE_CHECKING:
-    from cosim.system.system import System
+    System = Any
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -201,7 +201,12 @@ class State:
         if self._locked:
             raise SimulationError(self.time, self._locked)
 
-    def _advance(self, time: float) -> None:
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """By name: the arrays themselves; who writes to them has to `invalidate` what depends on it."""
+        return self._arrays
+
+    def arrive_at(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
         self._arrays["clock"][TIME] = time
         self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]

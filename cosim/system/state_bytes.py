@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from cosim.step.arrays import ARRAYS, STATE
 from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY
 
 if TYPE_CHECKING:
-    from cosim.system.state import State
-    from cosim.system.system import System
+    State = Any
+    System = Any
 
 MAGIC = b"COSIMST2"
 SECTIONS = tuple((name, "<i8" if letter == "I" else "<f8") for name, letter, role in ARRAYS if role == STATE)

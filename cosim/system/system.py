@@ -35,7 +35,7 @@ from cosim.system.state import State
 from cosim.system.variable import Variable
 
 if TYPE_CHECKING:
-    from cosim.model.model import Model
+    Model = Any
 
 
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
@@ -71,7 +71,7 @@ class System:
     """
 
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
-        self._assembly = assembly
+        self.assembly = assembly
         self._signals: dict[str, Signal] = {}
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
@@ -163,7 +163,7 @@ class System:
 
         A source that follows it through an integration at least is one order smoother.
         """
-        assembly, slots = self._assembly, self._assembly.layout.slots
+        assembly, slots = self.assembly, self.assembly.layout.slots
         delayed = [
             slots[name, main_output(part)]
             for name, part in self.parts.items()
@@ -182,7 +182,7 @@ class System:
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
-        graph = self._assembly.graph
+        graph = self.assembly.graph
         return derivative_structure([graph.blocks[i] for i in graph.sequence], self.ny)
 
     def realize(self, state: State, stage: Stage) -> None:
@@ -246,7 +246,7 @@ class System:
 
     def start_arrays(self) -> dict[str, Any]:
         """Fresh arrays with the start values."""
-        assembly, sizes = self._assembly, self._assembly.layout.sizes
+        assembly, sizes = self.assembly, self.assembly.layout.sizes
         arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
         for (part, name), slot in assembly.layout.slots.items():
             if slot.array == "y" and name in self.parts[part].values.numbers:
@@ -257,8 +257,8 @@ class System:
 
     def new_cache(self) -> NDArray[np.float64]:
         """An empty cache."""
-        cache = np.zeros(self._assembly.layout.sizes["c"])
-        for slot in self._assembly.nan_slots:
+        cache = np.zeros(self.assembly.layout.sizes["c"])
+        for slot in self.assembly.nan_slots:
             cache[slot.offset : slot.offset + slot.size] = np.nan
         return cache
 
@@ -280,7 +280,7 @@ class System:
         for array in "dk":
             rows = [
                 (update.offset + i, variable.offset + i, self.stage_invalidated(variable))
-                for update, variable in self._assembly.swaps
+                for update, variable in self.assembly.swaps
                 for i in range(variable.size)
                 if variable.array == array
             ]
@@ -295,17 +295,17 @@ class System:
         """What a path stands for; `LookUpError` with the nearest name."""
         found = self._signals.get(path)
         if found is None:
-            found = self._signals[path] = self._assembly.wiring.signal(path)
+            found = self._signals[path] = self.assembly.wiring.signal(path)
         return found
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether somebody in this system computes a time derivative of a signal."""
-        return self._assembly.wiring.has_derivative(path, order)
+        return self.assembly.wiring.has_derivative(path, order)
 
     def stage_of(self, slot: Slot) -> Stage:
         """The stage at which a slot can be read."""
         if slot.array == "c":
-            return self._region_stage.get(self._assembly.layout.region_of(slot.offset), Stage.MODEL)
+            return self._region_stage.get(self.assembly.layout.region_of(slot.offset), Stage.MODEL)
         return Stage.EMPTY
 
     def read(self, state: State, path: str) -> Any:
@@ -400,7 +400,7 @@ class System:
     @cached_property
     def _courses(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Where values, slopes and times of all inputs lie in d."""
-        assembly = self._assembly
+        assembly = self.assembly
         triples = [(assembly.free_inputs[path], *assembly.input_courses[path]) for path in self.inputs]
         found = [
             np.array([s.offset + i for s in slots for i in range(s.size)], dtype=np.int64)
@@ -410,9 +410,9 @@ class System:
 
     def _course_slots(self, path: str, signal: Signal) -> tuple[Slot, Slot]:
         """Where in d the slope of an input of the system lies, and since when."""
-        whole = self._assembly.layout.slots[signal.part, signal.name]
+        whole = self.assembly.layout.slots[signal.part, signal.name]
         first = signal.slot.offset - whole.offset
-        slope, since = self._assembly.input_courses[f"{signal.part}.{signal.name}"]
+        slope, since = self.assembly.input_courses[f"{signal.part}.{signal.name}"]
         return slope.part(first, signal.slot.size), since.part(first, signal.slot.size)
 
     def _input_slot(self, path: str, signal: Signal) -> Slot:
@@ -420,8 +420,8 @@ class System:
         full = f"{signal.part}.{signal.name}"
         if full not in self.inputs:
             raise StateError(f"{path}: this input is connected inside the model and cannot be set")
-        whole = self._assembly.layout.slots[signal.part, signal.name]
-        return self._assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
+        whole = self.assembly.layout.slots[signal.part, signal.name]
+        return self.assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
 
     def stage_of_cache(self, offset: int) -> Stage:
         """The stage at which an offset of the cache is computed."""
@@ -429,7 +429,7 @@ class System:
 
     def stage_invalidated(self, slot: Slot) -> Stage:
         """The stage that a write to a slot outside the cache invalidates."""
-        return Stage.INSTANCE if slot.array == "p" else self._assembly.base_stage(slot)
+        return Stage.INSTANCE if slot.array == "p" else self.assembly.base_stage(slot)
 
     def paths_at(self, array: str, offsets: list[int]) -> list[str]:
         """Paths of the variables that lie at these offsets of an array."""
@@ -456,7 +456,7 @@ class System:
     def _list_variables(self) -> list[Variable]:
         found = []
         starts: dict[bytes, tuple[float, ...]] = {}
-        slots, units = self._assembly.layout.slots, self._assembly.wiring.paths.units
+        slots, units = self.assembly.layout.slots, self.assembly.wiring.paths.units
         for name, part in self.parts.items():
             bare, has_own_units = main_output_or_none(part), not getattr(part, "unit_from", "")
             for declaration in part.declarations.values():
@@ -509,7 +509,7 @@ class System:
         slot = self.signal(path).slot
         if slot.array != "c":
             return set()
-        layout, behind = self._assembly.layout, self._assembly.graph.regions_behind(slot)
+        layout, behind = self.assembly.layout, self.assembly.graph.regions_behind(slot)
         found = set()
         for name in self.inputs:
             part, _, port = name.partition(".")
@@ -526,12 +526,12 @@ class System:
 
         What remembers (a delay) has no past then: it depends on what it remembers as well.
         """
-        return self._leaves(path, self._assembly.updates["end"])
+        return self._leaves(path, self.assembly.updates["end"])
 
     def _leaves(self, path: str, updates: list[Block]) -> set[str]:
-        found = self._assembly.graph.sources(self.signal(path).slot, updates)
+        found = self.assembly.graph.sources(self.signal(path).slot, updates)
         places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}
-        places |= {path: self._assembly.free_inputs[path] for path in self.inputs}
+        places |= {path: self.assembly.free_inputs[path] for path in self.inputs}
         read = {(slot.array, i) for slot in found for i in slot.elements}
         return {
             path for path, place in places.items() if any((place.array, i) in read for i in place.elements)
@@ -546,7 +546,7 @@ class System:
             digest.update(f"{n} {type(p).__module__}.{type(p).__qualname__} {options}\n".encode())
         for b in self.blocks:
             digest.update(f"{b.label} {b.stage} {b.owners}\n".encode())
-        digest.update(f"{sorted(self._assembly.layout.sizes.items())}\n{self.ints.tolist()}".encode())
+        digest.update(f"{sorted(self.assembly.layout.sizes.items())}\n{self.ints.tolist()}".encode())
         return digest.hexdigest()[:32]
 
     def export_fmu(self, path: Any, **options: Any) -> Any:

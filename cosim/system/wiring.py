@@ -18,7 +18,7 @@ from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.units import conversion
 
 if TYPE_CHECKING:
-    from cosim.system.assembly import Assembly
+    Assembly = Any
 
 
 class Wiring:

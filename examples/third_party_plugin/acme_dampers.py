@@ -1,12 +1,13 @@
 """A force element in a distribution of its own."""
 
 import cosim
+from cosim_mechanics import ForceElement, Law
 from cosim_mechanics.spatial import add_force_at, dot, minus, norm, point_velocity, scaled, station
 
 cosim_contract = "1.0"
 
 
-class QuadraticDamper(cosim.ForceElement):
+class QuadraticDamper(ForceElement):
     """Damper between two stations whose force grows with the square of the stretching speed.
 
     Law: f = -c |s'| s' along the line from station 1 to station 2, with s' the rate at which their distance
@@ -63,7 +64,7 @@ class QuadraticDamper(cosim.ForceElement):
     [0.0, 0.0, 0.1]
     """
 
-    laws = cosim.Law.INTERNAL | cosim.Law.FRAME_INDIFFERENT | cosim.Law.PASSIVE | cosim.Law.SYMMETRIC
+    laws = Law.INTERNAL | Law.FRAME_INDIFFERENT | Law.PASSIVE | Law.SYMMETRIC
 
     station_on_body1 = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of body 1, in its frame"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_dynamics.tree_motion import TreeMotion
+from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
 
@@ -138,7 +139,7 @@ def _constraint_forces(motion: TreeMotion) -> list[Array]:
     """For each link what constraints do to its body, about the body's origin."""
     found = [np.zeros(6) for _ in motion.links]
     for part in motion.system.parts.values():
-        if isinstance(part, cosim.Constraint):
+        if isinstance(part, contracts.Constraint):
             for attachment, declaration in part.declarations.items():
                 if declaration.kind == "attachment" and declaration.options["provides"] == "body":
                     link = motion.index(part.values.attachments[attachment])

@@ -14,6 +14,7 @@ from cosim_dynamics.sval_triple import SValTriple
 from cosim_dynamics.symbol import SymbolGraph, cos, sin, sqrt
 from cosim_dynamics.trace import TIME
 from cosim_dynamics.traced_part import TracedPart
+from cosim_mechanics import contracts
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class ConstraintEquations:
 
     def __init__(
         self,
-        constraint: cosim.Constraint,
+        constraint: contracts.Constraint,
         known: Callable[[str, int], Any],
         unknown: Callable[[str, int], SVal],
     ) -> None:
@@ -157,7 +158,7 @@ class ConstraintEquations:
 
 
 def written_equations(
-    constraint: cosim.Constraint, known: Callable[[str, int], Any], unknown: Callable[[str, int], SVal]
+    constraint: contracts.Constraint, known: Callable[[str, int], Any], unknown: Callable[[str, int], SVal]
 ) -> list[SVal]:
     """What the constraint's ``create_constraint_equations`` returns, as s-vals.
 
@@ -211,7 +212,7 @@ class TracedConstraintEquations:
         return sum(size for _, size in self.attachments)
 
 
-def trace_constraint(constraint: cosim.Constraint) -> TracedConstraintEquations:
+def trace_constraint(constraint: contracts.Constraint) -> TracedConstraintEquations:
     """Call ``create_constraint_equations`` with symbols and take the result apart.
 
     Raises

@@ -10,12 +10,13 @@ from cosim_dynamics.constraint_equations import offered_name, written_equations
 from cosim_dynamics.sval import SVal
 from cosim_dynamics.trace import TIME
 from cosim_dynamics.tree_motion import TreeMotion
+from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
 
 
 def constraint_equations(
-    system: cosim.System, state: cosim.State, constraint: str | cosim.Constraint
+    system: cosim.System, state: cosim.State, constraint: str | contracts.Constraint
 ) -> list[SVal]:
     """What a constraint's ``create_constraint_equations`` returns when it is called with numbers.
 
@@ -61,10 +62,10 @@ def constraint_equations(
     """
     name = constraint if isinstance(constraint, str) else constraint.name
     part = system.parts.get(name)
-    if not isinstance(part, cosim.Constraint):
+    if not isinstance(part, contracts.Constraint):
         raise cosim.LookUpError("constraint", name, [n for n, p in system.parts.items() if _is_constraint(p)])
     motion = TreeMotion(system, state)
-    assembly = system._assembly
+    assembly = system.assembly
     arrays = dict(zip("ypdkhc", system.arrays(state), strict=True))
     biases = motion.biases()
 
@@ -118,4 +119,4 @@ def _all(system: cosim.System, state: cosim.State) -> list[SVal]:
 
 
 def _is_constraint(part: cosim.Component) -> bool:
-    return isinstance(part, cosim.Constraint)
+    return isinstance(part, contracts.Constraint)

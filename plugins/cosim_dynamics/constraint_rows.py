@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
-from cosim.kit import Block
+from cosim.kit import Block, Projection
 from cosim_dynamics import constraint_block as cb
 from cosim_dynamics import projection_blocks as pb
 from cosim_dynamics.constraint_equations import TracedConstraintEquations, offered_name, trace_constraint
@@ -19,6 +19,7 @@ from cosim_dynamics.rows import NOWHERE, block, table
 from cosim_dynamics.trace import TIME, write_kernel
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
+from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Block, Slot
@@ -30,7 +31,7 @@ LEVEL = {"position": 2, "velocity": 1, "acceleration": 0}
 class Traced:
     """A constraint, its equations and where their numbers lie."""
 
-    constraint: cosim.Constraint
+    constraint: contracts.Constraint
     equations: TracedConstraintEquations
     numbers: Slot
 
@@ -54,17 +55,17 @@ class Constraints:
     def __init__(self, assembly: Assembly, problem: Report) -> None:
         self.all: list[Traced] = []
         self.blocks: list[Block] = []
-        for constraint in assembly.parts(cosim.Constraint):
+        for constraint in assembly.parts(contracts.Constraint):
             try:
                 self._add(assembly, constraint)
             except Exception as error:  # the author's code: whatever it raises is a fault of the model
                 problem(constraint.name, blame(error))
         self.size = sum(found.constraint.equations for found in self.all)
-        speeds = sum(joint.nu for joint in assembly.parts(cosim.Joint))
+        speeds = sum(joint.nu for joint in assembly.parts(contracts.Joint))
         self.errors = assembly.allocate("dynamics: errors of constraints", 3 + speeds)
         self.rows: np.ndarray | None = None
 
-    def _add(self, assembly: Assembly, constraint: cosim.Constraint) -> None:
+    def _add(self, assembly: Assembly, constraint: contracts.Constraint) -> None:
         equations = trace_constraint(constraint)
         names = {n.arguments[0] for n in equations.graph.nodes if n.operation == "slot"} - {TIME}
         arrays = {name: assembly.asked(constraint, name).array for name in names}
@@ -184,7 +185,7 @@ class _Solving:
             )
         return rows
 
-    def _term(self, part: cosim.Constraint, name: str, size: int, coefficients: int) -> list[int]:
+    def _term(self, part: contracts.Constraint, name: str, size: int, coefficients: int) -> list[int]:
         assembly, force = self.assembly, self.assembly.slot(part, f"force_on_{name}")
         self.writes.append(force)
         if size == 1:
@@ -212,7 +213,7 @@ class _Solving:
         return [6, coefficients, *offsets, force.offset]
 
 
-def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> cosim.Projection:
+def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> Projection:
     """What corrects a solution: quaternions, and where there are constraints positions and speeds."""
     errors = constraints.errors
     quaternions = [
@@ -220,7 +221,7 @@ def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> c
         for link in tree.links
         for at in link.joint.quaternions
     ]
-    result = cosim.Projection(errors.offset)
+    result = Projection(errors.offset)
     if quaternions:
         rows = np.array(quaternions, dtype=np.int64)
         result.normalize.append((pb.normalization_block, rows))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_dynamics.tangent import Tangent, slopes
+from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
 REPETITION = 1e-8
@@ -15,7 +16,7 @@ REPETITION = 1e-8
 
 def holds(system: cosim.System) -> bool:
     """Whether there are constraints."""
-    return any(isinstance(part, cosim.Constraint) for part in system.parts.values())
+    return any(isinstance(part, contracts.Constraint) for part in system.parts.values())
 
 
 def constraint_errors(state: cosim.State, what: str) -> Array:
@@ -29,7 +30,7 @@ def constraint_errors(state: cosim.State, what: str) -> Array:
     state.realize(cosim.Stage.ACCELERATION)
     found: list[float] = []
     for name, part in state.system.parts.items():
-        if isinstance(part, cosim.Constraint) and state[f"{name}.enabled"]:
+        if isinstance(part, contracts.Constraint) and state[f"{name}.enabled"]:
             values = np.atleast_1d(state[f"{name}.{what}_error"])
             levels = ("position",) if what == "position" else ("position", "velocity")
             found += [float(x) for x, level in zip(values, part.levels(), strict=True) if level in levels]

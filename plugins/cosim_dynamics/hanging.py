@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import cosim
 from cosim_dynamics.link import Link
+from cosim_mechanics import contracts
 
 Report = Callable[[str, str], None]
 
@@ -24,19 +25,19 @@ class Hanging:
         self._parts = {part.name: part for part in parts}
         # All that does not move is one: Ground.
         self._ground = next((part.name for part in parts if is_ground(part)), "")
-        self._ends: dict[str, list[tuple[cosim.Joint, str]]] = {
+        self._ends: dict[str, list[tuple[contracts.Joint, str]]] = {
             self._name(part): [] for part in parts if is_body(part) or is_ground(part)
         }
         self._above = {name: name for name in self._ends}
         self._excused: set[str] = set()
-        self._loops: list[tuple[cosim.Joint, list[str]]] = []
+        self._loops: list[tuple[contracts.Joint, list[str]]] = []
 
-    def excuse(self, joint: cosim.Joint) -> None:
+    def excuse(self, joint: contracts.Joint) -> None:
         """What hangs on a faulty joint is not reported once more."""
         for value in joint.values.attachments.values():
             self._excused.add(value if isinstance(value, str) else getattr(value, "name", ""))
 
-    def connect(self, joint: cosim.Joint, parent: cosim.Component, child: cosim.Component) -> None:
+    def connect(self, joint: contracts.Joint, parent: cosim.Component, child: cosim.Component) -> None:
         """Connect two bodies, unless something connects them already: that is a loop."""
         inner, outer = self._name(parent), self._name(child)
         ends = self._root(inner), self._root(outer)
@@ -84,7 +85,7 @@ class Hanging:
     def links(self) -> list[Link]:
         """What hangs on Ground, carriers before what they carry."""
         links: list[Link] = []
-        pending: list[tuple[cosim.Joint, str, int]] = []
+        pending: list[tuple[contracts.Joint, str, int]] = []
         if self._ground:
             pending += [(joint, body, -1) for joint, body in reversed(self._ends[self._ground])]
         first_dof = 0

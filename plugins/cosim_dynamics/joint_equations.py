@@ -11,6 +11,7 @@ from cosim_dynamics.spatial_sval import SpatialSVal
 from cosim_dynamics.sval import SVal, _as_sval
 from cosim_dynamics.symbol import Symbol, SymbolGraph
 from cosim_dynamics.traced_part import TracedPart, part_of
+from cosim_mechanics import contracts
 
 Wrench = tuple[str, int]
 
@@ -52,7 +53,7 @@ class Equations:
 
     def __init__(
         self,
-        joint: cosim.Joint,
+        joint: contracts.Joint,
         wrench: Any,
         acceleration: Callable[[int], SVal],
         value: Callable[[str, int], Any],
@@ -102,7 +103,9 @@ class Equations:
             )
 
 
-def own_equations(joint: cosim.Joint, equations: Equations, look_up: Callable[[str, int], Any]) -> list[SVal]:
+def own_equations(
+    joint: contracts.Joint, equations: Equations, look_up: Callable[[str, int], Any]
+) -> list[SVal]:
     """What the joint's ``create_equations`` returns, as s-vals; `look_up` says what ``self.<name>`` is.
 
     Raises
@@ -125,7 +128,7 @@ def own_equations(joint: cosim.Joint, equations: Equations, look_up: Callable[[s
     return [equation for equation in svals if equation is not None]
 
 
-def trace(joint: cosim.Joint) -> tuple[SymbolGraph, JointEquations]:
+def trace(joint: contracts.Joint) -> tuple[SymbolGraph, JointEquations]:
     """Call a joint's ``create_equations`` with symbols and take the result apart.
 
     Raises

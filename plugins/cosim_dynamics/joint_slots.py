@@ -26,7 +26,7 @@ class JointSlots:
     X_PF, X_BM : Slot
         Pose of F on the inner, of M on the outer body.
     X_FM, H_FM, HDotU_FM : Slot
-        As `cosim.Joint` declares them.
+        As `cosim_mechanics.Joint` declares them.
     """
 
     X_PF: Slot

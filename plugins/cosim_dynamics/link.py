@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import cosim
+from cosim_mechanics import contracts
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Link:
     """
 
     body: cosim.Component
-    joint: cosim.Joint
+    joint: contracts.Joint
     parent: int
     first_dof: int
     reversed: bool = False

@@ -17,6 +17,7 @@ import cosim
 from cosim_dynamics.joint_equations import Equations, own_equations
 from cosim_dynamics.sval import SVal
 from cosim_dynamics.tree_motion import TreeMotion
+from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
 
@@ -182,12 +183,12 @@ def _own(motion: TreeMotion, without_tau: bool = False) -> tuple[Array, Array]:
     M, V = np.zeros((system.nu, system.nu)), np.zeros(system.nu)
     for link, speeds in zip(motion.links, motion.speeds, strict=True):
         joint = link.joint
-        if type(joint).create_equations is cosim.Joint.create_equations:
+        if type(joint).create_equations is contracts.Joint.create_equations:
             if joint.nu and not without_tau:
                 V[speeds] -= motion.read(joint, "tau")
             continue
 
-        def value(name: str, element: int, joint: cosim.Joint = joint) -> float:
+        def value(name: str, element: int, joint: contracts.Joint = joint) -> float:
             if without_tau and name == "tau":
                 return 0.0
             return float(np.reshape(state[f"{joint.name}.{name}"], -1)[element])

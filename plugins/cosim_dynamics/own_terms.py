@@ -14,6 +14,7 @@ from cosim_dynamics.joint_equations import trace
 from cosim_dynamics.symbol import HERE
 from cosim_dynamics.trace import write_kernel
 from cosim_dynamics.tree import Tree
+from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Block, Slot
@@ -44,13 +45,13 @@ class OwnTerms:
         self.couples: list[str] = []
         for link in tree.links:
             joint = link.joint
-            if joint.nu and type(joint).create_equations is not cosim.Joint.create_equations:
+            if joint.nu and type(joint).create_equations is not contracts.Joint.create_equations:
                 try:
                     self._add(assembly, joint)
                 except Exception as error:  # the author's code: whatever it raises is a fault of the model
                     problem(joint.name, blame(error))
 
-    def of(self, joint: cosim.Joint, speed: int) -> tuple[int, int] | None:
+    def of(self, joint: contracts.Joint, speed: int) -> tuple[int, int] | None:
         """Where coefficients and constant of one speed lie, or None for a joint without such terms."""
         slot = self.slots.get(joint.name)
         return (
@@ -59,7 +60,7 @@ class OwnTerms:
             else (slot.offset + joint.nu * speed, slot.offset + joint.nu * joint.nu + speed)
         )
 
-    def _add(self, assembly: Assembly, joint: cosim.Joint) -> None:
+    def _add(self, assembly: Assembly, joint: contracts.Joint) -> None:
         graph, equations = trace(joint)
         names = {node.arguments[0] for node in graph.nodes if node.operation == "slot"}
         arrays = {name: assembly.slot(joint, name).array for name in names}

@@ -11,6 +11,7 @@ import cosim
 from cosim_dynamics.hanging import Report
 from cosim_dynamics.link import Link
 from cosim_dynamics.tree import Tree
+from cosim_mechanics import contracts
 
 #: Below this part of the largest inertia a degree of freedom counts as having none.
 NOTHING = 1e-14
@@ -24,7 +25,7 @@ def check_leaves(tree: Tree, problem: Report) -> None:
     """
     carrying = {link.parent for link in tree.links}
     for i, link in enumerate(tree.links):
-        own = type(link.joint).create_equations is not cosim.Joint.create_equations
+        own = type(link.joint).create_equations is not contracts.Joint.create_equations
         if i in carrying or own or not link.joint.nu:
             continue
         H, X_FM = _motion(link.joint)
@@ -83,7 +84,7 @@ def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
     return result
 
 
-def _motion(joint: cosim.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+def _motion(joint: contracts.Joint) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """H_FM, shape (6, nu), and X_FM at the start values; None where they depend on more than the joint."""
     known: dict[str, Any] = dict(joint.values.numbers)
     known |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}

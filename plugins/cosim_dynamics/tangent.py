@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
 STATES = ("position", "speed", "auxiliary")
@@ -47,7 +48,7 @@ class Tangent:
         self._blocks = [
             (system.variables[f"{name}.q"].slot.offset, part.nq, system.variables[f"{name}.u"].slot, name)
             for name, part in system.parts.items()
-            if isinstance(part, cosim.Joint) and part.nq > part.nu > 0
+            if isinstance(part, contracts.Joint) and part.nq > part.nu > 0
         ]
         curved = {first: (count, u, name) for first, count, u, name in self._blocks}
         labels = _labels(system)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import cosim
 from cosim_dynamics.hanging import Hanging, Report, unfit_ends
 from cosim_dynamics.link import Link
+from cosim_mechanics import contracts
 
 Attached = Callable[[cosim.Component, str], cosim.Component]
 
@@ -76,7 +77,7 @@ class Tree:
         """
         everything = list(parts)
         hanging = Hanging(everything)
-        for joint in (part for part in everything if isinstance(part, cosim.Joint)):
+        for joint in (part for part in everything if isinstance(part, contracts.Joint)):
             try:
                 parent, child = attached(joint, "parent"), attached(joint, "child")
             except cosim.CosimError as error:

@@ -16,12 +16,13 @@ from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves, unresisted
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
+from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Block
 
 
-class TreeSolver(cosim.DynamicsSolver):
+class TreeSolver(contracts.DynamicsSolver):
     """Poses and velocities of a tree of bodies, and its checks; a subclass solves for the accelerations.
 
     Attributes
@@ -49,7 +50,7 @@ class TreeSolver(cosim.DynamicsSolver):
     def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
         """Report what this solver cannot do."""
 
-    def constraint_equations(self, constraint: cosim.Constraint, state: cosim.State) -> list[Any]:
+    def constraint_equations(self, constraint: contracts.Constraint, state: cosim.State) -> list[Any]:
         """As `cosim_dynamics.constraint_equations`."""
         return constraint_equations(state.system, state, constraint)
 

@@ -44,7 +44,7 @@ class Result(cosim.Measure):
         stage = cosim.Stage[self.depends_on.upper()]
         state.require(stage, f"{self.name}.set()")
         slot = state.system.signal(f"{self.name}.value").slot
-        state._arrays["c"][slot.offset] = value
+        state.arrays["c"][slot.offset] = value
         if state.stage > stage:
             state.invalidate(cosim.Stage(stage + 1), f"{self.name}.set()")
 

@@ -1,4 +1,4 @@
-"""Rigid bodies, joints, force elements and measures of mechanics, and the spatial algebra under them."""
+"""Rigid bodies, joints, force elements and measures of mechanics, their contracts, and spatial algebra."""
 
 from cosim_mechanics.ball import Ball as Ball
 from cosim_mechanics.bushing import Bushing as Bushing
@@ -21,6 +21,16 @@ from cosim_mechanics.constraints.rolling_ball import RollingBall as RollingBall
 from cosim_mechanics.constraints.rolling_disc import RollingDisc as RollingDisc
 from cosim_mechanics.constraints.speed_coupler import SpeedCoupler as SpeedCoupler
 from cosim_mechanics.constraints.weld_constraint import WeldConstraint as WeldConstraint
+from cosim_mechanics.contracts import Constraint as Constraint
+from cosim_mechanics.contracts import DynamicsSolver as DynamicsSolver
+from cosim_mechanics.contracts import Force as Force
+from cosim_mechanics.contracts import ForceContribution as ForceContribution
+from cosim_mechanics.contracts import ForceElement as ForceElement
+from cosim_mechanics.contracts import Joint as Joint
+from cosim_mechanics.contracts import Law as Law
+from cosim_mechanics.contracts import body as body
+from cosim_mechanics.contracts import coordinate as coordinate
+from cosim_mechanics.contracts import on_or_off as on_or_off
 from cosim_mechanics.cylinder import Cylinder as Cylinder
 from cosim_mechanics.energy import Energy as Energy
 from cosim_mechanics.forces.actuator import Actuator as Actuator

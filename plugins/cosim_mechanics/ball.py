@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_from_quaternion, pose_parameter, put12, quaternion_rates
 
 
-class Ball(cosim.Joint):
+class Ball(contracts.Joint):
     """Lets the child turn freely about the common origin of F and M.
 
     Law: q = (w, x, y, z) is a quaternion for R_FM, u = w_FM in F; the quaternion's derivative is half its

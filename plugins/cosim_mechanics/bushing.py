@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.gimbal_lock import NOTICE, gimbal_lock
 from cosim_mechanics.spatial import (
     angle_axes_123,
@@ -15,7 +16,7 @@ from cosim_mechanics.spatial import (
 )
 
 
-class Bushing(cosim.Joint):
+class Bushing(contracts.Joint):
     """Lets the child move freely, with three angles and three positions as coordinates.
 
     Law: q = (qx, qy, qz, p_FM) with R_FM = Rx(qx) Ry(qy) Rz(qz), body-fixed x-y-z angles, and p_FM in F;

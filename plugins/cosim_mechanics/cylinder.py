@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_parameter, put12
 
 
-class Cylinder(cosim.Joint):
+class Cylinder(contracts.Joint):
     """Lets the child turn about the common z axis of F and M and slide along it.
 
     Law: q = (angle about z, position along z); q_dot = u; V_FM = (0, 0, u0; 0, 0, u1).

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_from_quaternion, pose_parameter, put12, quaternion_rates
 
 
-class Free(cosim.Joint):
+class Free(contracts.Joint):
     """Lets the child move freely: three rotations and three translations.
 
     Law: q = (w, x, y, z, p_FM) with a quaternion for R_FM; u = (w_FM, v_FM) in F, so V_FM = u. The

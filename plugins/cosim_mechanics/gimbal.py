@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.gimbal_lock import NOTICE, gimbal_lock
 from cosim_mechanics.spatial import (
     angle_axes_123,
@@ -15,7 +16,7 @@ from cosim_mechanics.spatial import (
 )
 
 
-class Gimbal(cosim.Joint):
+class Gimbal(contracts.Joint):
     """Lets the child turn freely about the common origin of F and M, with three angles as coordinates.
 
     Law: R_FM = Rx(q0) Ry(q1) Rz(q2), body-fixed x-y-z angles; q_dot = u.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_parameter, put6, put12
 
 
-class Pin(cosim.Joint):
+class Pin(contracts.Joint):
     """Lets the child turn about the common z axis of F and M.
 
     Law: q is the angle from F's x axis to M's x axis, positive about +z; q_dot = u; V_FM = (0, 0, u; 0, 0,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_parameter, put12
 
 
-class Planar(cosim.Joint):
+class Planar(contracts.Joint):
     """Lets the child move in F's x-y plane and turn about z.
 
     Law: q = (angle about z, x, y), the position of M's origin in F; q_dot = u; V_FM = (0, 0, u0; u1, u2, 0).

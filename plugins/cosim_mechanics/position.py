@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import dot, point_velocity
 from cosim_mechanics.spatial import station as located
@@ -31,7 +32,7 @@ class Position(cosim.Measure):
     [0.0, 0.0, 0.1]
     """
 
-    of = cosim.body(description="the body that carries the station")
+    of = contracts.body(description="the body that carries the station")
     axis = cosim.parameter(
         shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
     )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import cosim
+from cosim.kit import Solver
+from cosim_mechanics import contracts
 from cosim_mechanics.mass_properties import central_inertia, positive_mass, require_mass_properties
 from cosim_mechanics.spatial import (
     POSE_UNITS,
@@ -70,6 +74,8 @@ class RigidBody(cosim.Component):
     [4.5, 6.0, 5.2, 0.0, 0.0, 0.0]
     """
 
+    solved_by: ClassVar[type[Solver] | None] = contracts.DynamicsSolver
+
     mass = cosim.parameter(unit="kg", minimum=0.0, convert=positive_mass, description="mass, more than 0")
     center_of_mass = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="centre of mass in the body's frame"
@@ -85,7 +91,7 @@ class RigidBody(cosim.Component):
         default=1,
         minimum=0,
         maximum=1,
-        convert=cosim.on_or_off,
+        convert=contracts.on_or_off,
         description="0 takes the body out of gravity",
     )
     kinetic_energy = cosim.cache_slot(unit="J", description="kinetic energy of the body")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_parameter, put6, put12
 
 
-class Screw(cosim.Joint):
+class Screw(contracts.Joint):
     """Lets the child turn about the common z axis of F and M, moving along it in proportion to the angle.
 
     Law: q is the angle about z; M's origin is at pitch q on F's z axis; q_dot = u; V_FM = (0, 0, u; 0, 0,

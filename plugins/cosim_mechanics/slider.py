@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_parameter, put6, put12
 
 
-class Slider(cosim.Joint):
+class Slider(contracts.Joint):
     """Lets the child slide along the common x axis of F and M, without turning.
 
     Law: q is the position of M's origin on F's x axis; q_dot = u; V_FM = (0, 0, 0; u, 0, 0).

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_parameter, put12
 
 
-class Translation(cosim.Joint):
+class Translation(contracts.Joint):
     """Lets the child move in every direction without turning.
 
     Law: q = p_FM; q_dot = u = v_FM in F.

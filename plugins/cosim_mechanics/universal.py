@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import clear, pose_from_angles, pose_parameter, put3, put12
 
 
-class Universal(cosim.Joint):
+class Universal(contracts.Joint):
     """Lets the child turn about F's x axis, then about the y axis that has turned with it.
 
     Law: R_FM = Rx(q0) Ry(q1); q_dot = u.

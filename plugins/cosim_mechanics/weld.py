@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import IDENTITY, pose_parameter, put12
 
 
-class Weld(cosim.Joint):
+class Weld(contracts.Joint):
     """Fixes the child to the parent: M coincides with F.
 
     Law: X_FM is the identity; there are no coordinates and no speeds.

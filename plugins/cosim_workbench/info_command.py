@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import cosim
 from cosim_workbench.progress import compile_notice
-from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.wording import counted
 
 FMU = "fmu.fmi2"
@@ -24,7 +23,9 @@ class InfoCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The file."""
         others = "".join(f", {entry.cls.what}" for entry in cosim.registry().entries("describer"))
-        parser.add_argument("file", type=Path, help=f"a model (.toml), an FMU (.fmu), results (.csv){others}")
+        parser.add_argument(
+            "file", type=Path, help=f"a model (.toml), an FMU (.fmu), results (.csv, .parquet){others}"
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Describe it by its ending."""
@@ -32,7 +33,12 @@ class InfoCommand(cosim.Command):
         models = [
             suffix for entry in cosim.registry().entries("model_reader") for suffix in entry.cls.suffixes
         ]
-        kinds = {**dict.fromkeys(models, describe_model), ".fmu": describe_fmu, ".csv": describe_results}
+        kinds = {
+            **dict.fromkeys(models, describe_model),
+            ".fmu": describe_fmu,
+            ".csv": describe_results,
+            ".parquet": describe_results,
+        }
         for entry in cosim.registry().entries("describer"):
             kinds.update(dict.fromkeys(entry.cls.suffixes, entry.cls().describe))
         if path.suffix.lower() not in kinds:
@@ -88,7 +94,7 @@ def describe_fmu(path: Path) -> str:
 
 def describe_results(path: Path) -> str:
     """Times and ranges of a file of results."""
-    result = ResultsCsv().read(path)
+    result = cosim.read_result(path)
     if not len(result):
         return f"{path.name}   {counted(len(result.names), 'signal')}, no points"
     span = f"{result.time[0]:g} s to {result.time[-1]:g} s"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_toml.toml_file import TomlFile
+from cosim_toml.toml_lines import KeyPath
 from cosim_workbench.located_model import Build, LocatedModel
 from cosim_workbench.model_file_error import ModelFileError
-from cosim_workbench.toml_file import TomlFile
-from cosim_workbench.toml_lines import KeyPath
 from cosim_workbench.wording import unknown
 
 ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}

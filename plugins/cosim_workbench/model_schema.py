@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import component_schema
 
 
 class ModelSchema(cosim.FileSchema):
@@ -17,7 +18,7 @@ class ModelSchema(cosim.FileSchema):
         """One property for each registered table; parts are defined once and referred to."""
         parts, definitions = {}, {}
         for entry in cosim.registry().entries("component"):
-            found = cosim.component_schema(entry.cls)
+            found = component_schema(entry.cls)
             shared = {name: {"$ref": f"#/$defs/{entry.id}/properties/{name}"} for name in found["properties"]}
             definitions[entry.id] = {"properties": found["properties"]}
             parts[entry.id] = {**found, "properties": shared}

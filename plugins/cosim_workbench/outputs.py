@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cosim
+from cosim.kit import result_sink
 from cosim_workbench.atomic_file import check_folder
 from cosim_workbench.parquet_results import ParquetResults, check_parquet
 
@@ -21,4 +22,4 @@ def sink_for(path: Path) -> cosim.ResultSink:
         check_parquet(path)
     else:
         check_folder(path)
-    return cosim.result_sink(path)
+    return result_sink(path)

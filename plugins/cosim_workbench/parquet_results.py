@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import cosim
+from cosim.kit import ResultStream
 from cosim_workbench.atomic_file import check_folder
 
 ROWS = 2**18
@@ -17,6 +19,8 @@ ROWS = 2**18
 PART, SUMMARY = "part-{:06d}.parquet", "_summary.json"
 """Readers of Parquet leave files alone whose names begin with ``_`` or ``.``."""
 KEY = b"cosim"
+ABOUT = ("model", "integrator", "accuracy", "source")
+"""Statistics that say what results are from."""
 
 
 class ParquetResults(cosim.ResultSink):
@@ -31,15 +35,17 @@ class ParquetResults(cosim.ResultSink):
 
     def write(self, result: cosim.Result, path: Path) -> Path:
         """Write all signals; results that were in the folder are replaced."""
-        parts = ParquetParts(path)
+        parts = ParquetParts(
+            path, {name: result.statistics[name] for name in ABOUT if name in result.statistics}
+        )
         for first in range(0, max(len(result), 1), ROWS):
             parts.append(_rows(result, first, first + ROWS))
         parts.close(result)
         return path
 
-    def stream(self, path: Path) -> cosim.ResultStream:
+    def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """Part files while the run goes on."""
-        return ParquetParts(path)
+        return ParquetParts(path, source)
 
     def read(self, path: Path) -> cosim.Result:
         """A result of a folder of parts, or of a single file of anybody's with a column ``time``.
@@ -73,18 +79,23 @@ class ParquetResults(cosim.ResultSink):
         units = {name: units.get(name, units.get(f"{name}[0]", "1")) for name in signals}
         message = summary.get("message", "the run has not ended" if known else "")
         try:
-            return cosim.Result(time, signals, units, (), summary.get("statistics", {}), message)
+            statistics = {**summary.get("statistics", {})}
+            if known.get("source"):
+                statistics["source"] = known["source"]
+            return cosim.Result(time, signals, units, (), statistics, message)
         except cosim.ModelError as error:
             raise cosim.CosimError(f"{path}: {error}") from None
 
 
-class ParquetParts(cosim.ResultStream):
+class ParquetParts(ResultStream):
     """Writes part files one after the other.
 
     Parameters
     ----------
     folder : Path
         Results that were in it are removed; a folder with anything else is refused.
+    source : mapping of str to object, optional
+        What the results are from; stands in every part.
 
     Raises
     ------
@@ -92,10 +103,11 @@ class ParquetParts(cosim.ResultStream):
         It cannot be written, or pyarrow is not installed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, source: Mapping[str, Any] | None = None) -> None:
         _arrow()
         check_parquet(folder)
         self.folder, self._count = folder, 0
+        self.source = _plain(dict(source or {}))
         try:
             if folder.is_file():
                 folder.unlink()
@@ -111,7 +123,7 @@ class ParquetParts(cosim.ResultStream):
         columns = {"time": piece.time, **piece.columns()}
         fields = [arrow.field(name, arrow.float64(), metadata={"unit": piece.unit(name)}) for name in columns]
         sizes = {name: values.shape[1] for name, values in piece.signals.items() if values.ndim == 2}
-        about = {"version": cosim.__version__, "sizes": sizes}
+        about = {"version": cosim.__version__, "sizes": sizes, "source": self.source}
         schema = arrow.schema(fields, metadata={KEY: json.dumps(about)})
         arrays = [arrow.array(np.ascontiguousarray(values)) for values in columns.values()]
         target = self.folder / PART.format(self._count)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import choose_signals, uninterrupted
+from cosim.kit import choose_signals, file_digest, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetParts, ParquetResults
@@ -118,7 +118,7 @@ class RunCommand(cosim.Command):
         self, model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, target: Path
     ) -> int:
         """Write while the run goes on: a long one needs no more memory than a short one."""
-        stream = ParquetParts(target)
+        stream = ParquetParts(target, {"model": file_digest(arguments.model)})
         try:
             result = _simulate(model, {**settings, "stream": stream}, arguments, None)
         except (cosim.SimulationError, KeyboardInterrupt) as error:

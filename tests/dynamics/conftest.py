@@ -12,6 +12,7 @@ import pytest
 from reference_joints import STRANGERS
 
 import cosim
+import cosim_mechanics
 from cosim_dynamics import sval_solver
 from cosim_mechanics import Multibody
 
@@ -21,7 +22,7 @@ DATA = Path(__file__).parents[1] / "data"
 class Load(cosim.Component):
     """A given force and moment on a body, about its origin, in Ground."""
 
-    body = cosim.body()
+    body = cosim_mechanics.body()
     wrench = cosim.parameter(shape=6, default=(0.0,) * 6)
 
     @cosim.kernel
@@ -33,7 +34,7 @@ class Load(cosim.Component):
 class Motor(cosim.Component):
     """A given generalized force on a speed."""
 
-    coordinate = cosim.coordinate()
+    coordinate = cosim_mechanics.coordinate()
     effort = cosim.parameter(default=0.0)
 
     @cosim.kernel
@@ -46,7 +47,7 @@ def pose(data: dict[str, Any]) -> list[float]:
     return [*(x for row in data["R"] for x in row), *data["p"]]
 
 
-def model_of(reference: dict[str, Any], joints: dict[str, type[cosim.Joint]]) -> Multibody:
+def model_of(reference: dict[str, Any], joints: dict[str, type[cosim_mechanics.Joint]]) -> Multibody:
     """A model of the reference file: body ``b0`` moved by ``j0``, and so on; `joints` replace those by id."""
     model = Multibody(reference["name"], gravity=reference["gravity"])
     for entry in reference["bodies"]:

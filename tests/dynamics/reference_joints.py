@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics.spatial import (
     angular_velocity_123,
     pose_from_angles,
@@ -15,7 +16,7 @@ from cosim_mechanics.spatial import (
 )
 
 
-class Ball(cosim.Joint):
+class Ball(cosim_mechanics.Joint):
     """Quaternion; u = w_FM in F."""
 
     q = cosim.position(shape=4, start=(1.0, 0.0, 0.0, 0.0))
@@ -37,7 +38,7 @@ class Ball(cosim.Joint):
         put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-class Universal(cosim.Joint):
+class Universal(cosim_mechanics.Joint):
     """Rotation about x, then about the new y."""
 
     q = cosim.position(unit="rad", shape=2)
@@ -60,7 +61,7 @@ class Universal(cosim.Joint):
         put6(HDotU_FM, (0.0, -math.sin(q[0]) * u[0] * u[1], math.cos(q[0]) * u[0] * u[1]), (0.0, 0.0, 0.0))
 
 
-class Cylinder(cosim.Joint):
+class Cylinder(cosim_mechanics.Joint):
     """Rotation about z and translation along it."""
 
     q = cosim.position(shape=2)
@@ -81,7 +82,7 @@ class Cylinder(cosim.Joint):
         put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-class Planar(cosim.Joint):
+class Planar(cosim_mechanics.Joint):
     """Rotation about z, translation along x and y of F."""
 
     q = cosim.position(shape=3)
@@ -103,7 +104,7 @@ class Planar(cosim.Joint):
         put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-class Bushing(cosim.Joint):
+class Bushing(cosim_mechanics.Joint):
     """Body-fixed x-y-z angles, then p_FM; u = q_dot."""
 
     q = cosim.position(shape=6)
@@ -137,7 +138,7 @@ class Bushing(cosim.Joint):
         put6(HDotU_FM, (x, y, z), (0.0, 0.0, 0.0))
 
 
-class Gimbal(cosim.Joint):
+class Gimbal(cosim_mechanics.Joint):
     """Body-fixed x-y-z angles; u = q_dot."""
 
     q = cosim.position(shape=3)
@@ -169,7 +170,7 @@ class Gimbal(cosim.Joint):
         put6(HDotU_FM, (x, y, z), (0.0, 0.0, 0.0))
 
 
-class Translation(cosim.Joint):
+class Translation(cosim_mechanics.Joint):
     """p_FM."""
 
     q = cosim.position(unit="m", shape=3)
@@ -190,7 +191,7 @@ class Translation(cosim.Joint):
         put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-class Screw(cosim.Joint):
+class Screw(cosim_mechanics.Joint):
     """Rotation about z with translation pitch * q along it."""
 
     pitch = cosim.parameter(unit="m/rad")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cosim
+import cosim_mechanics
 from cosim_dynamics import bias, cos, inverse_dynamics, mass_matrix
 from cosim_mechanics import Multibody, Pin
 
@@ -26,7 +27,7 @@ class GearedPin(Pin):
         return [equations[0] + reflected * s.acceleration(self, 0) + loss]
 
 
-class Twin(cosim.Joint):
+class Twin(cosim_mechanics.Joint):
     """Two translations whose motor couples them by an inertia."""
 
     coupling = cosim.parameter(unit="kg", default=0.0)
@@ -115,7 +116,7 @@ class Unbalanced(Pin):
 
 class Lopsided(Twin):
     def create_equations(self, s):
-        first, second = cosim.Joint.create_equations(self, s)
+        first, second = cosim_mechanics.Joint.create_equations(self, s)
         return [first + self.coupling * s.acceleration(self, 1), second]
 
 

@@ -10,6 +10,7 @@ from constraint_jets import Moving, conditions, skew
 from test_random_trees import SOLVERS, random_state, random_tree, rotation
 
 import cosim
+import cosim_mechanics
 from cosim_dynamics import frame_bias, frame_jacobian, kinetic_energy, potential_energy
 from cosim_mechanics import Multibody
 
@@ -348,7 +349,7 @@ def test_a_rigid_motion_of_the_whole_scene_changes_nothing(seed: int) -> None:
     gravity = other.parts["gravity"].values.numbers["gravity"]
     gravity[:] = R @ gravity
     for part in other.parts.values():
-        if isinstance(part, cosim.Joint) and part.values.attachments["parent"] == "ground":
+        if isinstance(part, cosim_mechanics.Joint) and part.values.attachments["parent"] == "ground":
             frame = part.values.numbers["frame_on_parent"]
             frame[:] = moved_frame(frame, R, p)
     system, _ = constrained(other, state, [(kind, moved(values, R, p)) for kind, values in taken])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
+import cosim_mechanics
 from cosim_dynamics import bias, inverse_dynamics, mass_matrix, torque_equations
 from cosim_mechanics import Multibody
 
@@ -70,7 +71,7 @@ def random_state(system: cosim.System, rng: np.random.Generator) -> cosim.State:
     q = rng.uniform(-1.0, 1.0, size=system.nq)
     state.set_q(q)
     for name, part in system.parts.items():
-        if isinstance(part, cosim.Joint) and part.nq > part.nu:
+        if isinstance(part, cosim_mechanics.Joint) and part.nq > part.nu:
             values = np.array(state[f"{name}.q"])
             values[:4] /= np.linalg.norm(values[:4])
             state[f"{name}.q"] = values

@@ -8,6 +8,7 @@ from test_own_equations import GearedPin, Twin
 from test_random_trees import JOINTS, SOLVERS, frame
 
 import cosim
+import cosim_mechanics
 from cosim_dynamics import (
     bias,
     generalized_forces,
@@ -77,7 +78,7 @@ def test_every_joint_moves_alike_whichever_end_hangs_on_ground(solver: str) -> N
     q = state.q + rng.uniform(-0.4, 0.4, forward.nq)
     state.set_q(q)
     for joint in forward.parts.values():  # quaternions of length 1, so that their rates can be compared
-        if isinstance(joint, cosim.Joint) and joint.quaternions:
+        if isinstance(joint, cosim_mechanics.Joint) and joint.quaternions:
             values = np.array(state[f"{joint.name}.q"])
             values[:4] /= np.linalg.norm(values[:4])
             state[f"{joint.name}.q"] = values

@@ -18,8 +18,8 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim.testing import ForceElementContract
 from cosim_dynamics import equilibrium, start_values
+from cosim_mechanics.testing import ForceElementContract
 from cosim_workbench import ModelFile
 
 ROOT = Path(__file__).parents[2]

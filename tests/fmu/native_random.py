@@ -13,6 +13,7 @@ from test_random_constraints import chosen, coordinates
 from test_random_trees import random_state, random_tree
 
 import cosim
+import cosim_mechanics
 
 
 class FromLength(cosim.Component):
@@ -130,7 +131,7 @@ def _bodies(seed: int, rng: np.random.Generator) -> Any:
     state = random_state(bare, rng)
     model = random_tree(np.random.default_rng(seed), solver, most)
     for name, part in bare.parts.items():
-        if isinstance(part, cosim.Joint) and part.nq:
+        if isinstance(part, cosim_mechanics.Joint) and part.nq:
             model.set_start(f"{name}.q", np.array(state[f"{name}.q"]))
             model.set_start(f"{name}.u", 0.3 * np.array(state[f"{name}.u"]))
     if rng.random() < 0.5:

@@ -3,7 +3,7 @@
 import zipfile
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element, SubElement, fromstring
 
 import pytest
 from export_tools import ball, oscillator
@@ -12,6 +12,7 @@ import cosim
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.model_description import model_description
 from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description3 import fmi3_description
 
@@ -49,6 +50,45 @@ def test_all_states_are_shown_once_in_the_order_of_the_state(system: cosim.Syste
     assert len(set(names)) == len(names)
     assert sorted(v.offset for v in completed if v.derivative_of) == list(range(system.ny))
     assert with_all_states(system, completed) == completed
+
+
+class Bouncing(cosim.Component):
+    """A point that turns round at zero."""
+
+    height = cosim.auxiliary_state(start=1.0)
+    speed = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def fall(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, speed_next):
+        speed_next[0] = -speed
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_states_that_events_set_are_marked(version: int, tmp_path: Path) -> None:
+    model = cosim.Model("bouncing")
+    model.add(Bouncing, "ball")
+    program = Program(model.build(), "integrators.runge_kutta_merson", accuracy=1e-6)
+    program.require()
+    system = program.system
+    variables = with_all_states(system, select_variables(system), program.reset_states)
+    marked = {v.name for v in variables if v.reinit}
+    assert marked == {"ball.speed"}
+    kinds = [Element("ModelExchange", {"modelIdentifier": "model"})]
+    write = model_description if version == 2 else fmi3_description
+    text = write(kinds, categories(), interface_of(system, variables), "x", "y")
+    read(text, tmp_path)  # valid
+    elements = [v for v in fromstring(text).iter() if v.get("name")]
+    holders = [(v.get("name"), v if version == 3 else v.find("Real")) for v in elements]
+    assert {name for name, v in holders if v is not None and v.get("reinit") == "true"} == marked
 
 
 def test_switches_are_between_0_and_1_for_hosts_too() -> None:

@@ -249,3 +249,31 @@ def test_two_states_are_advanced_side_by_side():
         alone.advance_to(time)
     assert alone.state.to_bytes() == together[0].state.to_bytes()
     assert together[1].state["oscillator.x"] != alone.state["oscillator.x"]
+
+
+class Tuned(cosim.Component):
+    """Doubles its gain once."""
+
+    level = cosim.auxiliary_state()
+    gain = cosim.parameter(default=1.0)
+
+    @cosim.kernel
+    def derivatives(gain, level_dot):
+        level_dot[0] = gain
+
+    @cosim.at((0.5,), does="unrestricted")
+    def double(self, state, next_state):
+        next_state["tuned.gain"] = 2.0 * state["tuned.gain"]
+
+
+def test_a_parameter_that_a_handler_changes_gives_instance_a_new_version():
+    model = cosim.Model("tuned")
+    model.add(Tuned, "tuned")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+    simulator.advance_to(0.4)
+    before = list(simulator.state.versions)
+    simulator.advance_to(0.45)
+    assert simulator.state.versions[cosim.Stage.INSTANCE] == before[cosim.Stage.INSTANCE]
+    simulator.advance_to(0.6)
+    assert simulator.state.versions[cosim.Stage.INSTANCE] > before[cosim.Stage.INSTANCE]
+    assert simulator.state.versions[cosim.Stage.MODEL] == before[cosim.Stage.MODEL]

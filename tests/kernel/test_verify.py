@@ -121,4 +121,4 @@ def test_constraints_are_solved_by_another_solver_too():
     assert [run.name for run in found.runs][-1] == "another solver"
     assert found.runs[-1].method.endswith("dynamics.articulated_body")
     assert found.is_confirmed, str(found)
-    assert model.settings["dynamics"] == "dynamics.sval"
+    assert model.solver_id == "dynamics.sval"

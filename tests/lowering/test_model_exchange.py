@@ -141,3 +141,24 @@ def test_states_of_another_kind_are_refused() -> None:
         assert run.call("check") == codes.FAILED_STATE
         run.arrays[name][0] = kept
     assert run.call("check") == codes.REACHED
+
+
+def test_a_break_that_arrives_makes_the_host_begin_anew() -> None:
+    """A sample changes at 0.3 s and arrives 0.1 s later: the derivative of the area jumps, no state does."""
+    model = cosim.Model("late")
+    model.measure("measures.time", "now")
+    model.measure("measures.sample_and_hold", "held", source="now", period=0.3)
+    model.measure("measures.delay", "late", source="held", delay=0.1)
+    model.measure("measures.integrate", "area", source="late")
+    host = Host(model.build())
+    told: dict[float, float] = {}
+    event = host.event
+
+    def noted(t: float) -> None:
+        event(t)
+        told[round(t, 9)] = float(host.run.arrays["clock"][layout.STATES_CHANGED])
+
+    host.event = noted  # type: ignore[method-assign]
+    host.advance(0.5)
+    assert told[0.4] == 1.0
+    np.testing.assert_allclose(host.run.arrays["y"], [0.1 * 0.3], rtol=1e-9)

@@ -36,8 +36,18 @@ def worst(source: Source, integrator: str, interpolation: str, accuracy: float) 
 
 
 OFTEN = ("dormand_prince", "radau5")  # the others in the thorough tests
+MISSED = {  # known gaps
+    ("delayed sinusoid", "bdf"): pytest.mark.xfail(reason="17 accuracies at 1e-8", strict=True)
+}
+
+
+def marks(name: str, integrator: str) -> list[pytest.MarkDecorator]:
+    found = [] if integrator in OFTEN else [pytest.mark.thorough]
+    return [*found, *([MISSED[name, integrator]] if (name, integrator) in MISSED else [])]
+
+
 NORMAL = [
-    pytest.param(name, integrator, marks=() if integrator in OFTEN else pytest.mark.thorough)
+    pytest.param(name, integrator, marks=marks(name, integrator))
     for name in BY_NAME
     for integrator in (*EXPLICIT, *IMPLICIT)
 ]

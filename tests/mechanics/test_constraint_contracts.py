@@ -6,7 +6,6 @@ import functools
 
 import pytest
 
-from cosim.testing import ConstraintContract
 from cosim_mechanics import (
     BallConstraint,
     ConstantAcceleration,
@@ -26,6 +25,7 @@ from cosim_mechanics import (
     SpeedCoupler,
     WeldConstraint,
 )
+from cosim_mechanics.testing import ConstraintContract
 
 TILTED = [0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6, 0.1, -0.2, 0.3]
 POINTS = {"point1": (0.2, -0.1, 0.3), "point2": (-0.3, 0.4, 0.1)}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
+import cosim_mechanics
 from cosim_dynamics import mass_matrix
 from cosim_mechanics import Multibody
 
@@ -33,11 +34,11 @@ KINDS = {
 }
 
 
-class Belt(cosim.Constraint):
+class Belt(cosim_mechanics.Constraint):
     """A constraint as a user writes one: a coordinate that leads the square of another."""
 
-    coordinate1 = cosim.coordinate()
-    coordinate2 = cosim.coordinate()
+    coordinate1 = cosim_mechanics.coordinate()
+    coordinate2 = cosim_mechanics.coordinate()
     gain = cosim.parameter(unit="1")
 
     def create_constraint_equations(self, s):
@@ -83,7 +84,7 @@ def errors(system, y, t, what):
     state.set_q(y[: system.nq])
     state.set_u(y[system.nq : system.nq + system.nu])
     state.realize(cosim.Stage.ACCELERATION)
-    names = [n for n, p in system.parts.items() if isinstance(p, cosim.Constraint)]
+    names = [n for n, p in system.parts.items() if isinstance(p, cosim_mechanics.Constraint)]
     return np.concatenate([np.atleast_1d(state[f"{n}.{what}"]) for n in names])
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics import Multibody
 
 
-class PushInPython(cosim.ForceElement):
+class PushInPython(cosim_mechanics.ForceElement):
     """Pushes body 2 with one newton along x, in plain Python."""
 
     work = cosim.auxiliary_state(unit="J")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import cosim
-from cosim.testing import ForceElementContract
+import cosim_mechanics
 from cosim_mechanics import (
     Actuator,
     AppliedForce,
@@ -25,6 +25,7 @@ from cosim_mechanics import (
     TwoPointForce,
     TwoPointSpring,
 )
+from cosim_mechanics.testing import ForceElementContract
 
 STATIONS = {"station_on_body1": (0.1, 0.0, 1.3), "station_on_body2": (0.0, -0.2, 0.1)}
 
@@ -36,7 +37,7 @@ def positive(seed: int) -> np.ndarray:
     return scale @ (half @ half.T + 3.0 * np.eye(6)) @ scale
 
 
-class PlainSpring(cosim.ForceElement):
+class PlainSpring(cosim_mechanics.ForceElement):
     """The spring between two origins, in plain Python.
 
     Law: f = -k (p2 - p1) on body 2.
@@ -63,7 +64,7 @@ class PlainSpring(cosim.ForceElement):
     2.0
     """
 
-    laws = cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE | cosim.Law.SYMMETRIC
+    laws = cosim_mechanics.Law.PASSIVE | cosim_mechanics.Law.ZERO_AT_REST_POSE | cosim_mechanics.Law.SYMMETRIC
 
     stiffness = cosim.parameter(unit="N/m", minimum=0.0)
     potential_energy = cosim.cache_slot(unit="J")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics import Multibody
 
 CHAIN = json.loads((Path(__file__).parents[1] / "data" / "chain.json").read_text())
@@ -27,7 +28,7 @@ def assert_agrees(actual, expected, relative):
 class Wrench(cosim.Component):
     """A constant spatial force on a body, about its origin, in Ground."""
 
-    body = cosim.body()
+    body = cosim_mechanics.body()
     wrench = cosim.parameter(shape=6, default=np.zeros(6))
 
     @cosim.kernel
@@ -39,7 +40,7 @@ class Wrench(cosim.Component):
 class Motor(cosim.Component):
     """A constant generalized force on a coordinate."""
 
-    coordinate = cosim.coordinate()
+    coordinate = cosim_mechanics.coordinate()
     force = cosim.parameter(default=0.0)
 
     @cosim.kernel
@@ -116,6 +117,6 @@ def test_the_reference_has_every_joint():
     ours = {
         entry.id.split(".")[1]
         for entry in cosim.registry().entries("component")
-        if issubclass(entry.cls, cosim.Joint)
+        if issubclass(entry.cls, cosim_mechanics.Joint)
     }
     assert kinds <= ours

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics import (
     Ball,
     Bushing,
@@ -145,7 +146,7 @@ def test_a_joint_that_leaves_a_result_out_is_refused():
         cosim.ContractError, match="joint Half: no kernel function writes H_FM, HDotU_FM, q_dot"
     ):
 
-        class Half(cosim.Joint):
+        class Half(cosim_mechanics.Joint):
             """Says where M is and nothing else."""
 
             q = cosim.position(shape=1)
@@ -160,7 +161,7 @@ def test_a_joint_that_leaves_a_result_out_is_refused():
 def test_coordinates_of_a_joint_are_views():
     with pytest.raises(cosim.ContractError, match=r"q has shape \(\), needs shape=1"):
 
-        class Scalar(cosim.Joint):
+        class Scalar(cosim_mechanics.Joint):
             """Declares a scalar."""
 
             q = cosim.position()
@@ -194,7 +195,7 @@ def test_without_freedom_there_is_no_equation():
 
 
 def test_a_frame_of_a_strangers_joint_may_be_a_position():
-    class Fixed(cosim.Joint):
+    class Fixed(cosim_mechanics.Joint):
         """Fixed where it is, without this package."""
 
         @cosim.kernel(stage=cosim.Stage.INSTANCE)

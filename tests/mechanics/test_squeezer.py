@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics import Multibody
 
 START = {
@@ -35,13 +36,13 @@ END = [
 A, B, C = (-0.06934, -0.00227, 0), (-0.03635, 0.03273, 0), (0.014, 0.072, 0)
 
 
-class PlanarLoop(cosim.Constraint):
+class PlanarLoop(cosim_mechanics.Constraint):
     """Two points that have the same x and y."""
 
     equations = 2
 
-    body1 = cosim.body()
-    body2 = cosim.body()
+    body1 = cosim_mechanics.body()
+    body2 = cosim_mechanics.body()
     point1 = cosim.parameter(unit="m", shape=3)
     point2 = cosim.parameter(unit="m", shape=3)
 

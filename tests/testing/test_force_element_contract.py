@@ -42,10 +42,11 @@ def test_right_element_passes(case):
 
 STRANGER = '''
 import cosim
-from cosim.testing import ForceElementContract
+import cosim_mechanics
+from cosim_mechanics.testing import ForceElementContract
 
 
-class Pull(cosim.ForceElement):
+class Pull(cosim_mechanics.ForceElement):
     """Law: f = k (p2 - p1) on body 1.
 
     Frames and signs

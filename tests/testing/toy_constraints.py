@@ -3,14 +3,15 @@
 import sys
 
 import cosim
-from cosim.testing import ConstraintContract
+import cosim_mechanics
+from cosim_mechanics.testing import ConstraintContract
 
 
-class Unheld(cosim.Constraint):
+class Unheld(cosim_mechanics.Constraint):
     """Says nothing about positions. Law: as `Cam`."""
 
-    coordinate1 = cosim.coordinate()
-    coordinate2 = cosim.coordinate()
+    coordinate1 = cosim_mechanics.coordinate()
+    coordinate2 = cosim_mechanics.coordinate()
     gain = cosim.parameter(unit="1", default=0.4, minimum=0.0)
 
     def create_constraint_equations(self, s):
@@ -77,11 +78,11 @@ class Driving(Unheld):
         velocity_error[0] = u2 - gain * (q1 * u1 + 1.0)
 
 
-class Sideways(cosim.Constraint):
+class Sideways(cosim_mechanics.Constraint):
     """Holds a body over another one, along Ground's z axis. Law: z2 = z1."""
 
-    body1 = cosim.body()
-    body2 = cosim.body()
+    body1 = cosim_mechanics.body()
+    body2 = cosim_mechanics.body()
 
     def create_constraint_equations(self, s):
         return [s.origin_acceleration(self.body2).z - s.origin_acceleration(self.body1).z]

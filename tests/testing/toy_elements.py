@@ -5,7 +5,8 @@ import sys
 from typing import ClassVar
 
 import cosim
-from cosim.testing import ForceElementContract
+import cosim_mechanics
+from cosim_mechanics.testing import ForceElementContract
 
 SECTIONS = """
 
@@ -39,7 +40,7 @@ def documented(cls):
 
 
 @documented
-class Pull(cosim.ForceElement):
+class Pull(cosim_mechanics.ForceElement):
     """Pulls the origins of two bodies together.
 
     Law: f = k (p2 - p1) on body 1, -f on body 2.
@@ -56,7 +57,7 @@ class Pull(cosim.ForceElement):
 
 
 @documented
-class PlainPull(cosim.ForceElement):
+class PlainPull(cosim_mechanics.ForceElement):
     """The same in plain Python. Law: as `Pull`."""
 
     stiffness = cosim.parameter(unit="N/m", minimum=0.0)
@@ -201,7 +202,7 @@ class Late(StoringPull):
 class Sideways(Pull):
     """Pulls along Ground's x axis alone, and says that it has no frame. Law: as `Pull`, along x."""
 
-    laws = cosim.Law.FRAME_INDIFFERENT
+    laws = cosim_mechanics.Law.FRAME_INDIFFERENT
 
     @cosim.kernel
     def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
@@ -214,7 +215,7 @@ class Sideways(Pull):
 class Driving(Pull):
     """A damper with the wrong sign that says it is passive. Law: f = k v on body 2."""
 
-    laws = cosim.Law.PASSIVE
+    laws = cosim_mechanics.Law.PASSIVE
 
     @cosim.kernel
     def force(V_GB2, stiffness, F_GB2):
@@ -226,7 +227,7 @@ class Driving(Pull):
 class Tense(Pull):
     """Does not rest where it says. Law: as `Pull`, and 1 N along x."""
 
-    laws = cosim.Law.ZERO_AT_REST_POSE
+    laws = cosim_mechanics.Law.ZERO_AT_REST_POSE
 
     @cosim.kernel
     def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
@@ -242,7 +243,7 @@ class Tense(Pull):
 class Lopsided(Pull):
     """Pulls body 2 harder and says that it is symmetric. Law: as `Pull`, twice that on body 2."""
 
-    laws = cosim.Law.SYMMETRIC
+    laws = cosim_mechanics.Law.SYMMETRIC
 
     @cosim.kernel
     def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):

@@ -3,10 +3,11 @@
 import math
 
 import cosim
-from cosim.testing import JointContract
+import cosim_mechanics
+from cosim_mechanics.testing import JointContract
 
 
-class Arm(cosim.Joint):
+class Arm(cosim_mechanics.Joint):
     """Rotation about z of F, with M at the end of an arm. Law: p_FM = r (cos q, sin q, 0)."""
 
     q = cosim.position(unit="rad", shape=1)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
 
 pytest.importorskip("pyarrow")
 
@@ -181,6 +182,25 @@ def test_what_is_complete_survives_a_kill(tmp_path: Path) -> None:
     assert (len(again), again.unit("x"), again.message) == (len(table), "m", "the run has not ended")
 
 
+def test_it_says_what_it_is_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import hashlib
+
+    from pyarrow import parquet
+
+    from cosim.cli import main
+
+    text = '[measures.wave]\ntype = "sinusoid"\namplitude = 2.0\nfrequency = 3.0\nphase = 0.0\n'
+    (tmp_path / "wave.toml").write_text(text, "utf-8")
+    path = tmp_path / "wave.parquet"
+    assert main(["run", str(tmp_path / "wave.toml"), "-q", "-o", str(path)]) == 0
+    source = {"file": "wave.toml", "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    about = json.loads(parquet.read_schema(path / "part-000000.parquet").metadata[b"cosim"])
+    assert about["source"] == {"model": source} and about["version"] == cosim.__version__
+    assert cosim.read_result(path).statistics["source"] == {"model": source}
+    assert main(["info", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("wave.parquet   1 signal, ")
+
+
 def test_xarray(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
     found = some().to_xarray()
@@ -190,9 +210,9 @@ def test_xarray(tmp_path: Path) -> None:
 
 
 def test_the_sink_is_found_by_the_ending(tmp_path: Path) -> None:
-    assert isinstance(cosim.result_sink(tmp_path / "a.parquet"), ParquetResults)
+    assert isinstance(kit.result_sink(tmp_path / "a.parquet"), ParquetResults)
     with pytest.raises(cosim.CosimError, match="no plugin writes results that end in '.xyz'"):
-        cosim.result_sink(tmp_path / "a.xyz")
+        kit.result_sink(tmp_path / "a.xyz")
     assert (
         json.loads((some().to_parquet(tmp_path / "b.parquet") / "_summary.json").read_text())["message"]
         == "done"

@@ -6,8 +6,8 @@ import pytest
 from acme_dampers import QuadraticDamper
 
 import cosim
-from cosim.testing import ForceElementContract
 from cosim_mechanics import Multibody
+from cosim_mechanics.testing import ForceElementContract
 
 
 class TestQuadraticDamper(ForceElementContract):

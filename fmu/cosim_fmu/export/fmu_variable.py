@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-ONLY_DESCRIBED = ("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description")
+ONLY_DESCRIBED = (
+    *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
+    "reinit",
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class FmuVariable:
         Name of the continuous state whose derivative it is, empty for others.
     nominal : float or None
         Its usual magnitude.
+    reinit : bool
+        Whether it is a continuous state that an event may set.
     """
 
     name: str
@@ -68,6 +73,7 @@ class FmuVariable:
     initial_dependencies: tuple[str, ...] = ()
     derivative_of: str = ""
     nominal: float | None = None
+    reinit: bool = False
 
     @property
     def is_settable(self) -> bool:

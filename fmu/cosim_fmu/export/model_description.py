@@ -136,6 +136,8 @@ def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, 
     details = number_attributes(variable)
     if variable.derivative_of:
         details["derivative"] = str(index[variable.derivative_of])
+    if variable.reinit:
+        details["reinit"] = "true"
     SubElement(element, variable.type, details)
     return element
 

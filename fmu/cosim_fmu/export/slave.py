@@ -104,7 +104,8 @@ def source_files(source: Path) -> list[Path]:
 
 def is_left_out(path: Path) -> bool:
     """Whether a file of a package, relative to the folder that holds the package, stays out of an FMU."""
-    return "__pycache__" in path.parts or path.parts[:2] == (FRAMEWORK, "testing") or path.suffix == ".pyc"
+    is_kit = path.parts[0].partition("_")[0] == FRAMEWORK and path.parts[1:2] == ("testing",)
+    return "__pycache__" in path.parts or is_kit or path.suffix == ".pyc"
 
 
 def create_instance(resources: Path) -> Any:

@@ -76,6 +76,8 @@ class Program:
         Their paths, in the order of the tables.
     indicators : dict of str to (int, int)
         By path of a witness: where in `c` its value lies, and where in `clock` the level that counts as zero.
+    reset_states : frozenset of int
+        Where in `y` the states lie that handlers may set.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Program:
         self.witnesses: list[str] = []
         self.states = [system.paths_at("y", [i])[0] for i in range(system.ny)]
         self.indicators: dict[str, tuple[int, int]] = {}
+        self.reset_states: frozenset[int] = frozenset()
         self._names: dict[int, str] = {}
         self.refusals: list[Problem] = [
             *system_refusals(system),
@@ -139,7 +142,8 @@ class Program:
         if self.refusals:
             return
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
-        mine = self.state._arrays
+        self.reset_states = tables.reset_states
+        mine = self.state.arrays
         held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
         made = {
@@ -165,7 +169,7 @@ class Program:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def _list_functions(self, method: Method, tables: Tables) -> None:
-        system, projection = self.system, self.system._assembly.projection
+        system, projection = self.system, self.system.assembly.projection
         listed = [(block.function, block.label, block.owners) for block in system.blocks]
         corrections = [] if projection is None else [function for function, _ in projection.all]
         listed += [(function, function.__name__, ()) for function in corrections]

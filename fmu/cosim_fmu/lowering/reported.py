@@ -26,7 +26,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     slots, (first, last) = arrays["slots"], system.derivative_range
     if slots.size > MOVE and slots[PREPARE] != slots[MOVE]:
         return []  # constraints are corrected by blocks that say nowhere what they read
-    region_of = system._assembly.layout.region_of
+    region_of = system.assembly.layout.region_of
     reports = range(last, int(arrays["program"][layout.REPORTS]))
 
     def regions(block: Block, *kinds: str) -> set[int]:

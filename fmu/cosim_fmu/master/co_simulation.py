@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ParticipantDescription, interrupt_between_steps
+from cosim.kit import ParticipantDescription, ResultStream, interrupt_between_steps
 from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.communication_points import CommunicationPoints
 from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
@@ -227,7 +227,7 @@ class CoSimulation:
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
         inside: str = "events",
-        stream: cosim.ResultStream | None = None,
+        stream: ResultStream | None = None,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import uninterrupted
+from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.feedthrough import direct_inputs
 from cosim_fmu.master.progress_bar import ProgressBar
@@ -74,8 +74,8 @@ class CosimulateCommand(cosim.Command):
         streams = target.suffix.lower() == PARQUET
         if not streams:
             check_target(target)
-        sink = cosim.result_sink(target if target.suffix else Path("device.csv"))
-        stream = sink.stream(target) if streams else None
+        sink = result_sink(target if target.suffix else Path("device.csv"))
+        stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
         if not arguments.quiet:
             print(header(loop))
         try:
@@ -92,6 +92,13 @@ class CosimulateCommand(cosim.Command):
         if not arguments.quiet:
             print(summary(result, target))
         return 0
+
+
+def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
+    """What results are from: the scenario and the files of the participants."""
+    paths = {name: getattr(participant, "path", None) for name, participant in loop.participants.items()}
+    files = {name: file_digest(path) for name, path in paths.items() if isinstance(path, Path)}
+    return {"scenario": file_digest(scenario), "participants": files}
 
 
 def check_target(target: Path) -> None:
@@ -183,7 +190,7 @@ def _simulate(
     until: float,
     scenario: Scenario | SspRun,
     rate: float,
-    stream: cosim.ResultStream | None,
+    stream: ResultStream | None,
     *,
     quiet: bool,
 ) -> cosim.Result:

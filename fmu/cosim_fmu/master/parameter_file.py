@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import cosim
 from cosim_fmu.master.quantity import Quantity
-from cosim_workbench.toml_file import TomlFile
+from cosim_toml.toml_file import TomlFile
 
 SUFFIXES = (".toml", ".csv", ".ssv")
 LARGEST = 64 * 2**20

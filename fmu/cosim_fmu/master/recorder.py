@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, matches
+from cosim.kit import ParticipantDescription, ResultStream, matches
 from cosim_fmu.master.coupled_participants import Drive, Inside
 from cosim_fmu.master.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.link import Link
@@ -53,7 +53,7 @@ class Recorder:
         patterns: Sequence[str] | None,
         *,
         keeps_inside: bool = True,
-        stream: cosim.ResultStream | None = None,
+        stream: ResultStream | None = None,
     ) -> None:
         self.keeps_inside = keeps_inside
         self._stream, self._base, self._pending = stream, 0, 0
@@ -209,7 +209,9 @@ class Recorder:
         """Times and values of what is kept."""
         self._gather()
         times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
-        table = np.concatenate([v for _, v in self._tables] or [np.zeros((0, len(self.ports)))])
+        table = np.empty((times.size, len(self.ports)), order="F")  # signals are columns
+        if self._tables:
+            np.concatenate([values for _, values in self._tables], out=table)
         return times, table
 
     def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:

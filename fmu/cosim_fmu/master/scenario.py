@@ -17,8 +17,8 @@ from cosim_fmu.master.scenario_changes import NAME, make_changes
 from cosim_fmu.master.scenario_participants import make_participant
 from cosim_fmu.master.scenario_variant import lay_over
 from cosim_fmu.master.wiring_problem import WiringProblem, problem
-from cosim_workbench.toml_file import TomlFile
-from cosim_workbench.toml_lines import KeyPath
+from cosim_toml.toml_file import TomlFile
+from cosim_toml.toml_lines import KeyPath
 
 TABLES = (
     "participants",

@@ -9,7 +9,7 @@ import cosim
 from cosim.kit import ParticipantVariable
 from cosim_fmu.master.parameter_file import flat
 from cosim_fmu.master.timed_inputs import TimedInputs
-from cosim_workbench.toml_lines import KeyPath
+from cosim_toml.toml_lines import KeyPath
 
 KEYS = ("at", "set")
 NAME = "changes"

@@ -11,7 +11,7 @@ from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.process_participant import ProcessParticipant
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.timed_inputs import TimedInputs
-from cosim_workbench.toml_lines import KeyPath
+from cosim_toml.toml_lines import KeyPath
 
 KINDS = ("fmu", "model", "type", "series")
 KEYS = (*KINDS, "options", "parameters", "parameter_files", "step", "process")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import cosim
-from cosim_workbench.toml_file import TomlFile
-from cosim_workbench.toml_lines import KeyPath
+from cosim_toml.toml_file import TomlFile
+from cosim_toml.toml_lines import KeyPath
 
 
 def lay_over(source: TomlFile, variant: str | None) -> None:

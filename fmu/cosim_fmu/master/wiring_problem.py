@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import cosim
-from cosim_workbench.toml_lines import KeyPath
+from cosim_toml.toml_lines import KeyPath
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import cosim
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.select_variables import select_variables
 
 
-def with_all_states(system: cosim.System, variables: Sequence[FmuVariable]) -> tuple[FmuVariable, ...]:
+def with_all_states(
+    system: cosim.System, variables: Sequence[FmuVariable], reset: Collection[int] = ()
+) -> tuple[FmuVariable, ...]:
     """The variables, then every continuous state that is not among them, each with its derivative.
 
     Parameters
@@ -17,13 +20,20 @@ def with_all_states(system: cosim.System, variables: Sequence[FmuVariable]) -> t
     system : cosim.System
     variables : sequence of FmuVariable
         As `select_variables` gave them.
+    reset : collection of int
+        Where in y the states lie that events may set.
     """
     states = [p for p, v in system.variables.items() if v.kind in ("position", "speed", "auxiliary")]
     if not states:
         return tuple(variables)
     known = {v.name for v in variables}
     every = select_variables(system, inputs=[], outputs=[], parameters=[], expose=states)
-    return (*variables, *(v for v in every if v.name not in known))
+    shown = (*variables, *(v for v in every if v.name not in known))
+    states_shown = {v.derivative_of for v in shown}
+    return tuple(
+        replace(v, reinit=True) if v.name in states_shown and v.array == "y" and v.offset in reset else v
+        for v in shown
+    )
 
 
 def with_indicators(

@@ -80,6 +80,8 @@ def _variable(variable: FmuVariable, reference: dict[str, int]) -> Element:
     attributes |= number_attributes(variable)
     if variable.derivative_of:
         attributes["derivative"] = str(reference[variable.derivative_of])
+    if variable.reinit:
+        attributes["reinit"] = "true"
     return Element(TYPES[variable.type], attributes)
 
 

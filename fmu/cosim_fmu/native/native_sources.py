@@ -85,7 +85,7 @@ class NativeSources:
         self.indicators = self.program.indicators
         shown: Sequence[str] = list(self.indicators) if "me" in self.kinds else ()
         if "me" in self.kinds:
-            variables = with_all_states(system, variables)
+            variables = with_all_states(system, variables, self.program.reset_states)
             if version == 3:
                 variables, shown = with_indicators(
                     variables, {p: at for p, (at, _) in self.indicators.items()}

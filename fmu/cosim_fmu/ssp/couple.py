@@ -20,7 +20,7 @@ from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_structure import read_ssp
 from cosim_fmu.ssp.start_values import StartValues, elements_of, leg_to
 from cosim_fmu.ssp.structure import Component, Settings
-from cosim_workbench.toml_lines import KeyPath
+from cosim_toml.toml_lines import KeyPath
 
 ALGORITHM = "jacobi"
 STEPS = 1000

@@ -187,7 +187,7 @@ class CompiledIntegrator(Integrator):
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
         if code == layout.DONE:
-            state._advance(self._work.item(layout.END))
+            state.arrive_at(self._work.item(layout.END))
             self._stepped(system, state)
         return CODES[code]
 
@@ -209,7 +209,7 @@ class CompiledIntegrator(Integrator):
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
         if self._work.item(layout.STEPS) > before:
-            state._advance(self._work.item(layout.END))
+            state.arrive_at(self._work.item(layout.END))
         self._stepped(system, state)
         return CODES[code]
 
@@ -234,7 +234,7 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
         )
-        state._advance(self._work.item(layout.END))
+        state.arrive_at(self._work.item(layout.END))
         self._stepped(system, state)
         return CODES[code]
 
@@ -300,7 +300,7 @@ class CompiledIntegrator(Integrator):
             *(t_stop, limit),
         )
         if code == layout.DONE:
-            state._advance(end)
+            state.arrive_at(end)
         return CODES[code]
 
     def _call(self, function: Any, system: System, state: State) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cosim_integrators.kit import explicit_stages as at
 
 if TYPE_CHECKING:
-    from cosim_integrators.kit.butcher_tableau import ButcherTableau
+    ButcherTableau = Any
 
 
 def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:

@@ -217,7 +217,7 @@ class LibraryIntegrator(cosim.Integrator):
         if failed or not np.isfinite(arrays[5][: y.size]).all():
             self._failed = t, np.array(y)
             return False
-        state._advance(t)
+        state.arrive_at(t)
         return True
 
     def restart(self, system: System, state: State) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import minus, station
 
 
-class BallConstraint(cosim.Constraint):
+class BallConstraint(contracts.Constraint):
     """Holds a point of one body at a point of another; closes loops where a ball joint is meant.
 
     Law: p2 - p1 = 0, in Ground.
@@ -28,8 +29,8 @@ class BallConstraint(cosim.Constraint):
 
     equations = 3
 
-    body1 = cosim.body(description="carries the first point")
-    body2 = cosim.body(description="carries the second point")
+    body1 = contracts.body(description="carries the first point")
+    body2 = contracts.body(description="carries the second point")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body1")
     point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")
 

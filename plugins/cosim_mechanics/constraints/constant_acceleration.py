@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class ConstantAcceleration(cosim.Constraint):
+class ConstantAcceleration(contracts.Constraint):
     """Keeps the acceleration of a speed of a joint at a value.
 
     Law: du/dt = acceleration.
@@ -27,7 +28,7 @@ class ConstantAcceleration(cosim.Constraint):
 
     level = "acceleration"
 
-    coordinate = cosim.coordinate(description="what is moved")
+    coordinate = contracts.coordinate(description="what is moved")
     acceleration = cosim.parameter(default=0.0, description="rad/s2 or m/s2")
 
     def create_constraint_equations(self, s):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.constraints.weld_constraint import angle_equation
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import rotate
 
 
-class ConstantAngle(cosim.Constraint):
+class ConstantAngle(contracts.Constraint):
     """Keeps the angle between a direction of one body and a direction of another.
 
     Law: e1·e2 = cos(angle).
@@ -36,8 +37,8 @@ class ConstantAngle(cosim.Constraint):
     1
     """
 
-    body1 = cosim.body(description="carries the first direction")
-    body2 = cosim.body(description="carries the second direction")
+    body1 = contracts.body(description="carries the first direction")
+    body2 = contracts.body(description="carries the second direction")
     axis1 = cosim.parameter(shape=3, convert=direction, description="in the frame of body1")
     axis2 = cosim.parameter(shape=3, convert=direction, description="in the frame of body2")
     angle = cosim.parameter(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class ConstantSpeed(cosim.Constraint):
+class ConstantSpeed(contracts.Constraint):
     """Keeps a speed of a joint at a value: a motor that nothing slows down.
 
     Law: u = speed. At 0 it locks a component of the angular velocity of a ball or free joint, whose
@@ -28,7 +29,7 @@ class ConstantSpeed(cosim.Constraint):
 
     level = "velocity"
 
-    coordinate = cosim.coordinate(description="what is moved")
+    coordinate = contracts.coordinate(description="what is moved")
     speed = cosim.parameter(description="rad/s or m/s")
 
     def create_constraint_equations(self, s):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class CoordinateCoupler(cosim.Constraint):
+class CoordinateCoupler(contracts.Constraint):
     """Keeps one coordinate at a linear function of another: a gear whose teeth do not slip.
 
     Law: q2 = ratio q1 + offset. Both coordinates are ones whose rate is their speed (pin, slider, …).
@@ -26,8 +27,8 @@ class CoordinateCoupler(cosim.Constraint):
     -0.5
     """
 
-    coordinate1 = cosim.coordinate(description="leads")
-    coordinate2 = cosim.coordinate(description="follows")
+    coordinate1 = contracts.coordinate(description="leads")
+    coordinate2 = contracts.coordinate(description="follows")
     ratio = cosim.parameter(description="q2 over q1")
     offset = cosim.parameter(default=0.0, description="q2 where q1 is 0")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class Gear(cosim.Constraint):
+class Gear(contracts.Constraint):
     """Keeps two accelerations proportional, and so, once they are, two speeds and two angles.
 
     Law: du2/dt = ratio du1/dt, u2 = ratio u1. The angles keep whatever offset they start with; where it
@@ -29,8 +30,8 @@ class Gear(cosim.Constraint):
 
     level = "velocity"
 
-    coordinate1 = cosim.coordinate(description="leads")
-    coordinate2 = cosim.coordinate(description="follows")
+    coordinate1 = contracts.coordinate(description="leads")
+    coordinate2 = contracts.coordinate(description="follows")
     ratio = cosim.parameter(description="u2 over u1")
 
     def create_constraint_equations(self, s):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class Lock(cosim.Constraint):
+class Lock(contracts.Constraint):
     """Holds a coordinate of a joint at a value.
 
     Law: q = value. It is turned on and off in each State: `lock` holds the coordinate where it is, `lock_at`
@@ -34,7 +35,7 @@ class Lock(cosim.Constraint):
     0.0
     """
 
-    coordinate = cosim.coordinate(description="what is held")
+    coordinate = contracts.coordinate(description="what is held")
     value = cosim.parameter(default=0.0, description="where it is held")
 
     def create_constraint_equations(self, s):

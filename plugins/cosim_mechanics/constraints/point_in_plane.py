@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import minus, rotate, station
 
 
-class PointInPlane(cosim.Constraint):
+class PointInPlane(contracts.Constraint):
     """Keeps a point of one body in a plane of another.
 
     Law: n·(p2 - p1) = 0, with the normal n and the point p1 of the plane fixed on body1.
@@ -31,8 +32,8 @@ class PointInPlane(cosim.Constraint):
     [0.0, 0.0, 1.0]
     """
 
-    body1 = cosim.body(description="carries the plane")
-    body2 = cosim.body(description="carries the point")
+    body1 = contracts.body(description="carries the plane")
+    body2 = contracts.body(description="carries the point")
     normal = cosim.parameter(shape=3, convert=direction, description="of the plane, in the frame of body1")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")
     point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")

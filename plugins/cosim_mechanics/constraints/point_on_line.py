@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.constraints.point_in_plane import along
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import cross, minus, perpendicular, rotate, station
 
 
-class PointOnLine(cosim.Constraint):
+class PointOnLine(contracts.Constraint):
     """Keeps a point of one body on a line of another.
 
     Law: x·(p2 - p1) = y·(p2 - p1) = 0, with x and y perpendicular to the line and to each other, and the
@@ -35,8 +36,8 @@ class PointOnLine(cosim.Constraint):
 
     equations = 2
 
-    body1 = cosim.body(description="carries the line")
-    body2 = cosim.body(description="carries the point")
+    body1 = contracts.body(description="carries the line")
+    body2 = contracts.body(description="carries the point")
     axis = cosim.parameter(shape=3, convert=direction, description="of the line, in the frame of body1")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the line, on body1")
     point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")

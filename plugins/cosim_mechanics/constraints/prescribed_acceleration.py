@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class PrescribedAcceleration(cosim.Constraint):
+class PrescribedAcceleration(contracts.Constraint):
     """Accelerates a joint as a signal says.
 
     Law: du/dt = source(t). Speeds and positions follow from it and from where they begin.
@@ -32,7 +33,7 @@ class PrescribedAcceleration(cosim.Constraint):
 
     level = "acceleration"
 
-    coordinate = cosim.coordinate(description="what is moved")
+    coordinate = contracts.coordinate(description="what is moved")
     source = cosim.source(description="its acceleration")
 
     def create_constraint_equations(self, s):

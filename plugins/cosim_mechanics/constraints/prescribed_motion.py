@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class PrescribedMotion(cosim.Constraint):
+class PrescribedMotion(contracts.Constraint):
     """Moves a coordinate as a signal says: any measure that knows its first two derivatives.
 
     Law: q = source(t); its multiplier is the negative generalized force that this takes. A coordinate
@@ -33,7 +34,7 @@ class PrescribedMotion(cosim.Constraint):
     1
     """
 
-    coordinate = cosim.coordinate(description="what is moved")
+    coordinate = contracts.coordinate(description="what is moved")
     source = cosim.source(description="its value, with two derivatives")
 
     def create_constraint_equations(self, s):

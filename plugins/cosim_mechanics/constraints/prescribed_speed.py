@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class PrescribedSpeed(cosim.Constraint):
+class PrescribedSpeed(contracts.Constraint):
     """Moves a joint at a speed that a signal says: any measure that knows its first derivative.
 
     Law: u = source(t). Any speed can be prescribed, also one of a ball or a free joint (a component of the
@@ -33,7 +34,7 @@ class PrescribedSpeed(cosim.Constraint):
 
     level = "velocity"
 
-    coordinate = cosim.coordinate(description="what is moved")
+    coordinate = contracts.coordinate(description="what is moved")
     source = cosim.source(description="its speed, with one derivative")
 
     def create_constraint_equations(self, s):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import minus, station
 
 
-class Rod(cosim.Constraint):
+class Rod(contracts.Constraint):
     """Keeps two points at a constant distance.
 
     Law: (p2 - p1)^T (p2 - p1) / 2 = length^2 / 2, divided by the length, so that the error is one of length.
@@ -31,8 +32,8 @@ class Rod(cosim.Constraint):
     2.0
     """
 
-    body1 = cosim.body(description="carries the first point")
-    body2 = cosim.body(description="carries the second point")
+    body1 = contracts.body(description="carries the first point")
+    body2 = contracts.body(description="carries the second point")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body1")
     point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")
     length = cosim.parameter(unit="m", minimum=5e-324, description="distance of the points")

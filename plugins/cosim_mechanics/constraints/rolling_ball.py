@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.constraints.rolling import rolling
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import cross, minus, perpendicular, rotate, station
 
 
-class RollingBall(cosim.Constraint):
+class RollingBall(contracts.Constraint):
     """Lets a sphere roll on a plane without slipping and without leaving it.
 
     Law: n·(p2 - p1) = radius, and the point of the sphere that touches has no velocity along the plane. The
@@ -42,8 +43,8 @@ class RollingBall(cosim.Constraint):
     equations = 3
     level = ("position", "velocity", "velocity")
 
-    body1 = cosim.body(description="carries the plane")
-    body2 = cosim.body(description="carries the sphere")
+    body1 = contracts.body(description="carries the plane")
+    body2 = contracts.body(description="carries the sphere")
     normal = cosim.parameter(shape=3, default=(0, 0, 1), convert=direction, description="on body1")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")
     point2 = cosim.parameter(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.constraints.rolling import rolling
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import cross, minus, perpendicular, rotate, station
 
 
-class RollingDisc(cosim.Constraint):
+class RollingDisc(contracts.Constraint):
     """Lets a thin disc roll on a plane with its edge, without slipping and without leaving it.
 
     Law: with the disc's axis k, its lowest point lies by radius m below the centre, m = (n - (n·k) k) made a
@@ -47,8 +48,8 @@ class RollingDisc(cosim.Constraint):
     equations = 3
     level = ("position", "velocity", "velocity")
 
-    body1 = cosim.body(description="carries the plane")
-    body2 = cosim.body(description="carries the disc")
+    body1 = contracts.body(description="carries the plane")
+    body2 = contracts.body(description="carries the disc")
     normal = cosim.parameter(shape=3, default=(0, 0, 1), convert=direction, description="on body1")
     axis = cosim.parameter(shape=3, convert=direction, description="of the disc, in the frame of body2")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class SpeedCoupler(cosim.Constraint):
+class SpeedCoupler(contracts.Constraint):
     """Keeps one speed at a linear function of another; positions may be anything.
 
     Law: u2 = ratio u1 + offset.
@@ -28,8 +29,8 @@ class SpeedCoupler(cosim.Constraint):
 
     level = "velocity"
 
-    coordinate1 = cosim.coordinate(description="leads")
-    coordinate2 = cosim.coordinate(description="follows")
+    coordinate1 = contracts.coordinate(description="leads")
+    coordinate2 = contracts.coordinate(description="follows")
     ratio = cosim.parameter(description="u2 over u1")
     offset = cosim.parameter(default=0.0, description="u2 where u1 is 0")
 

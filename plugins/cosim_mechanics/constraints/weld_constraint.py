@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import minus, pose_parameter, station
 
 
-class WeldConstraint(cosim.Constraint):
+class WeldConstraint(contracts.Constraint):
     """Holds a frame of one body at a frame of another; closes loops where a weld is meant.
 
     Law: with the axes x1 … z1 and x2 … z2 of the two frames, y2·z1 = z2·x1 = x2·y1 = 0, and the origins
@@ -34,8 +35,8 @@ class WeldConstraint(cosim.Constraint):
 
     equations = 6
 
-    body1 = cosim.body(description="carries the first frame")
-    body2 = cosim.body(description="carries the second frame")
+    body1 = contracts.body(description="carries the first frame")
+    body2 = contracts.body(description="carries the second frame")
     frame1 = pose_parameter("pose of the first frame on body1")
     frame2 = pose_parameter("pose of the second frame on body2")
 

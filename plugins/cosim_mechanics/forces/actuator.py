@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class Actuator(cosim.Force):
+class Actuator(contracts.Force):
     """A motor or a cylinder: a generalized force on one coordinate of a joint, its size an input.
 
     Law: tau = effort, a torque in N.m on an angle, a force in N on a length, positive along the coordinate.
@@ -38,7 +39,7 @@ class Actuator(cosim.Force):
     3.0
     """
 
-    coordinate = cosim.coordinate(description="the coordinate that it acts on")
+    coordinate = contracts.coordinate(description="the coordinate that it acts on")
     effort = cosim.input(description="torque, N.m, or force, N")
 
     supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")

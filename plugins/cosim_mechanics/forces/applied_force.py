@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.direction import direction
 from cosim_mechanics.spatial import add_force_at, dot, point_velocity, scaled
 from cosim_mechanics.spatial import station as located
 
 
-class AppliedForce(cosim.Force):
+class AppliedForce(contracts.Force):
     """A force at a station of a body along a fixed direction, its size an input.
 
     Law: f = force e at the station. The way in for a controller, another part of the model or another
@@ -45,7 +46,7 @@ class AppliedForce(cosim.Force):
     [0.0, 0.0, 1.0]
     """
 
-    body = cosim.body(description="the body that the force acts on")
+    body = contracts.body(description="the body that the force acts on")
     axis = cosim.parameter(
         shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import add_force_at, add_torque, angular, dot, point_velocity
 from cosim_mechanics.spatial import station as located
 
 
-class AppliedWrench(cosim.Force):
+class AppliedWrench(contracts.Force):
     """Any force and any torque on a body, both inputs: the door for another simulator's contact or fluid.
 
     Law: the force f at the station, and besides the torque m.
@@ -43,7 +44,7 @@ class AppliedWrench(cosim.Force):
     [0.0, 0.0, 0.0]
     """
 
-    body = cosim.body(description="the body that is acted on")
+    body = contracts.body(description="the body that is acted on")
     station = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import add_force_at, dot
 from cosim_mechanics.spatial import station as located
 
 
-class ConstantForce(cosim.Force):
+class ConstantForce(contracts.Force):
     """A constant force at a station of a body.
 
     Law: f at the station, whatever the motion.
@@ -46,9 +47,9 @@ class ConstantForce(cosim.Force):
     [0.0, 0.0, 1000.0]
     """
 
-    laws = cosim.Law.PASSIVE
+    laws = contracts.Law.PASSIVE
 
-    body = cosim.body(description="the body that the force acts on")
+    body = contracts.body(description="the body that the force acts on")
     station = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
     )

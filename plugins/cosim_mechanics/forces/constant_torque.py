@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import add_torque, angular, dot
 
 
-class ConstantTorque(cosim.Force):
+class ConstantTorque(contracts.Force):
     """A constant torque on a body.
 
     Law: the torque m, whatever the motion.
@@ -40,7 +41,7 @@ class ConstantTorque(cosim.Force):
     [0.0, 5.0, 0.0]
     """
 
-    body = cosim.body(description="the body that the torque acts on")
+    body = contracts.body(description="the body that the torque acts on")
     torque = cosim.parameter(unit="N.m", shape=3, description="the torque, in Ground")
     supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.coordinate_units import angle_or_length
 
 
-class CoordinateDamper(cosim.Force):
+class CoordinateDamper(contracts.Force):
     """Linear damper acting on one speed of a joint.
 
     Law: tau = -c u.
@@ -38,9 +39,9 @@ class CoordinateDamper(cosim.Force):
     2.0
     """
 
-    laws = cosim.Law.PASSIVE
+    laws = contracts.Law.PASSIVE
 
-    coordinate = cosim.coordinate(description="the coordinate that it acts on")
+    coordinate = contracts.coordinate(description="the coordinate that it acts on")
     damping = cosim.parameter(
         minimum=0.0, convert=angle_or_length("N.m.s/rad", "N.s/m"), description="N.m.s/rad or N.s/m"
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.coordinate_units import angle_or_length
 
 
-class CoordinateSpring(cosim.Force):
+class CoordinateSpring(contracts.Force):
     """Linear spring and damper acting on one coordinate of a joint.
 
     Law: tau = -k (q - neutral) - c u.
@@ -46,9 +47,9 @@ class CoordinateSpring(cosim.Force):
     0.0
     """
 
-    laws = cosim.Law.PASSIVE
+    laws = contracts.Law.PASSIVE
 
-    coordinate = cosim.coordinate(description="the coordinate that it acts on")
+    coordinate = contracts.coordinate(description="the coordinate that it acts on")
     stiffness = cosim.parameter(
         minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.coordinate_units import angle_or_length
 
 FAR = 1e9
 
 
-class CoordinateStop(cosim.Force):
+class CoordinateStop(contracts.Force):
     """Elastic stops with hysteresis damping that keep a coordinate of a joint inside a range.
 
     Law: beyond an end by x > 0, the stop pushes back with k x (1 + d x_dot), and never pulls: where this is
@@ -58,9 +59,9 @@ class CoordinateStop(cosim.Force):
     0.5
     """
 
-    laws = cosim.Law.PASSIVE
+    laws = contracts.Law.PASSIVE
 
-    coordinate = cosim.coordinate(description="the coordinate that it acts on")
+    coordinate = contracts.coordinate(description="the coordinate that it acts on")
     lower = cosim.parameter(
         default=-FAR, convert=angle_or_length("rad", "m"), description="lower end of the range, rad or m"
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 
 
-class GlobalDamper(cosim.Force):
+class GlobalDamper(contracts.Force):
     """A small friction everywhere: the same damping on every generalized speed of the model.
 
     Law: tau_i = -c u_i for every speed u_i of every joint.
@@ -37,9 +38,9 @@ class GlobalDamper(cosim.Force):
     0.1
     """
 
-    laws = cosim.Law.PASSIVE
+    laws = contracts.Law.PASSIVE
 
-    coordinate = cosim.coordinate(each=True, description="every speed of the model")
+    coordinate = contracts.coordinate(each=True, description="every speed of the model")
     damping = cosim.parameter(minimum=0.0, description="N.m.s/rad or N.s/m")
     dissipated_energy = cosim.auxiliary_state(
         unit="J", minimum=0.0, description="energy dissipated since the start"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.spatial import add_force_at, dot, scaled, station
 
 
-class Gravity(cosim.Force):
+class Gravity(contracts.Force):
     """Uniform gravity acting on every body of the model that has a mass.
 
     Law: each body gets the force m g at its centre of mass; the potential energy is -sum m g . p, with p
@@ -48,9 +49,9 @@ class Gravity(cosim.Force):
     [0.0, -9.81, 0.0]
     """
 
-    laws = cosim.Law.PASSIVE
+    laws = contracts.Law.PASSIVE
 
-    body = cosim.body(each=True, description="every body that has a mass")
+    body = contracts.body(each=True, description="every body that has a mass")
     gravity = cosim.parameter(
         unit="m/s2",
         shape=3,

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 import cosim
+from cosim_mechanics import contracts
+from cosim_mechanics.contracts import Law
 from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, NOTICE, require_no_turn, require_regular
 from cosim_mechanics.spatial import (
     POSE_UNITS,
@@ -39,7 +41,7 @@ VELOCITY = ["rad/s"] * 3 + ["m/s"] * 3
 FORCE = ["N.m"] * 3 + ["N"] * 3
 
 
-class LinearBushing(cosim.ForceElement):
+class LinearBushing(contracts.ForceElement):
     """Rubber mount: massless, compliant, with linear stiffness and damping between two frames.
 
     Frame F is fixed on body 1, frame M on body 2.
@@ -128,7 +130,7 @@ class LinearBushing(cosim.ForceElement):
     -120.0
     """
 
-    laws = cosim.Law.INTERNAL | cosim.Law.FRAME_INDIFFERENT | cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE
+    laws = Law.INTERNAL | Law.FRAME_INDIFFERENT | Law.PASSIVE | Law.ZERO_AT_REST_POSE
 
     frame_on_body1 = pose_parameter("X_B1F, pose of frame F on body 1")
     frame_on_body2 = pose_parameter("X_B2M, pose of frame M on body 2")

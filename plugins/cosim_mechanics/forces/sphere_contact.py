@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.gauss import NODES, WEIGHTS
 from cosim_mechanics.spatial import (
     Reals,
@@ -41,7 +42,7 @@ def normal_axis(X_GF: Reals) -> tuple[float, float, float]:
     return (X_GF[2], X_GF[5], X_GF[8])
 
 
-class SphereContact(cosim.ForceElement):
+class SphereContact(contracts.ForceElement):
     """Contact between a half-space on body 1 and a sphere on body 2: Hertz, Hunt and Crossley, friction.
 
     Law: with the depth x of the sphere below the surface, its rate x_dot, k = E^(2/3) / 2,
@@ -117,7 +118,7 @@ class SphereContact(cosim.ForceElement):
     1000000.0
     """
 
-    laws = cosim.Law.INTERNAL | cosim.Law.FRAME_INDIFFERENT
+    laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
 
     frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")
     center_on_body2 = cosim.parameter(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.table import energies_at_points, integral, slopes_at_points, value
 from cosim_mechanics.forces.two_point import TwoPoint
 
@@ -77,7 +78,7 @@ class TabularSpring(TwoPoint):
     [-5.0, 0.0, 30.0]
     """
 
-    laws = TwoPoint.laws | cosim.Law.PASSIVE
+    laws = TwoPoint.laws | contracts.Law.PASSIVE
 
     lengths = cosim.parameter(unit="m", shape="points", convert=rising, description="lengths, rising")
     tensions = cosim.parameter(unit="N", shape="points", description="tension at each length")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 import cosim
+from cosim_mechanics import contracts
+from cosim_mechanics.contracts import Law
 from cosim_mechanics.spatial import add_force_at, dot, minus, norm, point_velocity, scaled, station
 
 
-class TwoPoint(cosim.ForceElement):
+class TwoPoint(contracts.ForceElement):
     """Base of massless elements along the line between a station on body 1 and one on body 2.
 
     Law: a tension pulls the stations together along their line; a subclass has a kernel function that writes
@@ -34,7 +36,7 @@ class TwoPoint(cosim.ForceElement):
     ``length`` (m) and ``line`` at POSITION, ``rate`` (m/s) at VELOCITY, ``tension`` (N) at DYNAMICS.
     """
 
-    laws: ClassVar[cosim.Law] = cosim.Law.INTERNAL | cosim.Law.FRAME_INDIFFERENT | cosim.Law.SYMMETRIC
+    laws: ClassVar[Law] = Law.INTERNAL | Law.FRAME_INDIFFERENT | Law.SYMMETRIC
 
     station_on_body1 = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point 1, in the frame of body 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.two_point import TwoPoint
 
 
@@ -46,7 +47,7 @@ class TwoPointDamper(TwoPoint):
     200.0
     """
 
-    laws = TwoPoint.laws | cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE
+    laws = TwoPoint.laws | contracts.Law.PASSIVE | contracts.Law.ZERO_AT_REST_POSE
 
     damping = cosim.parameter(unit="N.s/m", minimum=0.0, description="tension per rate of lengthening")
     dissipated_energy = cosim.auxiliary_state(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.two_point import TwoPoint
 
 
@@ -46,7 +47,7 @@ class TwoPointForce(TwoPoint):
     2000.0
     """
 
-    laws = TwoPoint.laws | cosim.Law.PASSIVE
+    laws = TwoPoint.laws | contracts.Law.PASSIVE
 
     pull = cosim.parameter(unit="N", description="draws the points together where positive")
     potential_energy = cosim.cache_slot(unit="J", description="work that the force can still do")

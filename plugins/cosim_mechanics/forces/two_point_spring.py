@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import cosim
+from cosim_mechanics import contracts
 from cosim_mechanics.forces.two_point import TwoPoint
 
 
@@ -52,7 +53,7 @@ class TwoPointSpring(TwoPoint):
     0.5
     """
 
-    laws = TwoPoint.laws | cosim.Law.PASSIVE | cosim.Law.ZERO_AT_REST_POSE
+    laws = TwoPoint.laws | contracts.Law.PASSIVE | contracts.Law.ZERO_AT_REST_POSE
 
     stiffness = cosim.parameter(unit="N/m", minimum=0.0, description="tension per lengthening")
     damping = cosim.parameter(

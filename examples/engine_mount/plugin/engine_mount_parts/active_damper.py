@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics.spatial import add_force_at, dot, minus, point_velocity, rotate, scaled, station
 
 
-class ActiveDamper(cosim.ForceElement):
+class ActiveDamper(cosim_mechanics.ForceElement):
     """Actuator that pushes two bodies apart along the z axis of body 1 with a force that it is told.
 
     Law: body 2 gets f e at its station, body 1 gets -f e at the same point, with e the z axis of body 1.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
+import cosim_mechanics
 from cosim_mechanics.spatial import add_force_at, dot, point_velocity, rotate, scaled, station
 
 
@@ -91,7 +92,7 @@ class Shaker(cosim.Component):
     True
     """
 
-    body = cosim.body(description="the engine block; its cylinders stand along z")
+    body = cosim_mechanics.body(description="the engine block; its cylinders stand along z")
     point = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="on the line of action, in the body's frame"
     )

@@ -1,0 +1,72 @@
+"""What computes quantities of many parts together, such as the accelerations of a mechanism."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    Block = Any
+    State = Any
+    Assembly = Any
+
+
+class Solver(ABC):
+    """Contributes blocks that compute what no part computes alone.
+
+    A plugin declares a base class for its field as a kind (`cosim.plugin_kind`); parts that need such a
+    solver name it (`Component.solved_by`), and a setting of the model says which one it is.
+
+    Attributes
+    ----------
+    setting : str
+        Of the base class of a kind: the setting of a `Model` that names the solver.
+    default : str
+        Of the base class of a kind: the id where the model says nothing.
+    choice : str
+        One line about how this model is solved, for ``cosim info`` and the summary of a run; written by
+        `create_blocks`.
+    """
+
+    setting: ClassVar[str] = ""
+    default: ClassVar[str] = ""
+    choice: str = ""
+
+    @abstractmethod
+    def create_blocks(self, assembly: Assembly) -> list[Block]:
+        """The blocks of this solver for this model.
+
+        Parameters
+        ----------
+        assembly : Assembly
+            Gives parts and slots, allocates work slots, collects problems (`assembly.problem`).
+
+        Returns
+        -------
+        list of Block
+            With truthful `reads`, `writes` and `adds`: their order follows from these.
+        """
+
+    def explain(self, state: State, failure: str) -> str:
+        """What to add to the message of a block of this solver that failed: which part it was, or nothing.
+
+        Parameters
+        ----------
+        state : State
+            As far as it was realized when the block failed.
+        failure : str
+            What the block said.
+        """
+        return ""
+
+    def unmet(self, state: State, tolerance: float) -> list[str]:
+        """Which conditions of the solver are missed by more, each with what is missing.
+
+        Parameters
+        ----------
+        state : State
+            Realized to ACCELERATION.
+        tolerance : float
+            In the units of the conditions.
+        """
+        return []

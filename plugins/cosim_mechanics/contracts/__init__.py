@@ -1,0 +1,16 @@
+"""The contracts of mechanics: what joints, force elements, constraints and dynamics solvers derive from.
+
+Public: plugins that bring such classes of their own import from here, or the same names from
+`cosim_mechanics`.
+"""
+
+from cosim_mechanics.contracts.body_attachment import body as body
+from cosim_mechanics.contracts.constraint import Constraint as Constraint
+from cosim_mechanics.contracts.coordinate_attachment import coordinate as coordinate
+from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
+from cosim_mechanics.contracts.force import Force as Force
+from cosim_mechanics.contracts.force import on_or_off as on_or_off
+from cosim_mechanics.contracts.force_contribution import ForceContribution as ForceContribution
+from cosim_mechanics.contracts.force_element import ForceElement as ForceElement
+from cosim_mechanics.contracts.joint import Joint as Joint
+from cosim_mechanics.contracts.law import Law as Law

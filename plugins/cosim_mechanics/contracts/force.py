@@ -1,0 +1,84 @@
+"""What exerts forces, on bodies or on coordinates."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from cosim import Component, LookUpError, Stage, State, parameter, plugin_kind
+from cosim_mechanics.contracts.force_contribution import ForceContribution, force_contribution
+from cosim_mechanics.contracts.law import Law
+
+
+def on_or_off(value: Any) -> float:
+    """A switch as people type it, as 1.0 or 0.0; ``ValueError`` with a sentence."""
+    number = float(value)
+    if number not in (0.0, 1.0):
+        raise ValueError(f"{value!r} is no switch, needs 1 (True) or 0 (False)")
+    return number
+
+
+@plugin_kind("force_element")
+class Force(Component):
+    """Base of everything that exerts forces: on bodies (``F_GB``) or on coordinates of joints (``tau``).
+
+    A subclass declares what it acts on (`body`, `coordinate`) and has a kernel function that
+    adds to what these offer. What it stores, loses and brings in shows in the energy balance under these
+    names: a cache slot ``potential_energy`` and auxiliary states ``dissipated_energy`` and
+    ``supplied_energy``, all in J.
+
+    Attributes
+    ----------
+    enabled : parameter
+        1 or 0 (True or False) in each State. An element that is off contributes nothing: its slots are 0 and
+        its states stand still.
+    laws : Law
+        Of a subclass: what it claims; the contract kit proves it.
+    """
+
+    plain_methods: ClassVar[tuple[str, ...]] = ("energy", "force")
+    switch: ClassVar[str] = "enabled"
+    laws: ClassVar[Law] = Law.NONE
+
+    enabled = parameter(
+        default=1, minimum=0, maximum=1, convert=on_or_off, description="0 turns the element off"
+    )
+
+    def force_contribution(self, state: State) -> ForceContribution:
+        """What this element alone exerts, on every body and coordinate that it acts on.
+
+        Parameters
+        ----------
+        state : State
+            Realized here as far as it is needed.
+
+        Returns
+        -------
+        ForceContribution
+
+        Raises
+        ------
+        LookUpError
+            When the element is no part of the State's system.
+        """
+        self._require_part_of(state)
+        return force_contribution(state, self.name)
+
+    def potential_energy_contribution(self, state: State) -> float:
+        """The potential energy of this element alone, J; 0 for one that stores none.
+
+        Parameters
+        ----------
+        state : State
+            Realized here as far as it is needed.
+        """
+        self._require_part_of(state)
+        if "potential_energy" not in self.declarations:
+            return 0.0
+        path = f"{self.name}.potential_energy"
+        state.realize(max(Stage.POSITION, state.system.variables[path].stage))
+        return float(state[path])
+
+    def _require_part_of(self, state: State) -> None:
+        parts = state.system.parts
+        if type(parts.get(self.name)) is not type(self):
+            raise LookUpError("part of this State's system", self.name or repr(self), parts)

@@ -1,0 +1,98 @@
+"""What one part of a system exerts, taken apart from the sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim import Stage
+from cosim.kit import Block, Slot
+
+if TYPE_CHECKING:
+    from cosim import State, System
+
+
+@dataclass(frozen=True)
+class ForceContribution:
+    """The forces of one element.
+
+    Attributes
+    ----------
+    bodies : dict of str to ndarray, shape (6,)
+        For each body that it acts on the spatial force about the body's origin, in Ground: moment (N.m),
+        then force (N).
+    coordinates : dict of str to ndarray, shape (nu,)
+        For each joint that it acts on the generalized forces, N.m or N.
+    """
+
+    bodies: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    coordinates: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How to compute what a part exerts: found once for each part of a system."""
+
+    stage: Stage
+    rows: list[Any]
+    targets: dict[tuple[str, str], Slot]
+
+
+def force_contribution(state: State, name: str) -> ForceContribution:
+    """What the part `name` adds to bodies and coordinates; the State is realized as far as that needs."""
+    system = state.system
+    plans: dict[str, _Plan] = system.__dict__.setdefault("_contribution_plans", {})
+    if name not in plans:
+        plans[name] = _plan(system, name)
+    plan = plans[name]
+    state.realize(plan.stage)
+    y, p, d, k, h, cache = system.arrays(state)
+    cache = cache.copy()
+    for slot in plan.targets.values():
+        cache[slot.offset : slot.offset + slot.size] = 0.0
+    table = np.array(plan.rows, dtype=np.int64).reshape(len(plan.rows), 3)
+    failed = system.walk_blocks(table, 0, len(plan.rows), state.time, (y, p, d, k, h, cache))
+    if failed:
+        raise system.failure(state, _index_of(system.table, plan.rows[failed - 1]))
+    found = ForceContribution()
+    for (owner, quantity), slot in plan.targets.items():
+        values = cache[slot.offset : slot.offset + slot.size]
+        if quantity == "F_GB":
+            found.bodies[owner] = values
+        elif quantity == "tau":
+            found.coordinates[owner] = values
+    return found
+
+
+def _plan(system: System, name: str) -> _Plan:
+    blocks = system.blocks[: system.derivative_range[1]]
+    rows = [row for i, block in enumerate(blocks) for row in _rows_of(name, i, block, system.table) if row[2]]
+    added = [slot for _, _, adds in rows for slot in adds]
+    slots = system.assembly.layout.slots
+    return _Plan(
+        max([Stage.DYNAMICS, *(stage for _, stage, _ in rows)]),
+        [entry for entry, _, _ in rows],
+        {key: slot for key, slot in slots.items() if any(slot.overlaps(part) for part in added)},
+    )
+
+
+def _rows_of(name: str, index: int, block: Block, table: Any) -> list[tuple[Any, Stage, tuple[Slot, ...]]]:
+    """(address, first integer, 1), stage and accumulators of the rows that belong to a part."""
+    count = block.rows.shape[0]
+    if name not in block.owners or len(block.owners) != count:
+        return []
+    each = len(block.adds) // count
+    address, start, _ = table[index]
+    return [
+        ((address, start + i * block.rows.shape[1], 1), block.stage, block.adds[i * each : (i + 1) * each])
+        for i, owner in enumerate(block.owners)
+        if owner == name
+    ]
+
+
+def _index_of(table: Any, entry: Any) -> int:
+    """The block that an entry for one row was taken from."""
+    return int(np.flatnonzero((table[:, 0] == entry[0]) & (table[:, 1] <= entry[1]))[-1])

@@ -1,0 +1,181 @@
+"""What the dynamics of a tree needs from a joint."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cosim import Component, ContractError, cache_slot, kernel, parameter, plugin_kind
+from cosim.kit import Declaration, Solver
+from cosim_mechanics.contracts.body_attachment import body
+from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+POSE_UNITS = ["1"] * 9 + ["m"] * 3
+
+
+def _frame(value: Any) -> Any:
+    """A position, or a whole pose as twelve reals (a plugin may read more forms)."""
+    return [*IDENTITY[:9], *value] if np.size(value) == 3 and not isinstance(value, (str, dict)) else value
+
+
+def _require_rotation(X: Any) -> None:
+    """Refuse a frame whose rotation is none; its elements may have been written one at a time."""
+    error = 0.0
+    for i in range(3):
+        for j in range(3):
+            product = X[i] * X[j] + X[3 + i] * X[3 + j] + X[6 + i] * X[6 + j]
+            error += abs(product - (1.0 if i == j else 0.0))
+    determinant = (
+        X[0] * (X[4] * X[8] - X[5] * X[7])
+        - X[1] * (X[3] * X[8] - X[5] * X[6])
+        + X[2] * (X[3] * X[7] - X[4] * X[6])
+    )
+    if not (error <= 1e-5 and determinant > 0.0):
+        raise ValueError("the rotation matrix of a frame is not orthonormal and right-handed")
+
+
+@plugin_kind("joint")
+class Joint(Component):
+    """Connects a child body to its parent and says how the child can move: one joint for each body of a tree.
+
+    Bodies and joints make a tree on Ground. Parent and child say what the coordinates mean; where Ground lies
+    on the side of the child, the solver exchanges F and M for its own use, whatever the kind of joint.
+
+    A joint sits between a frame F fixed on the parent and a frame M fixed on the child. A subclass declares
+    its coordinates and speeds and brings two kernel functions:
+
+    - ``across(q, X_FM, H_FM)``, at stage POSITION: where M is in F, and the map from speeds to velocity;
+    - ``rates(q, u, q_dot, HDotU_FM)``, at stage VELOCITY: the derivatives of the coordinates, and the
+      velocity terms of the acceleration.
+
+    Everything else of the equations of motion follows from what they write.
+
+    Law: ``V_FM = H_FM u`` is the spatial velocity of M in F, of M's origin, expressed in F;
+    ``A_FM = H_FM du/dt + HDotU_FM`` with ``HDotU_FM = (dH_FM/dt) u``, the derivative taken in F.
+
+    Attributes
+    ----------
+    parent, child : attachment
+        The bodies. Joints make no loops: those are closed by constraints.
+    frame_on_parent : parameter, shape (12,)
+        X_PF, the pose of F on the parent, by default the parent's own frame.
+    frame_on_child : parameter, shape (12,)
+        X_BM, the pose of M on the child, by default the child's own frame.
+    q : position, shape nq
+        Declared by the subclass: ``q = cosim.position(unit="rad", shape=1)``. Not there when nothing moves.
+    u : speed, shape nu
+        Declared by the subclass: ``u = cosim.speed(unit="rad/s", shape=1)``; nu may be less than nq.
+    X_FM : cache slot, shape (12,)
+        Pose of M in F: rotation by rows, then the position expressed in F, m. Written by ``across``.
+    H_FM : cache slot, shape (6 nu,)
+        Column after column, each the velocity (angular, then linear) for one unit speed, in F. Written by
+        ``across``.
+    HDotU_FM : cache slot, shape (6,)
+        Written by ``rates``.
+    tau : accumulator, shape (nu,)
+        Generalized forces on the speeds, which force elements add to.
+    nq, nu : int
+        Class attributes: number of coordinates and of speeds.
+    quaternions : tuple of int
+        Class attribute: where in q four coordinates begin that are a quaternion; its length is kept at 1.
+
+    Raises
+    ------
+    ContractError
+        When a subclass with kernel functions leaves one of its results unwritten.
+
+    Examples
+    --------
+    >>> import cosim, cosim_mechanics
+    >>> class Lift(cosim_mechanics.Joint):
+    ...     '''Translation along the y axis of F.'''
+    ...     q = cosim.position(unit="m", shape=1)
+    ...     u = cosim.speed(unit="m/s", shape=1)
+    >>> Lift.nq, Lift.nu, Lift.declarations["H_FM"].shape
+    (1, 1, (6,))
+    """
+
+    parent = body(description="the body that carries frame F")
+    child = body(description="the body that carries frame M; this joint moves it")
+    frame_on_parent = parameter(
+        unit=POSE_UNITS,
+        shape=12,
+        default=IDENTITY,
+        convert=_frame,
+        description="X_PF, pose of F on the parent",
+    )
+    frame_on_child = parameter(
+        unit=POSE_UNITS,
+        shape=12,
+        default=IDENTITY,
+        convert=_frame,
+        description="X_BM, pose of M on the child",
+    )
+    X_FM = cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
+
+    solved_by: ClassVar[type[Solver] | None] = DynamicsSolver
+    nq = 0
+    nu = 0
+    quaternions: ClassVar[tuple[int, ...]] = ()
+
+    @kernel
+    def frames(frame_on_parent, frame_on_child):
+        _require_rotation(frame_on_parent)
+        _require_rotation(frame_on_child)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        cls.nq, cls.nu = _size(cls, "q"), _size(cls, "u")
+        # These shapes follow from the number of speeds, so they are declared on behalf of the subclass.
+        cls.H_FM = cache_slot(shape=6 * cls.nu, description="map from u to V_FM, column after column, in F")  # type: ignore[attr-defined]
+        cls.HDotU_FM = cache_slot(shape=6, description="(dH_FM/dt) u, in F")  # type: ignore[attr-defined]
+        cls.tau = cache_slot(shape=cls.nu, accumulates=True, description="generalized forces on u")  # type: ignore[attr-defined]
+        super().__init_subclass__(**options)
+        if set(cls.kernels) > {"frames"}:
+            cls._check_results()
+
+    @classmethod
+    def _check_results(cls) -> None:
+        needed = ["X_FM"] + (["H_FM", "HDotU_FM"] if cls.nu else []) + (["q_dot"] if cls.nq else [])
+        written = {a.name for arguments in cls.arguments.values() for a in arguments if a.effect == "write"}
+        missing = [name for name in needed if name not in written]
+        if missing:
+            raise ContractError(
+                f"joint {cls.__name__}: no kernel function writes {', '.join(missing)}; a joint writes "
+                "X_FM and H_FM in across(q, X_FM, H_FM), q_dot and HDotU_FM in rates(q, u, q_dot, HDotU_FM)"
+            )
+
+    def create_equations(self, s: Any) -> list[Any]:
+        """The motion that the joint leaves free: what it transmits does no work but that of ``tau``.
+
+        Parameters
+        ----------
+        s : the equations of motion of the system
+            ``s.wrench(self)`` is the spatial force that the joint transmits from parent to child, about M's
+            origin, expressed in F: six s-vals, moment first. ``s.acceleration(self, i)`` is du_i/dt as an
+            s-val. ``s.value(name, i)`` is element i of a slot of this joint.
+
+        Returns
+        -------
+        list of nu s-vals
+            Each is zero: ``(H_FM^T wrench)_i - tau_i``. A joint with an inertia, a motor or friction of its
+            own overrides this.
+        """
+        wrench = s.wrench(self)
+        return [
+            sum((s.value("H_FM", 6 * i + j) * wrench[j] for j in range(6)), start=-s.value("tau", i))
+            for i in range(self.nu)
+        ]
+
+
+def _size(cls: type, name: str) -> int:
+    declaration = getattr(cls, name, None)
+    if not isinstance(declaration, Declaration):
+        return 0
+    if len(declaration.shape) != 1:
+        raise ContractError(
+            f"joint {cls.__name__}: {name} has shape {declaration.shape}, needs shape=1, 2 …: "
+            "it is always a view"
+        )
+    return declaration.size

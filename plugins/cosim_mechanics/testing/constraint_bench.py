@@ -1,0 +1,174 @@
+"""Bodies and coordinates with the constraint under test on them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_mechanics.testing.force_bench import BODY, Placed
+
+Vector = NDArray[np.float64]
+
+
+class ConstraintBench:
+    """Two free bodies, a hinged one that carries one on a slide, and copies of a constraint, without gravity.
+
+    Bodies and joints come from the registry, by id. Bodies that the constraint leaves open are ``a`` and
+    ``b``, in the order of their declaration, coordinates ``joint_c`` (a pin) and ``joint_d`` (a slider on its
+    body), sources a sinusoid.
+
+    Parameters
+    ----------
+    constraint : Constraint
+    copies : int
+        How many of it, as parts ``constraint0`` …
+    projected : bool
+        Whether positions and speeds are corrected.
+    """
+
+    def __init__(self, constraint: Any, copies: int = 1, projected: bool = True) -> None:
+        model = cosim.Model("bench")
+        model.add("mechanics.ground", "ground")
+        model.add("mechanics.gravity", "gravity", gravity=(0.0, 0.0, 0.0))
+        for name, joint, parent in (
+            ("a", "free", "ground"),
+            ("b", "free", "ground"),
+            ("c", "pin", "ground"),
+            ("d", "slider", "c"),
+        ):
+            model.add("mechanics.rigid_body", name, **BODY)
+            model.add(f"mechanics.{joint}", f"joint_{name}", parent=parent, child=name)
+        given = self._attached(constraint)
+        if "wave" in given.values():
+            model.measure("measures.sinusoid", "wave", amplitude=0.3, frequency=0.5, phase=0.4)
+        for i in range(copies):
+            model.add(type(constraint), f"constraint{i}", **given, projected=projected)
+        self.model, self.copies = model, copies
+        self.system = model.build()
+        self._start = self.system.default_state().y.copy()
+
+    @staticmethod
+    def _attached(constraint: Any) -> dict[str, Any]:
+        given = {name: value for name, value in constraint.values.given.items() if name != "projected"}
+        places = {
+            "body": itertools.chain("ab"),
+            "coordinate": iter(("joint_c", "joint_d")),
+            "source": itertools.repeat("wave"),
+        }
+        for name, declaration in type(constraint).declarations.items():
+            if declaration.kind == "attachment" and name not in given:
+                given[name] = next(places[declaration.options["provides"]])
+        return given
+
+    def between_bodies(self) -> bool:
+        """Whether the constraint acts on both free bodies and on nothing else."""
+        declarations = type(self.system.parts["constraint0"]).declarations.values()
+        kinds = [d.options["provides"] for d in declarations if d.kind == "attachment"]
+        return kinds == ["body", "body"]
+
+    def state(self, seed: int, angle: float, distance: float, speed: float) -> cosim.State:
+        """A random motion in these ranges, at a random time, not realized; the same for each seed."""
+        random = np.random.default_rng(seed)
+        y = self._start.copy()
+        for name in "ab":
+            turn, at, w, v = (
+                tuple(random.uniform(-size, size, 3).tolist())
+                for size in (angle / np.sqrt(3.0), distance, speed, speed)
+            )
+            placed = Placed(turn, at, w, v)
+            self.put(y, f"joint_{name}", [*placed.quaternion, *at], [*w, *v])
+        for name in "cd":
+            q, u = random.uniform(-angle, angle), random.uniform(-speed, speed)
+            self.put(y, f"joint_{name}", [q], [u])
+        state = self.system.default_state()
+        state.set_time(float(random.uniform(0.0, 1.0)))
+        state.set_y(y)
+        return state
+
+    def put(self, y: Vector, joint: str, q: Any, u: Any) -> None:
+        """Write coordinates and speeds of a joint."""
+        for name, values in (("q", q), ("u", u)):
+            slot = self.system.variables[f"{joint}.{name}"].slot
+            y[slot.offset : slot.offset + slot.size] = values
+
+    def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
+        """The same motion with both free bodies turned about Ground's origin and shifted; the rotation."""
+        R = _rotation(Placed(turn=turn).quaternion)
+        y = state.y.copy()
+        for name in "ab":
+            X, V = state[f"{name}.X_GB"], state[f"{name}.V_GB"]
+            quaternion = _product(Placed(turn=turn).quaternion, state[f"joint_{name}.q"][:4])
+            self.put(
+                y, f"joint_{name}", [*quaternion, *(R @ X[9:] + np.asarray(by))], [*(R @ V[:3]), *(R @ V[3:])]
+            )
+        there = state.copy()
+        there.set_y(y)
+        return there, R
+
+    def forces(self, state: cosim.State) -> dict[str, Vector]:
+        """What all copies together exert, by the attachment's name."""
+        state.realize(cosim.Stage.ACCELERATION)
+        names = [n for n in type(self.system.parts["constraint0"]).declarations if n.startswith("force_on_")]
+        return {
+            name.removeprefix("force_on_"): np.sum(
+                [np.atleast_1d(state[f"constraint{i}.{name}"]) for i in range(self.copies)], axis=0
+            )
+            for name in names
+        }
+
+    def power(self, state: cosim.State) -> tuple[float, float]:
+        """What the first constraint does, W, and the size of the terms of this sum."""
+        found = self.forces(state)
+        attachments = self.system.parts["constraint0"].values.attachments
+        total = size = 0.0
+        for name, force in found.items():
+            place = str(getattr(attachments[name], "name", attachments[name]))
+            if force.size == 6:
+                velocity = np.asarray(state[f"{place}.V_GB"])
+            else:
+                joint, _, index = place.partition("[")
+                velocity = np.atleast_1d(state[f"{joint}.u"])[[int(index.rstrip("]") or 0)]]
+            total += float(force @ velocity)
+            size += float(np.abs(force) @ np.abs(velocity))
+        return total, size
+
+    def errors(self, state: cosim.State, what: str) -> Vector:
+        """``position_error`` or ``velocity_error`` of the first one."""
+        state.realize(cosim.Stage.ACCELERATION)
+        return np.array(np.atleast_1d(state[f"constraint0.{what}"]))
+
+    def jacobian(self, state: cosim.State) -> tuple[Vector, Vector]:
+        """Jacobian and constants of the equations of the first one, from `Constraint.calc_equations`."""
+        part: Any = self.system.parts["constraint0"]
+        equations = part.calc_equations(state)
+        rows = np.array([equation.row(self.system.nu) for equation in equations])
+        return rows, np.array([equation.bias for equation in equations], dtype=float)
+
+    def computed(self, state: cosim.State) -> list[str]:
+        """All that the first constraint computes, and the accelerations, as text, to the last bit."""
+        state.realize(cosim.Stage.REPORT)
+        found = [f"u_dot: {state.y_dot.tobytes().hex()}"]
+        for path, variable in self.system.variables.items():
+            if path.startswith("constraint0.") and variable.kind in ("cache", "output"):
+                found.append(f"{path}: {np.asarray(state[path], dtype=float).tobytes().hex()}")
+        return found
+
+
+def _rotation(quaternion: Vector) -> Vector:
+    w, x, y, z = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _product(a: Any, b: Any) -> Vector:
+    vector = a[0] * np.asarray(b[1:]) + b[0] * np.asarray(a[1:]) + np.cross(a[1:], b[1:])
+    return np.array([a[0] * b[0] - np.dot(a[1:], b[1:]), *vector])

@@ -1,0 +1,330 @@
+"""What every constraint has to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import cosim
+from cosim import assemble
+from cosim.testing.described import check_bounds, check_docstring
+from cosim.testing.other_mode import results_in_other_mode
+from cosim_mechanics.testing.constraint_bench import ConstraintBench
+from cosim_mechanics.testing.force_element_contract import is_registered
+
+Vector = NDArray[np.float64]
+STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
+
+
+class ConstraintContract:
+    """Checks of a constraint on free bodies, or on the coordinates of a hinge and a slide.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the constraint, without what it acts on.
+    angle, distance, speed : float
+        Ranges of the random motion: largest rotation of each body (rad), largest coordinate of its origin
+        (m), largest component of velocities. Narrow them for a constraint with a singular pose.
+    does_work : bool
+        True for a constraint that drives: one that depends on time, or asks for speeds that are not zero.
+    frame_indifferent : bool
+        False for a constraint between bodies that holds directions of Ground besides.
+    step : float
+        Of the difference quotients, s.
+    tolerance : float
+        Relative.
+
+    Examples
+    --------
+    >>> from cosim_mechanics.testing import ConstraintContract
+    >>> class TestCam(ConstraintContract):
+    ...     make = staticmethod(lambda: Cam(gain=0.3))
+    """
+
+    make: ClassVar[Callable[..., Any]]
+    angle: ClassVar[float] = 0.8
+    distance: ClassVar[float] = 1.0
+    speed: ClassVar[float] = 1.5
+    does_work: ClassVar[bool] = False
+    frame_indifferent: ClassVar[bool] = True
+    step: ClassVar[float] = 1e-3
+    tolerance: ClassVar[float] = 1e-7
+    seeds: ClassVar[range] = range(3)
+
+    @classmethod
+    def bench(cls, copies: int = 1) -> ConstraintBench:
+        """Where the constraint is tried, without corrections: at poses that do not meet it."""
+        return ConstraintBench(cls.make(), copies, projected=False)
+
+    @classmethod
+    def state(cls, bench: ConstraintBench, seed: int) -> cosim.State:
+        """A random motion, realized to Acceleration."""
+        state = bench.state(seed, cls.angle, cls.distance, cls.speed)
+        return state.realize(cosim.Stage.ACCELERATION)
+
+    @classmethod
+    def results(cls) -> list[str]:
+        """What the constraint computes at a few poses, to the last bit."""
+        bench = cls.bench()
+        return [text for seed in range(6) for text in bench.computed(cls.state(bench, seed))]
+
+    @classmethod
+    def levels(cls) -> tuple[str, ...]:
+        """The level of each equation."""
+        levels: tuple[str, ...] = type(cls.make()).levels()
+        return levels
+
+    def test_has_a_docstring_with_its_law(self) -> None:
+        """The class says what it holds."""
+        check_docstring(self.make())
+
+    def test_refuses_parameters_out_of_bounds(self) -> None:
+        """Bounds that are declared are kept."""
+        check_bounds(self.make())
+
+    def test_velocity_error_is_the_rate_of_the_position_error(self) -> None:
+        """For equations that hold positions: along q_dot and time."""
+        held = self._held("position", "velocity")
+        if not held or not type(self.make()).writes("position_error"):
+            pytest.skip("no equation has a position_error")
+        bench = self.bench()
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            found = bench.errors(state, "velocity_error")
+            expected, size = self._rate(bench, state, "position_error")
+            for i in self._held("position"):
+                assert abs(found[i] - expected[i]) <= self.tolerance * (size + abs(found[i])), (
+                    f"equation {i}: velocity_error is {found[i]:.9g}, position_error changes at "
+                    f"{expected[i]:.9g} /s; where the condition depends on time, write velocity_error too"
+                )
+
+    def test_jacobian_is_that_of_the_velocity_error(self) -> None:
+        """Each coefficient of the s-val equation against a difference of the velocity error in one speed."""
+        held = self._held("position", "velocity")
+        if not held:
+            pytest.skip("no equation holds speeds")
+        bench = self.bench()
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            G, _ = bench.jacobian(state)
+            moved, u, size = state.copy(), state.u.copy(), 1.0 + float(np.abs(G).max())
+            for k in range(u.size):
+                column = np.zeros(G.shape[0])
+                for place, weight in STENCIL:
+                    shifted = u.copy()
+                    shifted[k] += place * self.step
+                    moved.set_u(shifted)
+                    column += weight * bench.errors(moved, "velocity_error") / self.step
+                for i in held:
+                    assert abs(G[i, k] - column[i]) <= self.tolerance * size, (
+                        f"equation {i}: the coefficient of u_dot[{k}] is {G[i, k]:.9g}, velocity_error "
+                        f"changes with u[{k}] by {column[i]:.9g}"
+                    )
+
+    def test_bias_is_the_rate_of_the_velocity_error(self) -> None:
+        """The constant of the s-val equation against a difference along q_dot and time, at u_dot = 0."""
+        held = self._held("position", "velocity")
+        if not held:
+            pytest.skip("no equation holds speeds")
+        bench = self.bench()
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            found = bench.jacobian(state)[1]
+            expected, size = self._rate(bench, state, "velocity_error")
+            for i in held:
+                assert abs(found[i] - expected[i]) <= self.tolerance * (size + abs(found[i])), (
+                    f"equation {i}: its bias is {found[i]:.9g}, velocity_error changes at "
+                    f"{expected[i]:.9g} /s while u_dot is 0: a velocity term is missing or wrong"
+                )
+
+    def test_accelerations_meet_the_equation(self) -> None:
+        """What is solved in compiled code is what `calc_equations` says with numbers."""
+        bench = self.bench()
+        nq, nu = bench.system.nq, bench.system.nu
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            G, b = bench.jacobian(state)
+            udot = state.y_dot[nq : nq + nu]
+            size = 1.0 + np.abs(G) @ np.abs(udot) + np.abs(b)
+            assert np.all(np.abs(G @ udot + b) <= self.tolerance * size), (
+                f"G u_dot + b is {G @ udot + b}, needs 0: equations that contradict each other?"
+            )
+
+    def test_forces_do_no_work(self) -> None:
+        """At speeds that meet the constraint its forces take nothing out of the motion and bring nothing."""
+        if self.does_work:
+            pytest.skip("the constraint drives")
+        bench = self.bench()
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            for _ in range(3):
+                G, _ = bench.jacobian(state)
+                missed = bench.errors(state, "velocity_error")
+                if self._held("acceleration"):
+                    missed = G @ state.u
+                state.set_u(state.u - np.linalg.pinv(G, rcond=1e-10) @ missed)
+            power, size = bench.power(state)
+            assert abs(power) <= self.tolerance * max(size, 1.0), (
+                f"the forces do {power:.9g} W at speeds that meet the constraint; for one that drives "
+                "say does_work = True"
+            )
+
+    def test_frame_indifferent(self) -> None:
+        """Turned and shifted with both bodies, it exerts the same; in a common motion it asks for nothing."""
+        bench = ConstraintBench(self.make())
+        if not bench.between_bodies() or not self.frame_indifferent:
+            pytest.skip("the constraint is not one between two bodies alone")
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            assemble(bench.system, state)
+            state.realize(cosim.Stage.ACCELERATION)
+            here = bench.forces(state)
+            there, R = bench.moved(state, (0.7, -0.4, 0.9), (1.0, -2.0, 0.5))
+            for name, force in bench.forces(there).items():
+                expected = np.concatenate([R @ here[name][:3], R @ here[name][3:]])
+                assert np.allclose(force, expected, atol=self.tolerance * (1.0 + np.abs(force).max())), (
+                    f"on {name} {force} after a rotation of everything, needs {expected}"
+                )
+            about = np.zeros(6)
+            for name, body in (("body1", "a"), ("body2", "b")):
+                force = here.get(name, np.zeros(6))
+                about[:3] += force[:3] + np.cross(state[f"{body}.X_GB"][9:], force[3:])
+                about[3:] += force[3:]
+            size = 1.0 + max(float(np.abs(force).max()) for force in here.values())
+            assert np.all(np.abs(about) <= self.tolerance * size), (
+                f"both forces together give {about} about Ground's origin, needs 0"
+            )
+
+    def test_is_met_and_stays_met(self) -> None:
+        """The assembler meets it from nearby, and corrections after the steps hold it."""
+        held, levels = self._held("position", "velocity"), self.levels()
+        if not held:
+            pytest.skip("no equation holds speeds")
+        bench = ConstraintBench(self.make())
+        assert not bench.system.default_state().realize(cosim.Stage.ACCELERATION)["constraint0.drifts"], (
+            "an equation of level 'position' has no position_error, so positions drift: write it"
+        )
+        state = bench.state(5, self.angle, self.distance, self.speed)
+        try:
+            assemble(bench.system, state)
+        except cosim.CosimError as error:
+            pytest.fail(f"no State that meets it is found from a pose within the ranges: {error}")
+        simulator = cosim.Simulator(bench.system, state, accuracy=1e-6)
+        for end in (0.0, 0.02, 0.2):
+            simulator.advance_to(state.time + end)
+            now = simulator.state
+            for i in held:
+                for what in ("position_error", "velocity_error")[levels[i] != "position" :]:
+                    missed = abs(bench.errors(now, what)[i])
+                    assert missed <= 1e-8, f"equation {i}: {what} is {missed:.3g} at t = {now.time:g} s"
+
+    def test_redundant_copies_are_found(self) -> None:
+        """Two of the same: one is named, and together they do what one does."""
+        one, two = self.bench(), self.bench(copies=2)
+        for seed in self.seeds:
+            alone, both = self.state(one, seed), self.state(two, seed)
+            expected, found = alone.y_dot, both.y_dot
+            size = 1.0 + float(np.abs(expected).max())
+            assert np.allclose(found, expected, atol=self.tolerance * size), (
+                "two copies of the constraint move the bodies otherwise than one: its equations contradict "
+                "themselves"
+            )
+            named = sum(float(both[f"constraint{i}.redundant"]) for i in range(2))
+            before = float(alone["constraint0.redundant"])
+            assert named > 0.0 and not before, (
+                "its own equations repeat each other: leave out what follows from the rest"
+                if before
+                else "none of two copies is found to be redundant"
+            )
+
+    def test_switched_off_it_lets_go(self) -> None:
+        """With ``enabled`` 0 it exerts nothing, and everything moves as without it."""
+        bench, without = self.bench(), self.bench(copies=0)
+        for seed in self.seeds:
+            state = self.state(bench, seed)
+            state["constraint0.enabled"] = 0
+            assert all(not np.any(force) for force in bench.forces(state).values()), "it exerts forces"
+            assert not np.any(state["constraint0.multipliers"])
+            expected = self.state(without, seed).y_dot
+            assert np.allclose(state.y_dot, expected, atol=self.tolerance * (1.0 + np.abs(expected).max())), (
+                f"switched off the bodies accelerate with {state.y_dot}, without it with {expected}"
+            )
+
+    def test_follows_from_the_state_alone(self) -> None:
+        """No memory outside the State, nothing of the State is changed, a stage reads nothing later."""
+        bench = self.bench()
+        state = self.state(bench, 1)
+        saved, first = state.to_bytes(), bench.computed(state)
+        bench.computed(self.state(bench, 2))
+        state.invalidate(cosim.Stage.INSTANCE, "the contract kit")
+        again = bench.computed(state)
+        different = ", ".join(a.split(":")[0] for a, b in zip(first, again, strict=True) if a != b)
+        assert not different, f"other results at the same State ({different}); memory belongs into the State"
+        assert state.to_bytes() == saved, "computing the constraint changed a variable of the State"
+        restored = bench.system.state_from_bytes(saved)
+        assert bench.computed(restored) == first, "other results in the restored State"
+
+    def test_compiled_is_plain_python(self) -> None:
+        """The same bytes with and without compilation."""
+        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
+        different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
+        assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
+
+    def test_runs_in_an_fmu(self, tmp_path: Path) -> None:
+        """Exported, it moves what it acts on as it does here."""
+        exporters = sorted(cosim.registry().entries("exporter"), key=lambda e: e.id != "fmu.pythonfmu")
+        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.fmi2"]
+        if not exporters or not players:
+            pytest.skip("no plugin that exports and runs FMUs is installed")
+        bench = ConstraintBench(self.make())
+        state = bench.state(5, self.angle, self.distance, self.speed)
+        state.set_time(0.0)
+        assemble(bench.system, state)
+        for joint in ("joint_a", "joint_b", "joint_c", "joint_d"):
+            for name in ("q", "u"):
+                bench.model.set_start(f"{joint}.{name}", state[f"{joint}.{name}"])
+        outputs = ["a.x", "b.y", "c.wz", "d.x"]
+        path = tmp_path / "constraint.fmu"
+        options = {"accuracy": 1e-9, "integrator": "integrators.runge_kutta_merson"}
+        try:
+            exporters[0].cls().export(bench.model, path, outputs=outputs, **options)
+        except cosim.ModelError as error:
+            if is_registered(type(self.make())):
+                raise
+            pytest.skip(f"the class is not registered by a plugin, and no FMU can carry it: {error}")
+        simulator = cosim.Simulator(bench.model.build(), accuracy=1e-9)
+        simulator.initialize()
+        player = players[0].cls(path)
+        try:
+            player.initialize(0.0, None, {})
+            for i in range(3):
+                player.step(0.01 * i, 0.01)
+                simulator.advance_to(0.01 * (i + 1))
+                expected = [simulator.state[output] for output in outputs]
+                np.testing.assert_allclose(player.get(outputs), expected, rtol=1e-8, atol=1e-10)
+        finally:
+            player.close()
+
+    def _held(self, *levels: str) -> list[int]:
+        """The equations that are of one of these levels."""
+        return [i for i, level in enumerate(self.levels()) if level in levels]
+
+    def _rate(self, bench: ConstraintBench, state: cosim.State, what: str) -> tuple[Vector, float]:
+        """How an error changes along q_dot and time, and the size of what is differentiated."""
+        nq, moved = bench.system.nq, state.copy()
+        direction = np.concatenate([state.y_dot[:nq], np.zeros(state.y.size - nq)])
+        y, t = state.y.copy(), state.time
+        rate, size = np.zeros(len(self.levels())), 1.0
+        for place, weight in STENCIL:
+            moved.set_time(t + place * self.step)
+            moved.set_y(y + place * self.step * direction)
+            found = bench.errors(moved, what)
+            rate += weight * found / self.step
+            size = max(size, float(np.abs(found).max()), float(np.abs(direction).max()))
+        return rate, size

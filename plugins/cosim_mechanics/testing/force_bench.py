@@ -1,0 +1,195 @@
+"""Bodies in space, with the force elements under test between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import cosim
+
+Vector = NDArray[np.float64]
+Triple = tuple[float, float, float]
+
+BODY: dict[str, Any] = {"mass": 1.3, "center_of_mass": (0.02, -0.01, 0.03), "inertia": (0.2, 0.3, 0.25)}
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a body is and how it moves, in Ground.
+
+    Attributes
+    ----------
+    turn : triple of float
+        Rotation vector, rad.
+    at : triple of float
+        The body's origin, m.
+    w, v : triple of float
+        Angular velocity, rad/s, and velocity of the origin, m/s.
+    """
+
+    turn: Triple = (0.0, 0.0, 0.0)
+    at: Triple = (0.0, 0.0, 0.0)
+    w: Triple = (0.0, 0.0, 0.0)
+    v: Triple = (0.0, 0.0, 0.0)
+
+    @property
+    def quaternion(self) -> Vector:
+        angle = float(np.linalg.norm(self.turn))
+        axis = np.array(self.turn) / angle if angle else np.zeros(3)
+        return np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * axis)])
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Both bodies, and the coordinate of a hinge for elements that act on one."""
+
+    body1: Placed = Placed()
+    body2: Placed = Placed()
+    q: float = 0.0
+    u: float = 0.0
+
+    def at_rest(self) -> Scene:
+        """The same poses without motion."""
+        still = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
+        return Scene(replace(self.body1, **still), replace(self.body2, **still), self.q, 0.0)
+
+
+class ForceBench:
+    """Two free bodies and a hinged one for each element, all in one system, without gravity.
+
+    Bodies and joints come from the registry, by id.
+
+    Parameters
+    ----------
+    elements : sequence of Force
+        Their attachments are set here: bodies in the order of their declaration, coordinates to the hinge.
+    """
+
+    def __init__(self, elements: Sequence[Any]) -> None:
+        model = cosim.Model("bench")
+        model.add("mechanics.ground", "ground")
+        model.add("mechanics.gravity", "gravity", gravity=(0.0, 0.0, 0.0))
+        for i, element in enumerate(elements):
+            for end, joint in (("a", "free"), ("b", "free"), ("c", "pin")):
+                model.add("mechanics.rigid_body", f"{end}{i}", **BODY)
+                model.add(f"mechanics.{joint}", f"joint_{end}{i}", parent="ground", child=f"{end}{i}")
+            given, ends = dict(element.values.given), iter("ab")
+            for name, declaration in type(element).declarations.items():
+                options = declaration.options
+                if declaration.kind == "attachment" and not options.get("each") and name not in given:
+                    given[name] = f"joint_c{i}" if options["provides"] == "coordinate" else f"{next(ends)}{i}"
+            model.add(type(element), f"element{i}", **given)
+        self.model = model
+        self.system = model.build()
+        self._start = self.system.default_state().y.copy()
+
+    def state(self, *scenes: Scene) -> cosim.State:
+        """A State with the bodies of each element placed so, not realized."""
+        state = self.system.default_state()
+        self.place(state, *scenes)
+        return state
+
+    def place(self, state: cosim.State, *scenes: Scene) -> None:
+        """Place the bodies of all elements."""
+        y = self._start.copy()
+        for i, scene in enumerate(scenes):
+            for end, body in (("a", scene.body1), ("b", scene.body2)):
+                self._put(y, f"joint_{end}{i}", [*body.quaternion, *body.at], [*body.w, *body.v])
+            self._put(y, f"joint_c{i}", scene.q, scene.u)
+        state.set_y(y)
+
+    def _put(self, y: Vector, joint: str, q: Any, u: Any) -> None:
+        for name, values in (("q", q), ("u", u)):
+            slot = self.system.variables[f"{joint}.{name}"].slot
+            y[slot.offset : slot.offset + slot.size] = values
+
+    @staticmethod
+    def forces(state: cosim.State, index: int = 0) -> dict[str, Vector]:
+        """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
+        state.realize(cosim.Stage.ACCELERATION)
+        exerted = state.system.parts[f"element{index}"].force_contribution(state)
+        found = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
+        others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
+        return found | others | exerted.coordinates
+
+    @classmethod
+    def power(cls, state: cosim.State, index: int = 0) -> tuple[float, float]:
+        """What one element does to bodies and coordinates, W, and the size of the terms of this sum."""
+        total = size = 0.0
+        for name, force in cls.forces(state, index).items():
+            body = f"{name}{index}" if name in ("a", "b") else name
+            path = f"{name}.u" if name.startswith("joint") else f"{body}.V_GB"
+            velocity = np.atleast_1d(state[path])
+            total += float(force @ velocity)
+            size += float(np.abs(force) @ np.abs(velocity))
+        return total, size
+
+    def computed(self, state: cosim.State) -> list[str]:
+        """All that the first element computes, and its forces, as hexadecimal text, to the last bit."""
+        forces = self.forces(state)
+        state.realize(cosim.Stage.REPORT)
+        found = [f"force on {name}: {force.tobytes().hex()}" for name, force in forces.items()]
+        for path, variable in self.system.variables.items():
+            if path.startswith("element0.") and variable.kind in ("cache", "output"):
+                found.append(f"{path}: {np.asarray(state[path], dtype=float).tobytes().hex()}")
+        return found
+
+
+def realized(state: cosim.State, stage: cosim.Stage = cosim.Stage.ACCELERATION) -> cosim.State:
+    """The State, realized; where the element refuses (with an error), or has no numbers, is no example."""
+    try:
+        state.realize(max(stage, cosim.Stage.ACCELERATION))
+    except cosim.SimulationError:
+        assume(False)
+        raise
+    assume(bool(np.all(np.isfinite(state.y_dot))))
+    return state
+
+
+def scenes(angle: float, distance: float, speed: float) -> st.SearchStrategy[Scene]:
+    """Scenes in these ranges, on a grid, so that the smallest counterexample is easy to read.
+
+    Parameters
+    ----------
+    angle : float
+        Largest rotation of each body and of the hinge, rad.
+    distance : float
+        Largest coordinate of each body's origin, m.
+    speed : float
+        Largest component of the velocities, m/s and rad/s.
+    """
+
+    def triple(largest: float) -> st.SearchStrategy[Triple]:
+        return st.tuples(number(largest), number(largest), number(largest))
+
+    def number(largest: float) -> st.SearchStrategy[float]:
+        return st.integers(-50, 50).map(lambda i: round(largest * i / 50.0, 12))
+
+    body = st.builds(Placed, triple(angle / math.sqrt(3.0)), triple(distance), triple(speed), triple(speed))
+    return st.builds(Scene, body, body, number(angle), number(speed))
+
+
+def random_scene(seed: int, angle: float, distance: float, speed: float) -> Scene:
+    """One scene in these ranges, the same for each seed."""
+    random = np.random.default_rng(seed)
+
+    def triple(largest: float) -> Triple:
+        x, y, z = random.uniform(-largest, largest, 3).tolist()
+        return (x, y, z)
+
+    def body() -> Placed:
+        return Placed(triple(angle / math.sqrt(3.0)), triple(distance), triple(speed), triple(speed))
+
+    return Scene(body(), body(), float(random.uniform(-angle, angle)), float(random.uniform(-speed, speed)))
+
+
+def about_ground(force: Vector, position: Vector) -> Vector:
+    """A spatial force about a body's origin, moved to Ground's origin."""
+    return np.concatenate([force[:3] + np.cross(position, force[3:]), force[3:]])

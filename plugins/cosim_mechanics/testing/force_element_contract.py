@@ -1,0 +1,209 @@
+"""What every force element has to keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import cosim
+from cosim.testing.described import check_bounds
+from cosim.testing.other_mode import results_in_other_mode
+from cosim_mechanics.testing.described import check_force_docstring
+from cosim_mechanics.testing.force_bench import ForceBench, Scene, random_scene, realized
+from cosim_mechanics.testing.force_laws import CHECKED, ForceLaws
+
+#: Names of what an element stores, loses and brings in, with the stage at which it has to be known.
+STORES, LOSES, BRINGS = "potential_energy", "dissipated_energy", "supplied_energy"
+
+
+class ForceElementContract(ForceLaws):
+    """Checks of a force element on free bodies, or on a hinge, at random poses and velocities.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the element, without ``body1`` and ``body2`` (or what else it is attached to).
+    angle, distance, speed : float
+        Ranges of the random motion: largest rotation of each body (rad), largest coordinate of its
+        origin (m), largest component of velocities (m/s, rad/s). Narrow them for an element that has
+        a singular pose.
+    tolerance : float
+        Relative, for the balance of forces and of power.
+    step : float
+        Of the difference quotient of the potential energy, s; small against what changes its slope.
+
+    Examples
+    --------
+    >>> from cosim_mechanics.testing import ForceElementContract
+    >>> class TestMyDamper(ForceElementContract):
+    ...     make = staticmethod(lambda: MyDamper(damping=40.0))
+    """
+
+    @classmethod
+    def scene(cls, seed: int) -> Scene:
+        """A random scene."""
+        return random_scene(seed, cls.angle, cls.distance, cls.speed)
+
+    def test_docstring_has_its_sections(self) -> None:
+        """The class says what it computes, with its symbols, frames, signs, limits and energies."""
+        check_force_docstring(self.make())
+
+    def test_refuses_parameters_out_of_bounds(self) -> None:
+        """Bounds that are declared are kept."""
+        check_bounds(self.make())
+
+    def test_forces_are_finite(self) -> None:
+        """Finite numbers of the right shapes, in motion and at rest."""
+        bench = self.bench()
+        for seed in range(5):
+            for scene in (self.scene(seed), self.scene(seed).at_rest()):
+                for name, force in bench.forces(bench.state(scene)).items():
+                    assert force.shape == (6,) or name not in "ab"
+                    assert np.all(np.isfinite(force)), f"on {name} {force} at {scene}"
+
+    def test_forces_follow_from_the_state_alone(self) -> None:
+        """No memory outside the State, and nothing of the State is changed by computing forces."""
+        bench = self.bench()
+        state = bench.state(self.scene(1))
+        first = bench.computed(state)
+        for seed in (2, 3):
+            bench.place(state, self.scene(seed))
+            before = state.to_bytes()
+            bench.forces(state)
+            assert state.to_bytes() == before, "computing the forces changed a variable of the State"
+        bench.place(state, self.scene(1))
+        again = bench.computed(state)
+        assert first == again, (
+            f"other results at the same State, {_different(first, again)}; memory belongs into the State"
+        )
+
+    def test_two_elements_are_independent(self) -> None:
+        """Two of a kind in one system act as if each were alone."""
+        first, second = self.scene(20), self.scene(21)
+        both = ForceBench([self.make(), self.make()])
+        together = both.state(first, second)
+        for index, scene in enumerate((first, second)):
+            alone = ForceBench([self.make()])
+            expected, found = alone.forces(alone.state(scene)), both.forces(together, index)
+            for end in "ab":
+                assert found[end].tobytes() == expected[end].tobytes(), (
+                    f"element {index + 1} of two: {found[end]}, alone: {expected[end]}; "
+                    "instances share something"
+                )
+
+    def test_stages_are_honoured(self) -> None:
+        """Energy follows from poses, forces from velocities; a stage does not read what comes later."""
+        bench = self.bench()
+        variables = {p: v for p, v in bench.system.variables.items() if p.startswith("element0.")}
+        computed = {p: v for p, v in variables.items() if v.kind in ("cache", "output")}
+        stored = computed.get(f"element0.{STORES}")
+        if stored is not None:
+            asked = stored.stage is cosim.Stage.REPORT
+            assert stored.stage <= cosim.Stage.POSITION or asked, (
+                f"{STORES} is known at {stored.stage.name}, needs POSITION: compute it in a function that "
+                "asks for poses alone (or at stage=Stage.REPORT)"
+            )
+        state, early = bench.state(self.scene(4)), {}
+        for stage in range(cosim.Stage.INSTANCE, cosim.Stage.REPORT + 1):
+            state.realize(cosim.Stage(stage))
+            early.update({p: np.array(state[p]) for p, v in computed.items() if v.stage == stage})
+        for path, value in early.items():
+            assert np.array_equal(value, np.array(state[path]), equal_nan=True), (
+                f"{path} is {value} at its stage and {state[path]} later"
+            )
+
+    def test_power_is_the_loss_of_energy(self) -> None:
+        """What the forces do comes out of the potential energy, or from outside, or is dissipated."""
+        declared = type(self.make()).declarations
+        if not {STORES, LOSES, BRINGS} & set(declared):
+            pytest.skip(f"the element has none of {STORES}, {LOSES}, {BRINGS}")
+        bench = self.bench()
+
+        @CHECKED
+        @given(self.scenes())
+        def check(scene: Scene) -> None:
+            state = realized(bench.state(scene))
+            power, size = bench.power(state)
+            lost = state[f"element0.{LOSES}_dot"] if LOSES in declared else 0.0
+            brought = state[f"element0.{BRINGS}_dot"] if BRINGS in declared else 0.0
+            for stored, noise in self._rates_of_potential_energy(state):
+                wrong = abs(power + stored + lost - brought)
+                if wrong <= 10.0 * self.tolerance * max(size, abs(lost)) + noise:
+                    return
+            pytest.fail(
+                f"the forces do {power:.9g} W, the potential energy grows by {stored:.9g} W, "
+                f"{lost:.9g} W are dissipated, {brought:.9g} W supplied; {scene}"
+            )
+
+        check()
+
+    def test_compiled_is_plain_python(self) -> None:
+        """The same bytes with and without compilation."""
+        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
+        different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
+        assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
+
+    def test_restored_state_gives_the_same_forces(self) -> None:
+        """Saved to bytes and read again, a State says everything."""
+        bench = self.bench()
+        for seed in (6, 7):
+            state = bench.state(self.scene(seed))
+            expected = bench.computed(state)
+            found = bench.computed(bench.system.state_from_bytes(state.to_bytes()))
+            assert found == expected, f"other results in the restored State, {_different(expected, found)}"
+
+    def test_runs_in_an_fmu(self, tmp_path: Path) -> None:
+        """Exported, it moves its bodies as it does here."""
+        exporters = sorted(cosim.registry().entries("exporter"), key=lambda e: e.id != "fmu.pythonfmu")
+        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.fmi2"]
+        if not exporters or not players:
+            pytest.skip("no plugin that exports and runs FMUs is installed")
+        bench = ForceBench([self.make()])
+        state, model = bench.state(self.scene(5)), bench.model
+        for name in ("joint_a0", "joint_b0", "joint_c0"):
+            model.set_start(f"{name}.q", state[f"{name}.q"])
+            model.set_start(f"{name}.u", state[f"{name}.u"])
+        outputs = ["a0.x", "b0.y", "c0.wz"]
+        options = {"accuracy": 1e-9, "integrator": "integrators.runge_kutta_merson"}
+        path = tmp_path / "element.fmu"
+        try:
+            exporters[0].cls().export(model, path, outputs=outputs, **options)
+        except cosim.ModelError as error:
+            if is_registered(type(self.make())):
+                raise
+            pytest.skip(f"the class is not registered by a plugin, and no FMU can carry it: {error}")
+        simulator = cosim.Simulator(model.build(), accuracy=1e-9)
+        simulator.initialize()
+        player = players[0].cls(path)
+        try:
+            player.initialize(0.0, None, {})
+            for i in range(3):
+                player.step(0.01 * i, 0.01)
+                simulator.advance_to(0.01 * (i + 1))
+                expected = [simulator.state[output] for output in outputs]
+                np.testing.assert_allclose(player.get(outputs), expected, rtol=1e-9, atol=1e-12)
+        finally:
+            player.close()
+
+    @classmethod
+    def results(cls) -> list[str]:
+        """All that the element computes at a few poses, to the last bit."""
+        bench = cls.bench()
+        return [text for seed in range(8, 16) for text in bench.computed(bench.state(cls.scene(seed)))]
+
+
+def is_registered(cls: type) -> bool:
+    """Whether a plugin has registered the class."""
+    try:
+        cosim.registry().owner(cls)
+    except cosim.LookUpError:
+        return False
+    return True
+
+
+def _different(first: list[str], second: list[str]) -> str:
+    """Names of the results that differ."""
+    return ", ".join(a.split(":")[0] for a, b in zip(first, second, strict=True) if a != b)

@@ -1,0 +1,181 @@
+"""What every joint has to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import cosim
+from cosim.testing.described import check_bounds, check_docstring
+from cosim.testing.other_mode import results_in_other_mode
+
+SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
+CHECKED = settings(max_examples=15, deadline=None, database=None, derandomize=True)
+STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
+SLOTS = ("X_FM", "H_FM", "HDotU_FM")
+
+
+class JointContract:
+    """Checks of a joint between Ground and a body, at random coordinates and speeds.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the joint, without ``parent`` and ``child``.
+    reach : float
+        Coordinates lie within this distance of their start values, rad or m. Narrow it for a joint
+        with a singular pose.
+    step : float
+        Of the difference quotients, s.
+    tolerance : float
+        Relative to the speeds.
+
+    Examples
+    --------
+    >>> from cosim_mechanics.testing import JointContract
+    >>> class TestLift(JointContract):
+    ...     make = staticmethod(lambda: Lift())
+    """
+
+    make: ClassVar[Callable[..., Any]]
+    reach: ClassVar[float] = 0.6
+    step: ClassVar[float] = 1e-3
+    tolerance: ClassVar[float] = 1e-8
+
+    @classmethod
+    def system(cls) -> cosim.System:
+        """Ground, the joint as part ``joint``, a body."""
+        joint, model = cls.make(), cosim.Model("one_joint")
+        model.add("mechanics.ground", "ground")
+        inertia: Any = (0.2, 0.3, 0.25)
+        model.add("mechanics.rigid_body", "body", mass=1.3, inertia=inertia)
+        model.add(type(joint), "joint", **{**joint.values.given, "parent": "ground", "child": "body"})
+        return model.build()
+
+    @classmethod
+    def state(cls, system: cosim.System, seed: int) -> cosim.State:
+        """Random coordinates and speeds, realized to Acceleration."""
+        random, state = np.random.default_rng(seed), system.default_state()
+        state.set_q(state.q + random.uniform(-cls.reach, cls.reach, system.nq))
+        state.set_u(random.uniform(-2.0, 2.0, system.nu))
+        return state.realize(cosim.Stage.ACCELERATION)
+
+    @classmethod
+    def results(cls) -> list[str]:
+        """What the joint writes at a few poses, to the last bit."""
+        system, found = cls.system(), []
+        for seed in range(8):
+            state = cls.state(system, seed)
+            found += [f"{n}: {np.asarray(state[f'joint.{n}']).tobytes().hex()}" for n in cls.slots()]
+            if system.nq:
+                found.append(f"q_dot: {np.asarray(state['joint.q_dot']).tobytes().hex()}")
+        return found
+
+    @classmethod
+    def slots(cls) -> tuple[str, ...]:
+        """Names of the cache slots that it writes."""
+        return SLOTS if type(cls.make()).nu else SLOTS[:1]
+
+    def test_has_a_docstring_with_its_law(self) -> None:
+        """The class says which motion it leaves."""
+        check_docstring(self.make())
+
+    def test_refuses_parameters_out_of_bounds(self) -> None:
+        """Bounds that are declared are kept."""
+        check_bounds(self.make())
+
+    def test_pose_is_a_rotation_and_a_position(self) -> None:
+        """The first nine reals of X_FM are orthonormal and right-handed, all are finite."""
+        system = self.system()
+        for seed in range(10):
+            X = self.state(system, seed)["joint.X_FM"]
+            R = X[:9].reshape(3, 3)
+            assert np.all(np.isfinite(X)), f"X_FM = {X}"
+            assert np.allclose(R @ R.T, np.eye(3), atol=1e-12) and np.linalg.det(R) > 0.0, (
+                f"the rotation in X_FM is none:\n{R}"
+            )
+
+    def test_velocity_is_that_of_the_pose(self) -> None:
+        """``H_FM u`` against differences of X_FM along ``q_dot``."""
+        system = self.moving()
+
+        @CHECKED
+        @given(SEEDS)
+        def check(seed: int) -> None:
+            state = self.state(system, seed)
+            X, found = state["joint.X_FM"], velocity(state)
+            X_dot = self._rate(state, lambda s: s["joint.X_FM"])
+            spin = X_dot[:9].reshape(3, 3) @ X[:9].reshape(3, 3).T
+            expected = np.array([spin[2, 1], spin[0, 2], spin[1, 0], *X_dot[9:]])
+            assert np.allclose(found, expected, atol=self.tolerance * self._size(state)), (
+                f"H_FM u = {found}, the pose moves with {expected} at q = {state.q}, u = {state.u}"
+            )
+
+        check()
+
+    def test_velocity_terms_are_those_of_the_map(self) -> None:
+        """``HDotU_FM`` against differences of ``H_FM u`` along ``q_dot``, u held."""
+        system = self.moving()
+
+        @CHECKED
+        @given(SEEDS)
+        def check(seed: int) -> None:
+            state = self.state(system, seed)
+            expected, found = self._rate(state, velocity), state["joint.HDotU_FM"]
+            assert np.allclose(found, expected, atol=self.tolerance * self._size(state) ** 2), (
+                f"HDotU_FM = {found}, H_FM u changes at {expected} at q = {state.q}, u = {state.u}"
+            )
+
+        check()
+
+    def test_follows_from_the_state_alone(self) -> None:
+        """No memory outside the State, and nothing of the State is changed."""
+        system = self.system()
+        state = self.state(system, 1)
+        saved, first = state.to_bytes(), [state[f"joint.{name}"].tobytes() for name in self.slots()]
+        self.state(system, 2)
+        state.invalidate(cosim.Stage.INSTANCE, "the contract kit")
+        state.realize(cosim.Stage.ACCELERATION)
+        again = [state[f"joint.{name}"].tobytes() for name in self.slots()]
+        assert first == again, "other results at the same State; memory belongs into the State"
+        assert state.to_bytes() == saved, "computing the joint changed a variable of the State"
+
+    def test_compiled_is_plain_python(self) -> None:
+        """The same bytes with and without compilation."""
+        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
+        different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
+        assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
+
+    def moving(self) -> cosim.System:
+        """The system, unless the joint leaves no motion."""
+        if not type(self.make()).nu:
+            pytest.skip("the joint leaves no motion")
+        return self.system()
+
+    def _rate(
+        self, state: cosim.State, quantity: Callable[[cosim.State], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        q, q_dot, moved = state.q.copy(), state["joint.q_dot"], state.copy()
+        rate = np.zeros_like(quantity(state))
+        for place, weight in STENCIL:
+            moved.set_q(q + place * self.step * q_dot)
+            moved.realize(cosim.Stage.ACCELERATION)
+            rate += weight * quantity(moved) / self.step
+        return rate
+
+    @staticmethod
+    def _size(state: cosim.State) -> float:
+        return 1.0 + float(np.abs(state.u).max()) + float(np.abs(velocity(state)).max())
+
+
+def velocity(state: cosim.State) -> NDArray[np.float64]:
+    """``H_FM u``: the velocity of M in F."""
+    H = np.asarray(state["joint.H_FM"]).reshape(-1, 6).T
+    found: NDArray[np.float64] = H @ state.u
+    return found

@@ -1,0 +1,121 @@
+"""Reading a TOML file that was written by people: every fault has its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from cosim import ModelError
+from cosim_toml.toml_lines import KeyPath, toml_lines
+
+LARGEST = 10_000_000
+"""Bytes; such a file is typed by people."""
+
+
+class TomlFile:
+    """The data of a TOML file and the line of each of its keys and values.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    data : dict
+    lines : dict of key path to int
+        See `toml_lines`.
+    """
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        try:
+            self.data: dict[str, Any] = tomllib.loads(text)
+            self.lines: dict[KeyPath, int] = toml_lines(text)
+        except tomllib.TOMLDecodeError as error:
+            line, what = _place(str(error), text)
+            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}") from None
+        except RecursionError:
+            raise ModelError.of(str(path), "values are nested too deeply") from None
+
+    @classmethod
+    def read(cls, path: Path) -> TomlFile:
+        """Read a file.
+
+        Raises
+        ------
+        ModelError
+            With ``file:line`` as `where`.
+        """
+        try:
+            if path.stat().st_size > LARGEST:
+                text = f"has {path.stat().st_size} bytes, a file that people write has at most {LARGEST}"
+                raise ModelError.of(str(path), text)
+            raw = path.read_bytes()
+            return cls(path, raw.decode("utf-8-sig"))  # some editors begin the text with a mark
+        except OSError as error:
+            raise ModelError.of(str(path), (error.strerror or str(error)).lower()) from None
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            raise ModelError.of(f"{path}:{line}", "is no UTF-8 text") from None
+
+    def line(self, path: KeyPath) -> int | None:
+        """Line of the longest part of a key path that is in the file."""
+        while path:
+            if path in self.lines:
+                return self.lines[path]
+            path = path[:-1]
+        return None
+
+    def where(self, path: KeyPath, label: str) -> str:
+        """``mount.toml:14: elements.mount_left``."""
+        line = self.line(path)
+        place = f"{self.path}:{line}" if line else str(self.path)
+        return f"{place}: {label}" if label else place
+
+    def place(self, above: KeyPath, dotted: str) -> KeyPath:
+        r"""Key path of what a dotted name means inside of a table, that of the table when it is not there.
+
+        The keys of the file may be dotted, quoted, or both: ``a.b = 1`` and ``"a.b" = 1`` are found alike.
+
+        Examples
+        --------
+        >>> TomlFile(Path("x.toml"), '[starts]\na."b.c" = 1').place(("starts",), "a.b.c")
+        ('starts', 'a', 'b.c')
+        """
+        table: Any = self.data
+        for key in above:
+            table = table[key] if isinstance(table, dict) and key in table else {}
+        return _inside(table, dotted, above)
+
+    def find(self, value: str) -> KeyPath | None:
+        """Where a text stands as a value, None when nowhere."""
+        return _find(self.data, value, ())
+
+
+def _place(message: str, text: str) -> tuple[int, str]:
+    """Line and text of a message of tomllib."""
+    match = re.fullmatch(r"(.*?) ?\(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
+    if match is None:
+        return 1, message
+    if match[2] is None:
+        return text.rstrip().count("\n") + 1, f"{match[1]} (the file ends too early)"
+    return int(match[2]), f"{match[1]} (column {match[3]})"
+
+
+def _inside(table: Any, dotted: str, above: KeyPath) -> KeyPath:
+    for key, value in table.items() if isinstance(table, dict) else ():
+        if key == dotted:
+            return (*above, key)
+        if isinstance(value, dict) and dotted.startswith(f"{key}."):
+            return _inside(value, dotted.removeprefix(f"{key}."), (*above, key))
+    return above
+
+
+def _find(data: Any, value: str, path: KeyPath) -> KeyPath | None:
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, inner in items:
+        if inner == value and isinstance(inner, str):
+            return (*path, key)
+        found = _find(inner, value, (*path, key))
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,37 @@
+"""Rows that a Simulator records go on where its integrator is replaced."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import cosim
+
+
+class Growth(cosim.Component):
+    """Grows at its own rate."""
+
+    size = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(size, size_dot):
+        size_dot[0] = size
+
+
+@pytest.mark.parametrize("taken_before", [False, True])
+def test_rows_go_on_with_another_integrator(taken_before: bool) -> None:
+    model = cosim.Model("growth")
+    model.add(Growth, "growth")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-9)
+    simulator.record(["growth.size"], "grid", origin=0.0, interval=0.1, point=1.0, until=1.0)
+    simulator.advance_to(0.45)
+    rows = [simulator.take_rows()] if taken_before else []
+    simulator.reset_integrator("integrators.dormand_prince", accuracy=1e-9)
+    simulator.advance_to(1.0)
+    table = np.concatenate([*rows, simulator.take_rows()])
+    np.testing.assert_allclose(table[:, 0], np.arange(1, 11) * 0.1, rtol=1e-12)
+    np.testing.assert_allclose(table[:, 1], np.exp(table[:, 0]), rtol=1e-7)
+    simulator.stop_recording()
+    simulator.reset_integrator("integrators.heun", accuracy=1e-3)
+    simulator.advance_to(1.5)
+    assert len(simulator.take_rows()) == 0

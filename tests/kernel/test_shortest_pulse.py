@@ -1,0 +1,70 @@
+"""Witnesses whose pulses are short beside the steps."""
+
+import math
+
+import pytest
+from kernel_parts import system_of
+
+import cosim
+
+WIDTH = 2e-3
+
+
+class Pulse(cosim.Component):
+    """A smooth bump above zero, 2 ms long, around t = `middle`; nothing else moves."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    middle = cosim.parameter(unit="s", default=0.6180339)
+    seen = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -0.001 * x
+
+    @cosim.witness(direction="rising", shortest_pulse=WIDTH)
+    def high(t, middle):
+        away = (t - middle) / 1e-3
+        return math.exp(-away * away) - math.exp(-1.0)
+
+    @cosim.on(high, does="discrete")
+    def count(seen, seen_next):
+        seen_next[0] = seen + 1
+
+
+class Unpromised(Pulse):
+    """The same, and nothing is said about how short it is."""
+
+    @cosim.witness(direction="rising")
+    def high(t, middle):
+        away = (t - middle) / 1e-3
+        return math.exp(-away * away) - math.exp(-1.0)
+
+    @cosim.on(high, does="discrete")
+    def count(seen, seen_next):
+        seen_next[0] = seen + 1
+
+
+@pytest.mark.parametrize("middle", [0.3, 0.5, 0.6180339, 0.70001, 0.9137])
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5"])
+def test_a_pulse_as_short_as_was_said_is_found(middle, integrator):
+    simulator = cosim.Simulator(
+        system_of(part=Pulse(middle=middle)), integrator=f"integrators.{integrator}", accuracy=1e-6
+    )
+    simulator.advance_to(1.0)
+    assert simulator.state["part.seen"] == 1
+    assert simulator.events[0].time == pytest.approx(middle - 1e-3, abs=1e-8)
+
+
+def test_without_it_steps_are_as_long_as_the_motion_lets_them_be():
+    steps = {}
+    for part in (Pulse, Unpromised):
+        simulator = cosim.Simulator(system_of(part=part), accuracy=1e-6)
+        simulator.advance_to(1.0)
+        steps[part] = simulator.statistics.steps
+    assert steps[Unpromised] < 20 < 1.0 / (4.0 * WIDTH) <= steps[Pulse]
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan])
+def test_a_pulse_that_takes_no_time_is_refused(wrong):
+    with pytest.raises(cosim.ContractError, match="shortest_pulse"):
+        cosim.witness(shortest_pulse=wrong)
