@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from export_tools import oscillator
 from test_master_coupling import Block
 
 import cosim
 from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.master.scenario import Scenario
+from cosim_fmu.master.scenario_changes import make_changes
+from cosim_fmu.master.system_participant import SystemParticipant
 
 MakeFmu = Callable[..., Path]
 RAMP = {"u": [[0.0, 0.0], [1.0, 2.0], [1.0, 5.0], ["1500 ms", 6.0]]}
@@ -141,12 +145,83 @@ def test_changes_at_times(make_fmu: MakeFmu, tmp_path: Path) -> None:
     assert result["t.integer_in"].tolist() == [0.0, 0.0, 7.0, 7.0, 7.0, 7.0]
 
 
+TUNED = """\
+[participants.o]
+fmu = "oscillator.fmu"
+parameters = { "osc.stiffness" = 8.0, "osc.damping" = 0.0, "osc.places[3]" = 0.0, "osc.x" = 0.5 }
+[master]
+algorithm = "jacobi"
+step = 0.1
+until = 3.0
+tolerance = 1e-10
+[[changes]]
+at = "1 s"
+set = { "o.osc.stiffness" = 32.0 }
+[[changes]]
+at = "2 s"
+set = { "o.osc.mass" = "8 kg" }
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "waveform_iteration"])
+@pytest.mark.parametrize("kind", ["fmu", "system"])
+def test_parameters_change_at_times(tmp_path: Path, kind: str, algorithm: str) -> None:
+    model = oscillator(mass=2.0, stiffness=7.0)
+    model.export_fmu(tmp_path / "oscillator.fmu")
+    text = TUNED.replace("jacobi", algorithm)
+    if kind == "system":  # its elements count from 0
+        text = text.replace('"osc.places[3]" = 0.0', '"osc.places[2]" = 0.0')
+    (tmp_path / "s.toml").write_text(text, "utf-8")
+    scenario = Scenario.read(tmp_path / "s.toml")
+    if kind == "system":
+        scenario.participants["o"] = SystemParticipant(model)
+    result = scenario.couple().simulate(scenario.until)
+    time, x = result.time, result["o.osc.position"]
+    expected = 0.5 * np.cos(2.0 * time)
+    for at, rate in ((1.0, 4.0), (2.0, 2.0)):  # the state goes on, with another rate
+        since, before = time - at, 2.0 if at == 1.0 else 4.0
+        if at == 1.0:
+            here, speed = 0.5 * np.cos(2.0), -1.0 * np.sin(2.0)
+        else:
+            here, speed = (
+                here * np.cos(before) + speed / before * np.sin(before),
+                speed * np.cos(before) - here * before * np.sin(before),
+            )
+        course = here * np.cos(rate * since) + speed / rate * np.sin(rate * since)
+        expected = np.where(since > 0.0, course, expected)
+    np.testing.assert_allclose(x, expected, atol=1e-7)
+    assert result["o.osc.stiffness"].tolist() == [8.0] * 11 + [32.0] * 20
+
+
+def test_what_a_model_says_of_a_parameter_holds_until_it_changes(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"stiffness": 7.0, "places": (0.4, 0.5, 0.6)}
+    participant = SystemParticipant(oscillator(**given))
+    starts = {"o.osc.turn": [[5.0, 6.0], [7.0, 8.0]]}
+    names = ["o.osc.stiffness", "o.osc.places[1]", "o.osc.turn[2]"]
+    entries = [{"at": 0.2, "set": dict.fromkeys(names, 9.0)}]
+    problems: list[str] = []
+    made, wires = make_changes(entries, {"o": participant}, starts, lambda key, text: problems.append(text))
+    assert made is not None and not problems
+    loop = CoSimulation({"o": participant, "changes": made}, wires, "jacobi", 0.1, starts=starts)
+    result = loop.simulate(0.3, record=names)
+    assert [result[name][[0, 3]].tolist() for name in names] == [[7.0, 9.0], [0.5, 9.0], [7.0, 9.0]]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"m.f" = 3.0', '"m.ff" = 3.0', ":12: changes[0]: no input of m 'ff'. Nearest: f."),
+        (
+            '"m.f" = 3.0',
+            '"m.ff" = 3.0',
+            ":12: changes[0]: no input or tunable parameter of m 'ff'. Nearest: f.",
+        ),
         ('"m.f" = 3.0', '"n.f" = 3.0', ":12: changes[0]: no participant 'n'."),
-        ('"m.f" = 3.0', '"m.k" = 3.0', ":12: changes[0]: m.k is of causality parameter: only inputs change"),
+        ('"m.f" = 3.0', '"m.k" = 3.0', ":12: changes[0]: m.k is a parameter that may not be set"),
+        (
+            '"m.f" = 3.0',
+            '"m.v" = 3.0',
+            ":12: changes[0]: m.v is of causality output: only inputs and parameters",
+        ),
         ('"m.f" = 3.0', '"m.f" = "3 m"', ":12: changes[0]: m.f: '3 m': "),
         ("t.boolean_in = true", 't.string_in = "a"', "t.string_in is string: only numbers change at times"),
         ("at = 0.1\n", "", ":15: changes[1]: needs at = "),

@@ -20,6 +20,7 @@ from cosim_fmu.master.explain import explain
 from cosim_fmu.master.feedthrough import stepping_order
 from cosim_fmu.master.initial_exchange import make_consistent
 from cosim_fmu.master.initialization_mode import InitializationMode
+from cosim_fmu.master.link import Link
 from cosim_fmu.master.open_fmu import open_fmu
 from cosim_fmu.master.pace import Pace
 from cosim_fmu.master.participant_events import events_inside, in_order, without_returns
@@ -137,9 +138,8 @@ class CoSimulation:
         self.descriptions = _describe(self.participants, problems)
         unknown = [name for name in participants if name not in self.descriptions]
         links, faults = check_connections(self.descriptions, unknown, connections)
-        given = {link: self.descriptions[link.target].variables[link.input].causality for link in links}
-        self.links = [link for link in links if given[link] != "parameter"]
-        self.parameter_links = [link for link in links if given[link] == "parameter"]
+        self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
+        self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
         self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
         self.algorithm = _algorithm(algorithm, options or {}, problems)
@@ -466,6 +466,12 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
             text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
             problems.append(problem(key, text))
     return made
+
+
+def _is_passed_once(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
+    """Whether it goes to a parameter, from anything but values over time."""
+    over_time = descriptions[link.source].extra.get("goes_last", False)
+    return descriptions[link.target].variables[link.input].causality == "parameter" and not over_time
 
 
 def _configure(participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any]) -> None:

@@ -162,7 +162,10 @@ class CoupledParticipants:
             name: [(link.source, places[link.start], link) for link in into] for name, into in feeding.items()
         }
         real = [
-            link.start for link in links if descriptions[link.source].variables[link.output].type == "real"
+            link.start
+            for link in links
+            if descriptions[link.source].variables[link.output].type == "real"
+            and descriptions[link.target].variables[link.input].causality != "parameter"  # it jumps
         ]
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
         self._ports = [(name, places[name, output]) for name, output in self._interface]

@@ -57,7 +57,8 @@ class FmuInterface:
     Attributes
     ----------
     description : ParticipantDescription
-        Its `extra` holds: "settable", names that take a start value; "unit_definitions", for each unit name
+        Its `extra` holds: "settable", names that take a start value; "tunable", parameters that may be set
+        between steps (with an event mode they may be set there alone); "unit_definitions", for each unit name
         that the FMU defines the exponents of kg m s A K mol cd rad, factor and offset to SI;
         "assumed_feedthrough", outputs whose dependencies the FMU does not tell; "only_once", the
         identity of an FMU that may be instantiated once in a process, else ""; "calculated", its calculated
@@ -171,6 +172,12 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
         extra={
             "settable": frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),
+            "tunable": frozenset(
+                n
+                for v in shown
+                if steps and not events and v.causality == "parameter" and v.variability == "tunable"
+                for n in names[v.name]
+            ),
             "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
             "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
             "assumed_feedthrough": assumed,

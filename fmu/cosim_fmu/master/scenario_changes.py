@@ -1,12 +1,15 @@
-"""``[[changes]]`` of a scenario: inputs that get another value at a time."""
+"""``[[changes]]`` of a scenario: inputs and parameters that get another value at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 import cosim
-from cosim.kit import ParticipantVariable
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu.master.connection import Connection
 from cosim_fmu.master.parameter_file import flat
 from cosim_fmu.master.timed_inputs import TimedInputs
 from cosim_toml.toml_lines import KeyPath
@@ -21,7 +24,7 @@ def make_changes(
     participants: Mapping[str, cosim.Participant],
     starts: Mapping[str, Any],
     say: Callable[[KeyPath, str], None],
-) -> tuple[TimedInputs | None, list[tuple[str, str]]]:
+) -> tuple[TimedInputs | None, list[Connection]]:
     """A participant that gives the changed values, and its connections.
 
     Parameters
@@ -57,7 +60,8 @@ def make_changes(
     series = {path: sorted(pairs, key=lambda pair: pair[0]) for path, pairs in series.items()}
     if not series:
         return None, []
-    return TimedInputs(series, "held", types, units), [(f"{NAME}.{path}", path) for path in series]
+    connections = [Connection(f"{NAME}.{path}", path, reads_any=True) for path in series]
+    return TimedInputs(series, "held", types, units), connections
 
 
 def _add(
@@ -74,24 +78,36 @@ def _add(
     name, _, variable = path.partition(".")
     if name not in participants:
         return str(cosim.LookUpError("participant", name, participants))
-    variables = participants[name].describe().variables
-    known = variables.get(variable)
-    inputs = [n for n, v in variables.items() if v.causality == "input"]
+    description = participants[name].describe()
+    known, tunable = description.variables.get(variable), description.extra.get("tunable", ())
     if known is None:
-        return str(cosim.LookUpError(f"input of {name}", variable, inputs))
-    if known.causality != "input":
-        return f"{path} is of causality {known.causality}: only inputs change at times"
+        inputs = [n for n, v in description.variables.items() if v.causality == "input"]
+        return str(cosim.LookUpError(f"input or tunable parameter of {name}", variable, [*inputs, *tunable]))
+    if known.causality == "parameter" and variable not in tunable:
+        return f"{path} is a parameter that may not be set between steps: inputs and tunable ones may"
+    if known.causality not in ("input", "parameter"):
+        return f"{path} is of causality {known.causality}: only inputs and parameters change at times"
     if known.type not in ("real", "integer", "boolean"):
         return f"{path} is {known.type}: only numbers change at times"
     try:
         if path not in series:
-            first = starts.get(path, known.start)
+            first = _first(path, description, starts)
             series[path] = [(-1e300, _number(0.0 if first is None else first, known))]
             types[path], units[path] = known.type, known.unit
         series[path].append((time, _number(value, known)))
-    except (TypeError, ValueError) as error:
+    except (IndexError, TypeError, ValueError) as error:
         return f"{path}: {error}"
     return ""
+
+
+def _first(path: str, description: ParticipantDescription, starts: Mapping[str, Any]) -> Any:
+    """The value at the start; that of an element may be given with its whole array."""
+    name, _, variable = path.partition(".")
+    for array, (_, elements) in description.extra.get("arrays", {}).items():
+        whole = starts.get(f"{name}.{array}")
+        if variable in elements and path not in starts and whole is not None:
+            return np.array(whole, dtype=object).ravel()[elements.index(variable)]
+    return starts.get(path, description.variables[variable].start)
 
 
 def _number(value: Any, variable: ParticipantVariable) -> float:
