@@ -13,7 +13,7 @@ histories         the functions that look inside a history (`append_to_history`,
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
-text              units (`parse_unit`, `conversion`), patterns (`matches`), the nearest name (`nearest`)
+text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
 ================= ==========================================================================================
 """
 
@@ -198,6 +198,7 @@ from cosim.system.projection import Projection as Projection
 from cosim.system.schedule import Block as Block
 from cosim.system.schedule import Slot as Slot
 from cosim.system.variable import Variable as Variable
+from cosim.unit_text import unit_product as unit_product
 from cosim.units import conversion as conversion
 from cosim.units import parse_unit as parse_unit
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from cosim.errors import UnitError, nearest
 from cosim.unit import Unit
 
-__all__ = ["Unit", "conversion", "parse_quantity", "parse_unit"]
+__all__ = ["Unit", "conversion", "parse_quantity", "parse_unit", "unit_of_quantity"]
 
 _PREFIXES = {
     "Y": 1e24, "Z": 1e21, "E": 1e18, "P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "h": 1e2, "da": 1e1,
@@ -208,6 +208,24 @@ def parse_quantity(value: str | float, unit: str) -> float:
     if offset == 0.0 and target.factor == 1.0:
         return _scaled(number, source.factor)
     return factor * number + offset
+
+
+def unit_of_quantity(text: str) -> str:
+    """The unit that a number is written with, empty where there is none or no number before it.
+
+    Examples
+    --------
+    >>> unit_of_quantity("120 N/mm"), unit_of_quantity("3")
+    ('N/mm', '')
+    """
+    match = _NUMBER.match(text)
+    unit = text[match.end() :].strip() if match else ""
+    if unit:
+        try:
+            parse_unit(unit)
+        except UnitError as error:
+            raise UnitError(f"'{text.strip()}': {error}") from None
+    return unit
 
 
 def _scaled(number: float, factor: float) -> float:

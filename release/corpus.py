@@ -30,7 +30,7 @@ SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
 ATTACHED = {
     **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip"},
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
-    **{"delay": "late", "history": "wave", "initial": "wave"},
+    **{"delay": "late", "history": "wave", "initial": "begin"},
 }
 """To what an attachment of that name is attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
@@ -74,6 +74,7 @@ def mechanism(name: str, **settings: Any) -> Multibody:
         model.joint("pin", link, parent, joint, frame_on_parent=(0.0, 1.0, 0.0))
     model.measure("measures.sinusoid", "wave", frequency=1.0)
     model.measure("measures.time", "late")
+    model.measure("measures.constant", "begin", value=1.0)
     model.measure("measures.delay", "felt", source="wave", delay=0.02)
     model.measure("measures.sample_and_hold", "sampled", source="wave", period=0.01)
     model.add(Steps, "steps")
@@ -82,7 +83,7 @@ def mechanism(name: str, **settings: Any) -> Multibody:
 
 def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]]:
     """Every combination of the options of a component, with each special value."""
-    options = {n: d for n, d in cls.declarations.items() if d.kind == "option"}
+    options = {n: d for n, d in cls.declarations.items() if d.kind == "option" and "unit_of" not in d.options}
     listed = [d.options.get("choices") or (False, True) for d in options.values()]
     for combination in itertools.product(*listed):
         for special in ({}, *SPECIAL.get(id, [])):

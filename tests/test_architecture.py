@@ -28,6 +28,7 @@ LAYERS = (
     ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
     ("cosim.errors",),
     ("cosim.units",),
+    ("cosim.unit_text",),
     ("cosim.registration",),
     ("cosim.compiled",),
     ("cosim.component",),
@@ -147,7 +148,7 @@ def _allowed(package: str, file: str, found: Import) -> bool:
 
 
 def test_these_packages_exist() -> None:
-    parts = ("mechanics", "dynamics", "measures", "integrators", "toml", "workbench", "fmu")
+    parts = ("mechanics", "dynamics", "measures", "integrators", "signals", "toml", "workbench", "fmu")
     assert set(PACKAGES) == {"cosim", *(f"cosim_{part}" for part in parts)}
 
 

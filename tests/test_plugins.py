@@ -362,7 +362,7 @@ def test_a_registry_in_use_is_seen_in_its_own_thread_alone() -> None:
 
 
 def test_our_own_plugins_load() -> None:
-    """The six plugins of this distribution, each with something registered."""
+    """The seven plugins of this distribution, each with something registered."""
     ours = [record for record in registry().plugins if record.distribution == "cosim-framework"]
     assert [record.name for record in ours] == [
         "dynamics",
@@ -370,6 +370,7 @@ def test_our_own_plugins_load() -> None:
         "integrators",
         "measures",
         "mechanics",
+        "signals",
         "workbench",
     ]
     assert [str(record) for record in ours if record.status != "loaded"] == []

@@ -50,8 +50,8 @@ TURNED = {
 AGREE = 1e-6  # some of the others have moved a few steps of 1 ns when they are asked
 
 
-def build(tree: Tree, solver: str | None = None) -> cosim.System:
-    """The tree as a system of ours."""
+def model_of(tree: Tree, solver: str | None = None) -> Multibody:
+    """The tree as a model of ours."""
     model = Multibody("tree", gravity=GRAVITY)
     if solver:
         model.settings["dynamics"] = solver
@@ -68,7 +68,12 @@ def build(tree: Tree, solver: str | None = None) -> cosim.System:
             frame_on_child=(*R, 0.0, 0.0, 0.0),
             **start,
         )
-    return model.build()
+    return model
+
+
+def build(tree: Tree, solver: str | None = None) -> cosim.System:
+    """The tree as a system of ours."""
+    return model_of(tree, solver).build()
 
 
 def measure(system: cosim.System) -> float:

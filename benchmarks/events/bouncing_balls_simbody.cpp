@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,14 +70,16 @@ int main(int, char** argv) {
     stepper.initialize(state);
     const long before = integrator.getNumRealizations();
     const auto began = std::chrono::steady_clock::now();
+    const std::clock_t on_processor = std::clock();
     stepper.stepTo(until);
     const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double cpu = double(std::clock() - on_processor) / CLOCKS_PER_SEC;
     double lowest = 1e300;
     for (auto& ball : balls) lowest = std::min(lowest, ball.getOneQ(integrator.getState(), 0));
     int all = 0;
     for (auto& times : impacts) all += (int)times.size();
-    std::printf("{\"impacts\": %d, \"evaluations\": %ld, \"wall\": %.9g, \"lowest\": %.9g, \"times\": [", all,
-                (long)integrator.getNumRealizations() - before, spent, lowest);
+    std::printf("{\"impacts\": %d, \"evaluations\": %ld, \"wall\": %.9g, \"cpu\": %.9g, \"lowest\": %.9g, \"times\": [", all,
+                (long)integrator.getNumRealizations() - before, spent, cpu, lowest);
     for (int i = 0; i < count; ++i) {
         std::printf(i ? ", [" : "[");
         for (std::size_t j = 0; j < impacts[i].size(); ++j) std::printf(j ? ", %.17g" : "%.17g", impacts[i][j]);

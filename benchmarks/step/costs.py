@@ -5,9 +5,9 @@ Usage: python benchmarks/step/costs.py
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
+
+from runs import least
 
 import cosim
 from cosim import kit
@@ -91,17 +91,7 @@ def evaluation(system: cosim.System, times: int = 20_000) -> float:
     state = system.default_state().realize()
     walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     schedule = (system.table, system.ints, *system.derivative_range, 0.0, *system.arrays(state))
-    return fastest(lambda: walk(*schedule, times)) / times
-
-
-def fastest(action: Callable[[], Any]) -> float:
-    """CPU time of an action, the least of some runs after one that is not counted, s."""
-    found = []
-    for _ in range(RUNS + 1):
-        began = time.process_time()
-        action()
-        found.append(time.process_time() - began)
-    return min(found[1:])
+    return least(lambda: walk(*schedule, times), RUNS)[0] / times
 
 
 def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any = None) -> float:
@@ -118,7 +108,7 @@ def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any
     simulator.initialize()
     if monitor is not None:
         simulator.set_monitor(monitor)
-    return fastest(lambda: simulator.advance_to(simulator.state.time + steps * 0.001)) / steps
+    return least(lambda: simulator.advance_to(simulator.state.time + steps * 0.001), RUNS)[0] / steps
 
 
 def main() -> None:
@@ -130,7 +120,7 @@ def main() -> None:
         signals = ["engine.z", "felt", "energy.*"]
         found["run"] = cosim.simulate(system, until=2.0, output_interval=1e-3, signals=signals)
 
-    took = fastest(simulate)
+    took, _ = least(simulate, RUNS)
     figures = found["run"].statistics
     bare = one * figures["evaluations"]
     print(f"engine mount, simulate() with a row each ms: {took * 1e6 / figures['steps']:.1f} µs a step")
@@ -154,7 +144,7 @@ def main() -> None:
         simulator = found["balls"] = cosim.Simulator(balls, integrator=MERSON, accuracy=1e-6)
         simulator.advance_to(2.0)
 
-    took = fastest(bounce)
+    took, _ = least(bounce, RUNS)
     print(f"100 balls, {len(found['balls'].events)} impacts: {took * 1e3:.1f} ms")
 
 

@@ -11,6 +11,7 @@ import enum
 import functools
 import hashlib
 import itertools
+import operator
 import os
 import struct
 import sys
@@ -80,10 +81,16 @@ def fingerprint(function: types.FunctionType, *more: str) -> str:
     more : str
         Anything else that the result depends on (signature, options, versions).
     """
+    return _joined(_known_digest(function), more)
+
+
+@functools.cache
+def _joined(of: bytes, more: tuple[str, ...]) -> str:
+    """The digest of a function alone, and of what else counts, as one."""
     digest = _Digest()
     for text in more:
         digest.feed(text)
-    digest.put("of", _known_digest(function))
+    digest.put("of", of)
     return digest.hash.hexdigest()[:32]
 
 
@@ -108,17 +115,18 @@ def _known_digest(function: types.FunctionType) -> bytes:
 
 def _appearance(function: types.FunctionType) -> list[Any]:
     """What the names of a function stand for; looked at each time that a Simulator is made."""
-    code, known = function.__code__, function.__globals__.get
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    marks = [function.__dict__.get(name) for name in ATTRIBUTES]
-    values = [known(name, ATTRIBUTES) for name in _names(code)]
-    return [code, function.__defaults__, function.__kwdefaults__, *marks, *cells, *values]
+    code = function.__code__
+    found: list[Any] = [code, function.__defaults__, function.__kwdefaults__]
+    found += map(function.__dict__.get, ATTRIBUTES)
+    found += [cell.cell_contents for cell in function.__closure__ or ()]
+    found += map(function.__globals__.get, _names(code), itertools.repeat(ATTRIBUTES))
+    return found
 
 
 def _looks_as(function: types.FunctionType, seen: list[Any]) -> bool:
     """Whether all names stand for the same objects as before."""
     now = _appearance(function)
-    return len(now) == len(seen) and all(a is b for a, b in zip(now, seen, strict=True))
+    return len(now) == len(seen) and all(map(operator.is_, now, seen))
 
 
 def _code_digest(code: types.CodeType) -> bytes:

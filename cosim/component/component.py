@@ -6,9 +6,10 @@ import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from cosim.component.arguments import Argument, resolve, switch_argument
+from cosim.component.arguments import Argument, known_names, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.unit_rules import check_rule_names, settle_unit_rules
 from cosim.component.values import Values, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
@@ -44,6 +45,9 @@ class Component:
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    open_units : tuple of str
+        Of a subclass: names that take the unit of what they are connected to where their declarations
+        have none, as inputs and outputs do.
 
     Raises
     ------
@@ -71,6 +75,7 @@ class Component:
     switch: ClassVar[str] = ""
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
+    open_units: ClassVar[tuple[str, ...]] = ()
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
     name: str
@@ -87,6 +92,7 @@ class Component:
         for name, handler in cls.handlers.items():
             if not handler.function.is_python:
                 cls.arguments[name] = resolve(handler.function, cls.declarations, cls.__name__)
+        check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
         cls._check_writers()
         cls._check_names()
 
@@ -129,6 +135,7 @@ class Component:
                 else:
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
+        settle_unit_rules(cls.declarations, cls.open_units, getattr(cls, "unit_from", ""))
         for alias, (slot, index, _unit) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
                 raise ContractError(

@@ -40,6 +40,10 @@ class Declaration:
         Default of a parameter (None: it has to be given), start value of a state or an input.
     nominal : float, optional
         Its usual magnitude, > 0, for those who scale tolerances or axes by it.
+    unit_rule : str, optional
+        None where `units` say the unit. Else the unit is found when a system is built: from the units of
+        other quantities of the component (``"{value}/s"``), or, where this is empty, from what it is
+        connected to.
     """
 
     kind: str
@@ -56,6 +60,7 @@ class Declaration:
     options: dict[str, Any] = field(default_factory=dict)
     free_length: str = ""
     nominal: float | None = None
+    unit_rule: str | None = None
 
     @cached_property
     def size(self) -> int:
@@ -81,12 +86,21 @@ def _free_length(shape: Shape) -> str:
     return shape if isinstance(shape, str) else ""
 
 
-def _units(unit: str | Sequence[str]) -> tuple[str, ...]:
+def _units(unit: str | Sequence[str] | None) -> tuple[str, ...]:
+    if unit is None or "{" in unit:
+        return ("1",)
     return (unit,) if isinstance(unit, str) else tuple(unit)
 
 
+def _rule(unit: str | Sequence[str] | None) -> str | None:
+    """How the unit follows from others; empty for one that is not declared, None for one that is."""
+    if unit is None:
+        return ""
+    return unit if isinstance(unit, str) and "{" in unit else None
+
+
 def parameter(
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     default: Any = None,
     minimum: float | None = None,
@@ -100,7 +114,9 @@ def parameter(
     Parameters
     ----------
     unit : str or list of str
-        Modelica unit expression, one for all elements or one for each.
+        Modelica unit expression, one for all elements or one for each. ``"{value}/s"``: that of another
+        quantity of the component, here per second. Without one it is 1, unless it is named so itself:
+        then it is that of the number that is given, ``"3 N/mm"``, or follows from the others.
     shape : int, tuple of int or str
         ``()`` for a scalar; a name for a vector of any length, the same for all that have the name.
     default : array_like, optional
@@ -124,11 +140,12 @@ def parameter(
         description,
         options={"each": each},
         free_length=_free_length(shape),
+        unit_rule=_rule(unit),
     )
 
 
 def position(
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     start: Any = 0.0,
     description: str = "",
@@ -141,7 +158,7 @@ def position(
 
 
 def speed(
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     start: Any = 0.0,
     description: str = "",
@@ -154,7 +171,7 @@ def speed(
 
 
 def auxiliary_state(
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     start: Any = 0.0,
     description: str = "",
@@ -165,13 +182,22 @@ def auxiliary_state(
 
     With `minimum` smaller values are refused where somebody sets it; integration is not checked.
     """
-    made = Declaration("auxiliary", "", _shape(shape), _units(unit), start, minimum, description=description)
+    made = Declaration(
+        "auxiliary",
+        "",
+        _shape(shape),
+        _units(unit),
+        start,
+        minimum,
+        description=description,
+        unit_rule=_rule(unit),
+    )
     return _nominal(made, nominal)
 
 
 def discrete(
     dtype: type = float,
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     start: Any = 0,
     invalidates: Stage | str = Stage.TIME,
@@ -201,6 +227,7 @@ def discrete(
         description=description,
         invalidates=invalidates,
         options={"internal": internal},
+        unit_rule=_rule(unit),
     )
 
 
@@ -224,7 +251,7 @@ def timer(start: float = math.inf, description: str = "") -> Any:
 
 
 def cache_slot(
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     accumulates: bool = False,
     description: str = "",
@@ -246,25 +273,35 @@ def cache_slot(
         description=description,
         options={"notice": notice} if notice else {},
         free_length=_free_length(shape),
+        unit_rule=_rule(unit),
     )
 
 
 def output(
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     accumulates: bool = False,
     description: str = "",
     nominal: float | None = None,
 ) -> Any:
-    """An output port: a cache slot that other components, FMUs and results see by default."""
+    """An output port: a cache slot that other components, FMUs and results see by default.
+
+    Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless.
+    """
     made = Declaration(
-        "output", "", _shape(shape), _units(unit), accumulates=accumulates, description=description
+        "output",
+        "",
+        _shape(shape),
+        _units(unit),
+        accumulates=accumulates,
+        description=description,
+        unit_rule=_rule(unit),
     )
     return _nominal(made, nominal)
 
 
 def input(  # noqa: A001
-    unit: str | Sequence[str] = "1",
+    unit: str | Sequence[str] | None = None,
     shape: Shape = (),
     start: Any = 0.0,
     description: str = "",
@@ -272,11 +309,13 @@ def input(  # noqa: A001
 ) -> Any:
     """An input port: connected to a signal, or else an input of the whole system.
 
-    Its derivative, NaN where nobody knows it, is ``<name>_dot``.
+    Its derivative, NaN where nobody knows it, is ``<name>_dot``. Without a unit it takes that of what it is
+    connected to; declare ``"1"`` for what is dimensionless.
     """
-    return _nominal(
-        Declaration("input", "", _shape(shape), _units(unit), start, description=description), nominal
+    made = Declaration(
+        "input", "", _shape(shape), _units(unit), start, description=description, unit_rule=_rule(unit)
     )
+    return _nominal(made, nominal)
 
 
 def attachment(kind: Attachment, each: bool = False, description: str = "", **options: Any) -> Any:
@@ -293,7 +332,7 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     Parameters
     ----------
     unit : str, optional
-        The signal is converted to it.
+        The signal is converted to it; ``"{first}"`` is that of another quantity of the component.
     shape : int or tuple of int
         Of a signal that is needed whole; ``()`` for a number. A component that is `elementwise` takes a
         vector there too, one element after the other.
@@ -323,11 +362,18 @@ def signal(description: str = "") -> Any:
     return Declaration("signal", description=description, start=0)
 
 
-def option(default: Any, choices: Sequence[Any] | None = None, description: str = "") -> Any:
+def option(
+    default: Any, choices: Sequence[Any] | None = None, description: str = "", unit_of: str = ""
+) -> Any:
     """A constant of the topology (bool, int or str): changing it means building the system again.
 
-    Text needs `choices`; a kernel function sees the place of the chosen one among them.
+    Text needs `choices`; a kernel function sees the place of the chosen one among them. With `unit_of` it is
+    the unit of that quantity, as text, and empty by default: ``unit = cosim.option("", unit_of="value")``.
     """
+    if unit_of:
+        text = description or "unit; found from what is given or connected where it is empty"
+        options = {"choices": None, "unit_of": unit_of}
+        return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cosim.component.declarations import Declaration
 from cosim.errors import CosimError, ModelError, Problem, nearest
-from cosim.units import parse_quantity
+from cosim.unit_text import coherent
+from cosim.units import parse_quantity, parse_unit, unit_of_quantity
 
 NUMERIC = ("parameter", "position", "speed", "auxiliary", "discrete", "integer", "input")
 
@@ -30,6 +31,10 @@ class Values:
         A component, the path of a signal, or None.
     given : dict
         As the user typed it: enough to make the component again.
+    given_units : dict of str to str
+        With which unit the numbers were given of what declares none, without its prefixes.
+    typed : dict of str to ndarray
+        Those numbers; `numbers` has them in the units that are found when a system is built.
     """
 
     declarations: Mapping[str, Declaration]
@@ -37,6 +42,8 @@ class Values:
     options: dict[str, Any] = field(default_factory=dict)
     attachments: dict[str, Any] = field(default_factory=dict)
     given: dict[str, Any] = field(default_factory=dict)
+    given_units: dict[str, str] = field(default_factory=dict)
+    typed: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def public(self) -> dict[str, Any]:
         """By name, shaped: scalars as numbers, everything else as arrays."""
@@ -64,6 +71,12 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
             if declaration.kind in NUMERIC:
                 if name in meant and name not in given:
                     continue  # said already, as the misspelt name
+                unit = given_unit(given.get(name)) if declaration.unit_rule is not None else ""
+                if unit:
+                    unit = coherent(unit)
+                    declaration = replace(declaration, units=(unit,), unit_rule=None)
+                    values.given_units[name] = unit
+                    values.typed[name] = read_numbers(declaration, given[name])
                 values.numbers[name] = (
                     read_numbers(declaration, given[name]) if name in given else _default_numbers(declaration)
                 )
@@ -78,6 +91,15 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
     if problems:
         raise ModelError(problems)
     return values
+
+
+def given_unit(value: Any) -> str:
+    """The unit of the first text with one in a value; empty where there is none."""
+    if isinstance(value, str):
+        return unit_of_quantity(value)
+    if isinstance(value, (list, tuple)):
+        return next(filter(None, map(given_unit, value)), "")
+    return ""
 
 
 def _with_lengths(values: Values, problems: list[Problem]) -> Mapping[str, Declaration]:
@@ -186,6 +208,8 @@ def _read_option(declaration: Declaration, value: Any) -> Any:
     choices = declaration.options.get("choices")
     if choices is not None and value not in choices:
         raise ValueError(f"{declaration.name} is {value!r}, needs one of {', '.join(map(repr, choices))}")
+    if "unit_of" in declaration.options and isinstance(value, str):
+        parse_unit(value)
     if choices is None and type(value) is not type(declaration.start):
         raise ValueError(f"{declaration.name} is {value!r}, needs {type(declaration.start).__name__}")
     return value

@@ -59,6 +59,7 @@ class Measure(Component):
     plain_methods: ClassVar[tuple[str, ...]] = ("value", "derivative")
     elementwise: ClassVar[bool] = True
     unit_from: ClassVar[str] = ""
+    open_units: ClassVar[tuple[str, ...]] = ("value",)
     known_derivatives: ClassVar[tuple[float, ...]] = ()
     default_value: Any = math.nan
 

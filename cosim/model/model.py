@@ -17,6 +17,7 @@ from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.model.content import content
 from cosim.registration.kinds import kinds_of
+from cosim.system.connection import Connection
 
 if TYPE_CHECKING:
     from cosim.simulation.result import Result
@@ -59,7 +60,7 @@ class Model:
         self.name = name
         self.settings = settings
         self.parts: dict[str, Component] = {}
-        self.connections: list[tuple[str, str]] = []
+        self.connections: list[Connection] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
         self._built: tuple[Any, System] | None = None
@@ -113,12 +114,28 @@ class Model:
         """Add a measure: the same as `add`."""
         return self.add(kind, name, **values)
 
-    def connect(self, source: str | Component, target: str) -> None:
+    def connect(
+        self, source: str | Component, target: str, factor: float | str = 1.0, offset: float | str = 0.0
+    ) -> None:
         """Connect a signal to an input: ``model.connect("felt", "controller.speed")``.
 
-        Physical units are checked, and converted where they measure the same, when the system is built.
+        The input gets ``factor * signal + offset``. Physical units are checked, and converted where they
+        measure the same, when the system is built.
+
+        Parameters
+        ----------
+        source : str or Component
+        target : str
+        factor : float or str
+            A number, or text with a unit: ``"40 N/m"`` makes a force of a length.
+        offset : float or str
+            In the unit of ``factor * signal``, or text with a unit.
         """
-        self.connections.append((source.name if isinstance(source, Component) else source, target))
+        path = source.name if isinstance(source, Component) else source
+        connection = Connection(path, target, factor, offset)
+        if connection.fault:
+            raise ModelError.of(f"{path} → {target}", connection.fault)
+        self.connections.append(connection)
 
     def set_start(self, path: str, value: Any) -> None:
         """Value that a parameter, state or input has in the default State of the system."""
@@ -145,11 +162,14 @@ class Model:
 
     def _system(self) -> System:
         """The system that was built last, where nothing has changed since."""
-        parts = [(name, id(part), content(vars(part))) for name, part in self.parts.items()]
-        now = content([self.name, self.settings, self.connections, self.starts]), parts
-        if self._built is None or self._built[0] != now:
-            self._built = now, self.build()
+        if self._built is None or self._built[0] != self._content():
+            system = self.build()  # which finds sizes and units of the parts
+            self._built = self._content(), system
         return self._built[1]
+
+    def _content(self) -> Any:
+        parts = [(name, id(part), content(vars(part))) for name, part in self.parts.items()]
+        return content([self.name, self.settings, self.connections, self.starts]), parts
 
     @property
     def solver_base(self) -> type[Solver] | None:
@@ -261,7 +281,7 @@ class Model:
             "name": self.name,
             "settings": dict(self.settings),
             "parts": parts,
-            "connections": [list(c) for c in self.connections],
+            "connections": [list(c[:2] if c[2:] == (1.0, 0.0) else c) for c in self.connections],
             "starts": {p: _plain(v) for p, v in self.starts.items()},
             "simulation": {n: _plain(v) for n, v in self.simulation.items()},
         }
@@ -272,7 +292,8 @@ class Model:
         model = Model(data["name"], **data.get("settings", {}))
         for part in data.get("parts", []):
             model.add(part["type"], part["name"], **part["values"])
-        model.connections = [(str(a), str(b)) for a, b in data.get("connections", [])]
+        for connection in data.get("connections", []):
+            model.connect(*connection)
         model.starts = dict(data.get("starts", {}))
         model.simulation = dict(data.get("simulation", {}))
         return model

@@ -18,6 +18,7 @@ from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
 from cosim.system import adapter
+from cosim.system.connection import Connection
 from cosim.system.elements import resize
 from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
@@ -38,7 +39,7 @@ class Assembly:
     ----------
     parts : mapping of str to Component
         In order of declaration.
-    connections : sequence of (source path, input path)
+    connections : sequence of Connection, or of (source path, input path)
     solver : Solver or None
         Where parts ask for one.
 
@@ -51,7 +52,7 @@ class Assembly:
     def __init__(
         self,
         parts: Mapping[str, Component],
-        connections: Sequence[tuple[str, str]] = (),
+        connections: Sequence[Connection | tuple[str, str]] = (),
         solver: Solver | None = None,
     ) -> None:
         self.parts_by_name = dict(parts)
@@ -351,7 +352,7 @@ class Assembly:
             return self.not_a_number(argument.size)
         path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
-        slot = self.wiring.source(path, declaration.options["unit"], order)
+        slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)
         if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
             hint = f"name one: {path}[0]" if argument.size == 1 else f"{argument.of} takes {argument.size}"
             raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
@@ -464,4 +465,6 @@ def _invalidated(part: Component, declaration: Declaration) -> Stage:
 def _option_number(part: Component, name: str) -> float:
     value = part.values.options[name]
     choices = part.declarations[name].options.get("choices")
+    if "unit_of" in part.declarations[name].options:
+        return 0.0  # text for people
     return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
-from cosim.errors import CosimError, LookUpError, ModelError
+from cosim.errors import LookUpError, ModelError
 from cosim.system.layout import Layout
 from cosim.system.schedule import Slot
+from cosim.unit_text import unit_product
 
 PATH = re.compile(r"^(?P<part>[A-Za-z_]\w*)(?:\.(?P<name>[A-Za-z_]\w*))?(?:\[(?P<index>\d+)\])?$")
 DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
@@ -47,6 +48,17 @@ class Signal:
         return self.slot.size == 1
 
 
+class Place(NamedTuple):
+    """A `Signal` without its units: an element, or a name for one that has a unit of its own."""
+
+    part: str
+    name: str
+    slot: Slot
+    declaration: Declaration
+    element: int | None = None
+    unit: str = ""
+
+
 class Paths:
     """From the paths that people type to what they stand for.
 
@@ -54,11 +66,16 @@ class Paths:
     ----------
     parts : mapping of str to Component
     layout : Layout
+
+    Attributes
+    ----------
+    found_units : mapping of (part, name) to tuple of str
+        Of what declares none.
     """
 
     def __init__(self, parts: Mapping[str, Component], layout: Layout) -> None:
         self._parts, self._layout = parts, layout
-        self._units: dict[tuple[str, str], tuple[str, ...]] = {}
+        self.found_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
 
     def signal(self, path: str) -> Signal:
         """Find ``part``, ``part.name``, ``part.name[i]`` or ``part.alias``.
@@ -68,29 +85,21 @@ class Paths:
         LookUpError
             With the nearest name and what exists.
         """
-        place = self._place(path)
+        place = self.place(path)
         units = self._units_at(place, self.units(self._parts[place.part], place.declaration))
         return Signal(place.part, place.name, place.slot, units, place.declaration)
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
-        """Declared units; a measure may have those of its source, and this those of its own source."""
-        chain: dict[tuple[str, str], _Place] = {}
-        while True:
-            key, units = (part.name, declaration.name), declaration.units
-            place = self._source(part, declaration) if key not in chain and key not in self._units else None
-            if place is None:
-                units = self._units.get(key, units)
-                break
-            chain[key] = place
-            part, declaration = self._parts[place.part], place.declaration
-        for key, place in reversed(chain.items()):
-            units = self._units_at(place, units)
-            for _ in range(split_derivative(key[1])[1]):
-                units = tuple(_per_second(unit) for unit in units)
-            self._units[key] = units
-        return units
+        """Declared units, or those that were found."""
+        return self.found_units.get((part.name, declaration.name), declaration.units)
 
-    def _place(self, path: str) -> _Place:
+    def source_unit(self, part: Component, declaration: Declaration) -> str | None:
+        """The unit that a source is converted to; None where any will do."""
+        unit: str | None = declaration.options["unit"]
+        return unit if unit is None or "{" not in unit else self.found_units[part.name, declaration.name][0]
+
+    def place(self, path: str) -> Place:
+        """Find what `signal` finds, without its units."""
         match = PATH.match(path)
         if match is None:
             raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
@@ -103,7 +112,7 @@ class Paths:
         if name in part.signals:
             slot_name, element, unit = part.signals[name]
             declaration = part.declarations[slot_name]
-            return _Place(part_name, name, slots[part_name, slot_name].part(element), declaration, None, unit)
+            return Place(part_name, name, slots[part_name, slot_name].part(element), declaration, None, unit)
         key = (part_name, name)
         declared = name.removesuffix("_dot") if name not in part.declarations else name
         if key not in slots or part.declarations.get(declared) is None:
@@ -113,49 +122,19 @@ class Paths:
             raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
         declaration, slot = part.declarations[declared], slots[key]
         if index is None:
-            return _Place(part_name, name, slot, declaration)
+            return Place(part_name, name, slot, declaration)
         if int(index) >= slot.size:
             raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])
-        return _Place(part_name, name, slot.part(int(index)), declaration, int(index))
-
-    def _source(self, part: Component, declaration: Declaration) -> _Place | None:
-        """Where a quantity has its units from, None where these are declared."""
-        source = getattr(part, "unit_from", "")
-        if not source or split_derivative(declaration.name)[0] != "value":
-            return None
-        given = part.values.attachments.get(source)
-        path = given.name if isinstance(given, Component) else given
-        if not path or path.partition(".")[0] == part.name:
-            return None
-        try:
-            return self._place(path)
-        except CosimError:  # reported where the source itself is wired
-            return None
+        return Place(part_name, name, slot.part(int(index)), declaration, int(index))
 
     @staticmethod
-    def _units_at(place: _Place, units: tuple[str, ...]) -> tuple[str, ...]:
+    def _units_at(place: Place, units: tuple[str, ...]) -> tuple[str, ...]:
         """The units at a place, from those of what is declared there."""
         if place.unit:
             return (place.unit,)
         if place.declaration.name != place.name:
-            units = tuple(_per_second(unit) for unit in units)
+            units = tuple(unit_product((unit,), ("s",)) for unit in units)
         return units if place.element is None or len(units) == 1 else (units[place.element],)
-
-
-class _Place(NamedTuple):
-    """A `Signal` without its units: an element, or a name for one that has a unit of its own."""
-
-    part: str
-    name: str
-    slot: Slot
-    declaration: Declaration
-    element: int | None = None
-    unit: str = ""
-
-
-def _per_second(unit: str) -> str:
-    top, _, bottom = unit.partition("/")
-    return f"{top}/({bottom}.s)" if bottom else f"{top}/s"
 
 
 def split_derivative(name: str) -> tuple[str, int]:

@@ -321,7 +321,8 @@ class System:
 
     def write(self, state: State, path: str, value: Any) -> None:
         """Write a variable of a State after the checks of its declaration."""
-        declaration, slot = self.signal(path).declaration, self.written_slot(path)
+        signal, slot = self.signal(path), self.written_slot(path)
+        declaration = replace(signal.declaration, units=signal.units)
         if slot.size != declaration.size:
             declaration = _element(declaration, path, self.signal(path).units[0])
         try:
@@ -458,7 +459,7 @@ class System:
         starts: dict[bytes, tuple[float, ...]] = {}
         slots, units = self.assembly.layout.slots, self.assembly.wiring.paths.units
         for name, part in self.parts.items():
-            bare, has_own_units = main_output_or_none(part), not getattr(part, "unit_from", "")
+            bare = main_output_or_none(part)
             for declaration in part.declarations.values():
                 if declaration.kind in NOT_READABLE or not declaration.size:
                     continue
@@ -480,7 +481,7 @@ class System:
                     kind,
                     slot,
                     declaration.shape,
-                    declaration.units if has_own_units else units(part, declaration),
+                    units(part, declaration),
                     self.stage_of(slot),
                     numbers,
                     declaration.minimum,

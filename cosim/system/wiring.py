@@ -11,10 +11,13 @@ import numpy as np
 from cosim.compiled import copies
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
-from cosim.errors import CosimError, ModelError
+from cosim.errors import CosimError, ModelError, UnitError
 from cosim.stage import Stage
+from cosim.system.connection import Connection
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Paths, Signal, split_derivative
+from cosim.system.unit_inference import UnitInference
+from cosim.unit_text import unit_product
 from cosim.units import conversion
 
 if TYPE_CHECKING:
@@ -38,13 +41,17 @@ class Wiring:
         self._copied: dict[Slot, Slot] = {}
         self._converted: dict[tuple[str, str, int], tuple[Slot, Slot]] = {}
         self._sources: dict[str, str] = {}
+        self._connections: dict[str, Connection] = {}  # by input
+        self._taken_from: dict[tuple[str, str], str] = {}
         self._known: dict[tuple[str, int], bool] = {}  # derivatives, by path and order
         self.paths = Paths(assembly.parts_by_name, assembly.layout)
 
-    def connect(self, connections: Sequence[tuple[str, str]]) -> None:
+    def connect(self, connections: Sequence[Connection | tuple[str, str]]) -> None:
         """Connect sources to inputs; faults become problems of the assembly, all of them."""
         sources: dict[str, str] = {}
-        for source, target in connections:
+        for given in connections:
+            connection = Connection(*given)
+            source, target = connection[:2]
             where = f"{source} → {target}"
             try:
                 port = self.signal(target)
@@ -59,8 +66,10 @@ class Wiring:
                     )
                 else:
                     sources[target] = source
+                    self._connections[target] = connection
             except CosimError as error:
                 self.assembly.problem(where, str(error))
+        self._find_units()
         for name, part in self.assembly.parts_by_name.items():
             for declaration in part.declarations.values():
                 path = f"{name}.{declaration.name}"
@@ -71,6 +80,27 @@ class Wiring:
         for target in sources:
             self._wire(target, sources, done, ())
 
+    def _find_units(self) -> None:
+        """Infer the units that are not declared, and bring numbers that were given with one into them."""
+        assembly = self.assembly
+        links: list[tuple[str, str, str, str]] = []
+        for target, connection in self._connections.items():
+            owner, _, port = target.partition(".")
+            links.append((connection.source, owner, port, connection.factor_unit))
+        for name, part in assembly.parts_by_name.items():
+            for attachment, value in part.values.attachments.items():
+                if value is not None and part.declarations[attachment].options["provides"] == "source":
+                    path = value.name if isinstance(value, Component) else str(value)
+                    links.append((path, name, attachment, "1"))
+        inference = UnitInference(assembly.parts_by_name, links, self.paths.place, assembly.problem)
+        self.paths.found_units, self._taken_from = inference.units, inference.taken_from
+        for name, part in assembly.parts_by_name.items():
+            for quantity in part.values.given_units:
+                slot = assembly.layout.slots[name, quantity]
+                if slot.array in assembly.start:
+                    numbers = np.resize(part.values.numbers[quantity], slot.size)
+                    assembly.start[slot.array][slot.offset : slot.offset + slot.size] = numbers.tolist()
+
     def signal(self, path: str) -> Signal:
         """What a path stands for."""
         return self.paths.signal(path)
@@ -79,7 +109,7 @@ class Wiring:
         """A signal in the cache, in a unit, or its time derivative of this order; NaN for none."""
         signal = self.signal(path)
         size = signal.slot.size
-        scales = [(1.0, 0.0) if unit is None else conversion(signal.unit(i), unit) for i in range(size)]
+        scales = [(1.0, 0.0) if unit is None else self._scale(signal, i, unit, path) for i in range(size)]
         if all(scale == (1.0, 0.0) for scale in scales):
             return self._value(signal, path) if order == 0 else self._derivative(signal, order)
         pair = order // 2  # value and first derivative are converted together, then the next two
@@ -193,13 +223,34 @@ class Wiring:
         size, layout = port.slot.size, self.assembly.layout
         if signal.slot.size != size:
             raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {size}.")
-        scales = [conversion(signal.unit(i), port.unit(i)) for i in range(size)]
+        connection = self._connections[f"{port.part}.{port.name}"]
+        scales = [self._scale(signal, i, port.unit(i), source, connection) for i in range(size)]
         value, rate = self._value(signal, source), self._derivative(signal)
         key, dot = (port.part, port.name), (port.part, f"{port.name}_dot")
         if all(scale == (1.0, 0.0) for scale in scales):
             layout.slots[key], layout.slots[dot] = value, rate
         else:
             self._convert(value, rate, layout.slots[key], layout.slots[dot], scales, source)
+
+    def _scale(
+        self, signal: Signal, index: int, wanted: str, source: str, connection: Connection | None = None
+    ) -> tuple[float, float]:
+        """Factor and offset to a unit; the error says where the units come from and what to do."""
+        factor_unit = connection.factor_unit if connection else "1"
+        unit = unit_product((factor_unit, signal.unit(index)))
+        taken = self._taken_from.get((signal.part, signal.declaration.name))
+        try:
+            scale, shift = conversion(unit, wanted)
+        except UnitError as error:
+            origin = f", taken from {taken}" if taken else ""
+            missing = unit_product((wanted,), (signal.unit(index),))
+            remedy = f"give the connection, or a measures.scale between them, a factor = '… {missing}'"
+            raise UnitError(
+                f"'{source}' is in {signal.unit(index)}{origin}, {wanted} is needed here: {error} "
+                f"Mend the unit of one of them, or {remedy}."
+            ) from None
+        factor, offset = connection.numbers(unit) if connection else (1.0, 0.0)
+        return scale * factor, scale * offset + shift
 
     def _value(self, signal: Signal, path: str) -> Slot:
         return self.in_cache(signal.slot, path)

@@ -16,6 +16,9 @@ class Constant(cosim.Measure):
     ----------
     value : float, or array_like of float
         A parameter: it can be changed in a State.
+    unit : str, optional
+        Of the value; without it the one that is given with the number, ``"400 N"``, or that of what the
+        measure is connected to.
 
     Examples
     --------
@@ -25,6 +28,7 @@ class Constant(cosim.Measure):
 
     known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
+    unit = cosim.option("", unit_of="value")
     value = cosim.parameter(each=True, description="the value")
 
     @cosim.kernel

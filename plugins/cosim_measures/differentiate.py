@@ -27,7 +27,9 @@ class Differentiate(cosim.Measure):
 
     source = cosim.source(description="what is differentiated")
     time_constant = cosim.parameter(unit="s", default=1e-3, minimum=1e-12, description="of the filter")
-    filtered = cosim.auxiliary_state(description="the source behind the filter")
+    filtered = cosim.auxiliary_state(unit="{source}", description="the source behind the filter")
+
+    value = cosim.cache_slot(unit="{source}/s", description="the derivative")
 
     @cosim.kernel(when="source_dot")
     def exact(source_dot, value):

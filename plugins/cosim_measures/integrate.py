@@ -13,7 +13,7 @@ class Integrate(cosim.Measure):
 
     Law: d(value)/dt = source, from its start value on; the derivatives are those of the source, one order
     higher. The value is the state itself: it is known whenever a State is and never stale, and error
-    control sees it. (The unit is that of the source times s; it is not declared.)
+    control sees it. The unit is that of the source times s.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ class Integrate(cosim.Measure):
     """
 
     source = cosim.source(description="what is integrated")
-    initial = cosim.source(optional=True, description="start value, from a signal")
-    value = cosim.auxiliary_state(description="the integral so far")
+    initial = cosim.source(unit="{value}", optional=True, description="start value, from a signal")
+    value = cosim.auxiliary_state(unit="{source}.s", description="the integral so far")
     value_dot = None
     value_dot4 = cosim.cache_slot(description="its fourth time derivative")
 

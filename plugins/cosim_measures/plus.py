@@ -24,7 +24,7 @@ class Plus(cosim.Measure):
     unit_from = "first"
 
     first = cosim.source(description="left operand")
-    second = cosim.source(description="right operand")
+    second = cosim.source(unit="{first}", description="right operand")
 
     @cosim.kernel
     def value(first, second, value):

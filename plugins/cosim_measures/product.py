@@ -9,7 +9,7 @@ class Product(cosim.Measure):
     """Product of two signals.
 
     Law: value = first second, and the derivatives by the product rule, up to the third; NaN where one that is
-    needed is not known. (The unit is the product of both; it is not declared.)
+    needed is not known. The unit is the product of both.
 
     Parameters
     ----------
@@ -25,8 +25,10 @@ class Product(cosim.Measure):
     first = cosim.source(description="left factor")
     second = cosim.source(description="right factor")
 
+    value = cosim.cache_slot(unit="{first}.{second}", description="first times second")
+
     @cosim.kernel
-    def value(first, second, value):
+    def multiply(first, second, value):
         value[0] = first * second
 
     @cosim.kernel

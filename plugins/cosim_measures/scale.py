@@ -6,7 +6,7 @@ import cosim
 
 
 class Scale(cosim.Measure):
-    """A signal times a factor without unit.
+    """A signal times a factor, which may have a unit.
 
     Law: value = factor source, and so for the derivatives; NaN where the source has none.
 
@@ -14,6 +14,8 @@ class Scale(cosim.Measure):
     ----------
     source : measure or path of a signal
     factor : float, or one for each element
+        With its unit, ``"-40 N/m"``; without one it has that which leads to what the measure is connected
+        to, else it is dimensionless.
 
     Examples
     --------
@@ -21,13 +23,12 @@ class Scale(cosim.Measure):
     2.0
     """
 
-    unit_from = "source"
-
     source = cosim.source(description="what is scaled")
     factor = cosim.parameter(each=True, description="what it is multiplied with")
+    value = cosim.cache_slot(unit="{factor}.{source}", description="factor times source")
 
     @cosim.kernel
-    def value(source, factor, value):
+    def multiply(source, factor, value):
         value[0] = factor * source
 
     @cosim.kernel

@@ -14,10 +14,12 @@ class Sinusoid(cosim.Measure):
 
     Parameters
     ----------
-    amplitude : float
+    amplitude : float, in the unit of the value
     frequency : float, rad/s
     phase : float, rad
         Each one number, or one for each element of a vector.
+    unit : str, optional
+        Of the value; without it that of the amplitude, ``"400 N"``, or of what the measure is connected to.
 
     Examples
     --------
@@ -25,7 +27,8 @@ class Sinusoid(cosim.Measure):
     0.0
     """
 
-    amplitude = cosim.parameter(default=1.0, each=True, description="largest value")
+    unit = cosim.option("", unit_of="value")
+    amplitude = cosim.parameter(unit="{value}", default=1.0, each=True, description="largest value")
     frequency = cosim.parameter(unit="rad/s", default=1.0, each=True, description="angular frequency")
     phase = cosim.parameter(unit="rad", default=0.0, each=True, description="angle at t = 0")
 

@@ -19,6 +19,8 @@ class Variable(cosim.Measure):
     ----------
     value : float
         Start value.
+    unit : str, optional
+        Of the value; without it the one of the start value or of what the measure is connected to.
     invalidates : str
         The stage that a write invalidates, and from which on others see it.
 
@@ -30,6 +32,7 @@ class Variable(cosim.Measure):
 
     known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
+    unit = cosim.option("", unit_of="value")
     value = cosim.discrete(invalidates="invalidates", description="what was written last")
     invalidates = cosim.option("time", choices=STAGES, description="the stage that a write invalidates")
 

@@ -63,11 +63,17 @@ def describe_model(path: Path) -> str:
             cells = [[v.path, _unit(v.unit()), v.description] for v in variables]
             lines += ["", title, *_table(cells)]
     if model.connections:
-        lines += ["", "connections", *(f"  {source} → {target}" for source, target in model.connections)]
+        lines += ["", "connections", *map(_connection, model.connections)]
     if system.dynamics:
         lines += ["", f"dynamics   {system.dynamics}"]
     lines += ["", *_schedule(system)]
     return "\n".join(lines)
+
+
+def _connection(connection: tuple[str, str, float | str, float | str]) -> str:
+    source, target, factor, offset = connection
+    text = f"  {source} → {target}"
+    return text + (f"   × {factor}" if factor != 1.0 else "") + (f"   + {offset}" if offset != 0.0 else "")
 
 
 def describe_fmu(path: Path) -> str:

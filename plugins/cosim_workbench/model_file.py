@@ -219,7 +219,7 @@ class ModelFile:
                     elif _head(given) not in known:
                         self._add(path, label, f"{attachment}: {unknown('part', _head(given), known)}")
         for index, ends in enumerate(self.model.connections):
-            for key, end in zip(("from", "to"), ends, strict=True):
+            for key, end in zip(("from", "to"), ends[:2], strict=True):
                 if _head(end) not in known:
                     text = f"{key}: {unknown('part', _head(end), known)}"
                     self._add(("connections", index, key), f"connections[{index}]", text)
@@ -255,7 +255,7 @@ class ModelFile:
     def _place(self, where: str) -> tuple[KeyPath, str]:
         """Key path and label of a fault that the assembly found: ``felt.source``, ``a.b → c.d``, a part."""
         if " → " in where:
-            for index, (source, target) in enumerate(self.model.connections):
+            for index, (source, target, *_) in enumerate(self.model.connections):
                 if where == f"{source} → {target}":
                     return ("connections", index), f"connections[{index}] ({where})"
         part, _, rest = where.partition(".")

@@ -5,14 +5,21 @@ import random
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from box3_fmu import make_box3
+from export_tools import oscillator
 from lxml import etree
+from native_tools import needs_compiler
 from ssp_files import bindings, check_valid, component, connectors, pack, ssd, system, wire
 
 import cosim
 from cosim_fmu.master import CoSimulation
+from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.timed_inputs import TimedInputs
+from cosim_fmu.native.platforms import own_platform
 
 MakeFmu = Callable[..., Path]
 METRES = '<Unit name="m"><BaseUnit m="1"/></Unit><Unit name="mm"><BaseUnit m="1" factor="0.001"/></Unit>'
@@ -274,11 +281,49 @@ def test_a_single_description_takes_what_it_refers_to_along(tmp_path: Path, make
     assert sorted(contents(path)) == ["SystemStructure.ssd", "g.fmu"]
 
 
-def test_systems_are_exported_first(tmp_path: Path) -> None:
-    from export_tools import oscillator
+NATIVE = pytest.param({"native": True, "fmi": 3, "platforms": [own_platform()]}, marks=needs_compiler)
 
-    loop = CoSimulation({"osc": oscillator()}, [], "jacobi", 0.1)
-    with pytest.raises(cosim.ModelError, match="participants.osc: is a .*, and an SSP holds FMUs: export it"):
+
+@pytest.mark.parametrize("export", [{}, NATIVE])
+def test_systems_are_exported(tmp_path: Path, make_fmu: MakeFmu, export: dict[str, Any]) -> None:
+    """Elements of arrays have other names in an FMU, and a state that is connected is an output there."""
+    wires = [
+        ("osc.osc.x", "gain.u"),
+        ("osc.felt", "other.u"),
+        ("gain.y", "osc.osc.wind[1]"),
+        {"from": "other.y", "to": "osc.osc.force", "factor": -2.0, "offset": 0.3},
+    ]
+    starts = {"osc.osc.x": 0.4, "osc.osc.places[2]": 0.7, "osc.osc.wind[0]": 0.2, "osc.osc.turn[1]": 5.0}
+    participants = {
+        "osc": SystemParticipant(oscillator(mass=3.0), "integrators.dormand_prince", 1e-9),
+        "gain": make_fmu("gain"),
+        "other": make_fmu("gain"),
+    }
+    loop = CoSimulation(
+        participants, wires, "jacobi", 0.05, starts={**starts, "gain.gain": 9.0}, steps={"osc": 0.1}
+    )
+    path = loop.to_ssp(tmp_path / "loop.ssp", until=2.0, **export)
+    check_valid(path)
+    assert sorted(contents(path)) == ["SystemStructure.ssd", "resources/gain.fmu", "resources/osc.fmu"]
+    again = CoSimulation.from_ssp(path)
+    assert (again.step, again.every, again.findings) == (loop.step, loop.every, [])
+    same_names = {"osc.osc.places[2]": "osc.osc.places[3]", "osc.osc.turn[1]": "osc.osc.turn[1,2]"}
+    for old, new in {"osc.osc.x": "osc.osc.x", **same_names}.items():
+        name, _, variable = new.partition(".")
+        assert again.start_values[name][variable] == starts[old]
+    first, second = loop.simulate(2.0), again.simulate()
+    assert np.ptp(first["osc.osc.position"]) > 0.1
+    for name in ("osc.osc.position", "osc.osc.acceleration", "osc.felt", "gain.y", "other.y"):
+        np.testing.assert_allclose(second[name], first[name], rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+def test_what_cannot_be_exported_is_told_with_its_name(tmp_path: Path) -> None:
+    loop = CoSimulation({"a": oscillator(), "b": oscillator()}, [], "jacobi", 0.1)
+    with pytest.raises(cosim.ModelError) as caught:
+        loop.to_ssp(tmp_path / "x.ssp", integrator="integrators.nonsense")
+    assert [p.where for p in caught.value.problems] == ["participants.a", "participants.b"]
+    loop = CoSimulation({"c": TimedInputs({"u": [[0.0, 1.0]]})}, [], "jacobi", 0.1)
+    with pytest.raises(cosim.ModelError, match="participants.c: an SSP holds FMUs, and this is none"):
         loop.to_ssp(tmp_path / "x.ssp")
     assert not (tmp_path / "x.ssp").exists()
 

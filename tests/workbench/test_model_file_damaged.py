@@ -28,6 +28,7 @@ delay = "5 ms"
 [[connections]]
 from = "felt"
 to = "push.effort"
+factor = "2 N.m/rad"
 [starts]
 engine_joint.u = [0, 0, 0, 0, 0, 1]
 "engine.mass" = "100 kg"

@@ -65,7 +65,7 @@ def _text(svg: Element, text: str, x: int, y: int, style: Mapping[str, str]) -> 
 
 def _arrows(model: cosim.Model) -> list[tuple[str, str]]:
     """From what is used to what uses it: connections and attachments, each pair once."""
-    found = dict.fromkeys((_part(source), _part(target)) for source, target in model.connections)
+    found = dict.fromkeys((_part(source), _part(target)) for source, target, *_ in model.connections)
     for name, part in model.parts.items():
         for declaration in part.declarations.values():
             value = part.values.given.get(declaration.name)

@@ -198,10 +198,11 @@ class CoSimulation:
 
         return couple_ssp(path, variant, starts, **options)
 
-    def to_ssp(self, path: str | Path, until: float | None = None) -> Path:
+    def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
         """Write an SSP that other tools run, valid against the schemas of the standard.
 
         What was read from an SSP is written with all that it had: geometry, annotations, other variants.
+        Systems of ours are exported as FMUs, which the SSP holds.
 
         Parameters
         ----------
@@ -209,15 +210,18 @@ class CoSimulation:
             Of the archive; one that was there is replaced.
         until : float, optional
             End of the default experiment, s.
+        **export
+            How systems are exported, as for `Model.export_fmu`: ``native=True`` for FMUs that need no Python
+            where they run, ``platforms``, ``fmi`` …
 
         Raises
         ------
         ModelError
-            A participant that no SSP can hold.
+            A participant that no SSP can hold, a system that cannot be exported.
         """
         from cosim_fmu.ssp.write_package import write_ssp
 
-        return write_ssp(self, Path(path), until)
+        return write_ssp(self, Path(path), until, export)
 
     def simulate(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,29 @@ class SystemParticipant(cosim.Participant):
         if self._description is None:
             self._description = describe_system(self.system)
         return self._description
+
+    def export_fmu(self, path: Path, also: Sequence[str] = (), **options: Any) -> Path:
+        """Write the system as an FMU that integrates as this participant does.
+
+        Parameters
+        ----------
+        path : Path
+        also : sequence of str
+            Variables that are outputs of the FMU beside the declared ones.
+        **options
+            For `Model.export_fmu`.
+
+        Raises
+        ------
+        LookUpError
+            The system was not built from a Model.
+        ModelError
+            What the exporter refuses.
+        """
+        outputs = list(dict.fromkeys([*self.system.outputs, *also]))
+        given = {"integrator": self._integrator, "accuracy": self._accuracy, **self._options}
+        written: Path = self.system.export_fmu(path, outputs=outputs, **{**given, **options})
+        return written
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 import cosim
 from cosim_fmu.export.archive import check_place, write_archive
+from cosim_fmu.ssp.export_systems import with_exported_systems
 from cosim_fmu.ssp.package import DEFAULT, DOCUMENTS, path_of
 from cosim_fmu.ssp.read_settings import OPENMODELICA, OSP, OURS, OURS_NAMESPACE
 from cosim_fmu.ssp.strict import make_strict
@@ -18,26 +20,30 @@ from cosim_fmu.ssp.write_structure import add_values, new_structure, number_text
 from cosim_fmu.ssp.xml_document import OTHERS, Element, add, child, local_name, parse_document, to_bytes
 
 
-def write_ssp(loop: Any, path: Path, until: float | None = None) -> Path:
+def write_ssp(
+    loop: Any, path: Path, until: float | None = None, export: Mapping[str, Any] | None = None
+) -> Path:
     """Write an SSP; see `CoSimulation.to_ssp`.
 
     Raises
     ------
     ModelError
-        Participants that are no FMUs.
+        Participants that are no FMUs, and systems that cannot be exported.
     CosimError
         The file cannot be written.
     """
     check_place(path)
     if loop.ssp is not None:
-        files = _read_before(loop, until)
-    else:
+        write_archive(path, _read_before(loop, until))
+        return path
+    with tempfile.TemporaryDirectory(prefix="cosim_ssp_") as folder:
+        loop = with_exported_systems(loop, Path(folder), export or {})
         root, files = new_structure(loop, path.stem)
         _set_experiment(root, loop, loop.until if until is None else until, _settings(loop))
         _add_foreign_steps(root, loop)
         make_strict(root, lambda element, text: None)
         files[DEFAULT] = to_bytes(root, pretty=True)
-    write_archive(path, files)
+        write_archive(path, files)
     return path
 
 

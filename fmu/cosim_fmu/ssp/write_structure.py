@@ -105,9 +105,7 @@ class _Writer:
         path = getattr(participant, "path", None)
         description = self.loop.descriptions[name]
         if not isinstance(path, Path) or not path.is_file():
-            text = (
-                f"is a {description.kind}, and an SSP holds FMUs: export it with export_fmu(…), take the FMU"
-            )
+            text = f"an SSP holds FMUs, and this is none ({description.kind}): make an FMU of it"
             self.problems.append(cosim.Problem(f"participants.{name}", text))
             return
         wanted = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"

@@ -20,6 +20,11 @@ class CoordinateAttachment(Attachment):
         "tau": Offer("tau", (1,), True, "generalized force"),
     }
 
+    def path(self, given: str, slot: str) -> str:
+        """See `Attachment.path`."""
+        joint, _, index = given.partition("[")
+        return f"{joint.partition('.')[0]}.{slot}[{index.rstrip(']') or 0}]"
+
     def list_all(self, assembly: Assembly) -> list[tuple[str, int]]:
         """Joint and index of every speed that a generalized force acts on."""
         slots = assembly.layout.slots

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosim import Component, ContractError, cache_slot, kernel, parameter, plugin_kind
-from cosim.kit import Declaration, Solver
+from cosim.kit import Declaration, Solver, unit_product
 from cosim_mechanics.contracts.body_attachment import body
 from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 POSE_UNITS = ["1"] * 9 + ["m"] * 3
+EFFORTS = {"rad/s": "N.m", "m/s": "N"}
 
 
 def _frame(value: Any) -> Any:
@@ -130,7 +131,9 @@ class Joint(Component):
         # These shapes follow from the number of speeds, so they are declared on behalf of the subclass.
         cls.H_FM = cache_slot(shape=6 * cls.nu, description="map from u to V_FM, column after column, in F")  # type: ignore[attr-defined]
         cls.HDotU_FM = cache_slot(shape=6, description="(dH_FM/dt) u, in F")  # type: ignore[attr-defined]
-        cls.tau = cache_slot(shape=cls.nu, accumulates=True, description="generalized forces on u")  # type: ignore[attr-defined]
+        speeds = vars(cls).get("u", getattr(cls, "u", None))
+        units = [_effort(speeds.unit(i)) for i in range(cls.nu)] or "1"
+        cls.tau = cache_slot(units, cls.nu, accumulates=True, description="generalized forces on u")  # type: ignore[attr-defined]
         super().__init_subclass__(**options)
         if set(cls.kernels) > {"frames"}:
             cls._check_results()
@@ -167,6 +170,11 @@ class Joint(Component):
             sum((s.value("H_FM", 6 * i + j) * wrench[j] for j in range(6)), start=-s.value("tau", i))
             for i in range(self.nu)
         ]
+
+
+def _effort(speed: str) -> str:
+    """The unit of a generalized force: with the speed that it acts on it makes a power."""
+    return EFFORTS.get(speed) or unit_product(("W",), (speed,))
 
 
 def _size(cls: type, name: str) -> int:

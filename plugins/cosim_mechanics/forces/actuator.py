@@ -40,7 +40,7 @@ class Actuator(contracts.Force):
     """
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
-    effort = cosim.input(description="torque, N.m, or force, N")
+    effort = cosim.input(unit="{tau}", description="torque, N.m, on an angle, or force, N, on a length")
 
     supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
 

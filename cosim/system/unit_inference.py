@@ -1,0 +1,288 @@
+"""Which unit everything has that declares none: found over the whole diagram."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosim.component.arguments import known_names
+from cosim.component.attachment import Attachment
+from cosim.component.component import Component
+from cosim.component.declarations import Declaration
+from cosim.component.unit_rules import read_rule
+from cosim.errors import CosimError, UnitError
+from cosim.system.signals import Place
+from cosim.unit_text import coherent, unit_product
+from cosim.units import conversion
+
+Key = tuple[str, str]
+Units = tuple[str, ...]
+Find = Callable[[str], Place]
+Report = Callable[[str, str], None]
+
+
+@dataclass(frozen=True)
+class _Operand:
+    """A quantity in an equation: the node whose unit it has, times ``1/s`` as often as `rates` says."""
+
+    key: Key
+    element: int | None = None
+    rates: int = 0
+
+
+@dataclass(frozen=True)
+class _Equation:
+    """The unit of `target` is the product of those above, by those below."""
+
+    target: _Operand
+    above: tuple[_Operand, ...]
+    below: tuple[_Operand, ...] = ()
+    units_above: Units = ()
+    units_below: Units = ()
+
+    @property
+    def operands(self) -> tuple[_Operand, ...]:
+        return (self.target, *self.above, *self.below)
+
+
+class UnitInference:
+    """The unit of each quantity that declares none.
+
+    What is declared, or given with a unit (``amplitude="400 N"``), comes first and goes forward, from
+    sources to what follows them; then backward, from inputs to what feeds them. What is left is
+    dimensionless.
+
+    Parameters
+    ----------
+    parts : mapping of str to Component
+    links : iterable of (source path, part, name, unit)
+        What feeds an input or a source of a part, with the unit of a factor on the way.
+    find : callable
+        From a path to its place.
+    report : callable
+        Takes the path of a value that does not fit, and a sentence.
+
+    Attributes
+    ----------
+    units : dict of (part, name) to tuple of str
+    taken_from : dict of (part, name) to str
+        The input or source from which a quantity has its unit backward.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[str, Component],
+        links: Iterable[tuple[str, str, str, str]],
+        find: Find,
+        report: Report,
+    ) -> None:
+        self.units: dict[Key, Units] = {}
+        self.taken_from: dict[Key, str] = {}
+        self._parts, self._find = parts, find
+        self._open: list[Key] = []
+        self._equations: list[_Equation] = []
+        self._own: dict[Key, _Equation] = {}
+        self._links: dict[int, str] = {}
+        for name, part in parts.items():
+            self._collect(name, part)
+        for source, name, port, unit in links:
+            self._link(source, (name, port), unit)
+        self._using: dict[Key, list[int]] = {}
+        for number, equation in enumerate(self._equations):
+            for operand in equation.operands:
+                self._using.setdefault(operand.key, []).append(number)
+        self._solve()
+        self._convert(report)
+
+    def _collect(self, name: str, part: Component) -> None:
+        """The open quantities of a part, and its own rules."""
+        for declaration in part.declarations.values():
+            key = (name, declaration.name)
+            rule = _rule_of(declaration)
+            if rule is None:
+                continue
+            self._open.append(key)
+            if rule:
+                self._add_rule(key, rule, part)
+
+    def _add_rule(self, key: Key, text: str, part: Component) -> None:
+        rule = read_rule(text)
+        try:
+            above, below = (
+                tuple(self._named(part, name) for name in names) for names in (rule.above, rule.below)
+            )
+        except CosimError:
+            return  # reported where it is wired
+        equation = _Equation(_Operand(key), above, below, rule.units_above, rule.units_below)
+        self._own[key] = equation
+        self._equations.append(equation)
+
+    def _named(self, part: Component, name: str) -> _Operand:
+        """A name in a rule: a quantity of the part, or what an attachment offers."""
+        if name in part.declarations:
+            return _Operand((part.name, name))
+        argument = known_names(part.declarations)[name]
+        given = part.values.attachments.get(argument.of)
+        path = given.name if isinstance(given, Component) else str(given)
+        kind: Attachment = part.declarations[argument.of].options["attachment"]
+        return self._operand(self._find(kind.path(path, argument.slot)))
+
+    def _link(self, source: str, port: Key, unit: str) -> None:
+        try:
+            place = self._find(source)
+        except CosimError:
+            return  # reported where it is wired
+        if place.unit:
+            if port in self._open:
+                self.units.setdefault(port, (place.unit,))
+            return
+        self._links[len(self._equations)] = f"{port[0]}.{port[1]}"
+        above = (unit,) if unit != "1" else ()
+        self._equations.append(_Equation(_Operand(port), (self._operand(place),), (), above))
+
+    def _operand(self, place: Place) -> _Operand:
+        rates = int(place.declaration.name != place.name)
+        return _Operand((place.part, place.declaration.name), place.element, rates)
+
+    # solving
+
+    def _solve(self) -> None:
+        self._is_open = set(self._open)
+        for name, part in self._parts.items():
+            for declaration in part.declarations.values():
+                of = declaration.options.get("unit_of")
+                if of and part.values.options[declaration.name]:
+                    self._set((name, of), (part.values.options[declaration.name],))
+        for name, part in self._parts.items():
+            for quantity, unit in part.values.given_units.items():
+                if (name, quantity) not in self._own:
+                    self._set((name, quantity), (unit,))
+        self._follow(range(len(self._equations)), backward=False)
+        for name, part in self._parts.items():
+            for quantity, unit in part.values.given_units.items():
+                if (name, quantity) in self._own and (name, quantity) not in self.units:
+                    self._set((name, quantity), (unit,))
+                    self._follow(self._using.get((name, quantity), ()), backward=True, local=name)
+        self._follow(range(len(self._equations)), backward=False)
+        self._follow(range(len(self._equations)), backward=True)
+        kinds = {key: self._parts[key[0]].declarations[key[1]].kind for key in self._open}
+        for key in sorted(self._open, key=lambda key: (key in self._own, kinds[key] != "parameter")):
+            if key not in self.units:
+                self._set(key, ("1",))
+                self._follow(self._using.get(key, ()), backward=True)
+
+    def _set(self, key: Key, units: Units) -> None:
+        if key in self._is_open and key not in self.units:
+            self.units[key] = units
+
+    def _follow(self, numbers: Iterable[int], backward: bool, local: str = "") -> None:
+        """Equations one after the other, forward as long as that says something, then one backward."""
+        forward, back = deque(numbers), deque(numbers)
+        while forward or (backward and back):
+            number, goes_back = (forward.popleft(), False) if forward else (back.popleft(), True)
+            equation = self._equations[number]
+            if local and equation.target.key[0] != local:
+                continue
+            found = self._backward(number) if goes_back else self._forward(number)
+            if found is not None:
+                forward.extend(self._using.get(found, ()))
+                back.extend(self._using.get(found, ()))
+
+    def _forward(self, number: int, ruled: bool = False) -> Key | None:
+        """The target, where everything else is known; what has a rule of its own takes no other's unit."""
+        equation = self._equations[number]
+        key = equation.target.key
+        if key in self.units or key not in self._is_open:
+            return None
+        if number in self._links and key in self._own and not ruled:
+            return None
+        above, below = ([self._of(o) for o in some] for some in (equation.above, equation.below))
+        if None in above or None in below:
+            return None
+        self.units[key] = _product(
+            (*above, *_each(equation.units_above)), (*below, *_each(equation.units_below))
+        )
+        return key
+
+    def _backward(self, number: int) -> Key | None:
+        """The one operand of an equation whose unit is not known, from all the others."""
+        equation = self._equations[number]
+        target = self._of(equation.target)
+        if target is None and number in self._links and equation.target.key in self._own:
+            return self._forward(number, ruled=True)  # a term of a sum says what the sum is
+        unknown = [o for o in (*equation.above, *equation.below) if self._of(o) is None]
+        if target is None or len(unknown) != 1 or unknown[0].key not in self._is_open:
+            return None
+        (operand,) = unknown
+        above = [self._of(o) for o in equation.above if o is not operand]
+        below = [self._of(o) for o in equation.below if o is not operand]
+        sides = (target, *below, *_each(equation.units_below)), (*above, *_each(equation.units_above))
+        top, bottom = sides if operand in equation.above else sides[::-1]
+        # what is a plain number somewhere is one in SI
+        units = tuple(map(coherent, _product(top, (*bottom, *[("1/s",)] * operand.rates))))
+        if operand.element is not None and len(set(units)) > 1:
+            return None
+        self.units[operand.key] = units
+        if number in self._links:
+            self.taken_from[operand.key] = self._links[number]
+        return operand.key
+
+    def _of(self, operand: _Operand) -> Units | None:
+        """The units of an operand, None where they are not known yet."""
+        declaration = self._parts[operand.key[0]].declarations[operand.key[1]]
+        units = self.units.get(operand.key) if operand.key in self._is_open else _declared(declaration)
+        if units is None:
+            return None
+        if operand.element is not None and len(units) > 1:
+            units = (units[operand.element],)
+        return _product((units,), (("s",),)) if operand.rates else units
+
+    def _convert(self, report: Report) -> None:
+        """Numbers that were given in another unit than the one that was found."""
+        for name, part in self._parts.items():
+            for quantity, unit in part.values.given_units.items():
+                numbers, found = part.values.typed[quantity], self.units.get((name, quantity), (unit,))
+                units = found * numbers.size if len(found) == 1 else found
+                try:
+                    scales = [conversion(unit, wanted) for wanted in units]
+                except UnitError as error:
+                    report(f"{name}.{quantity}", f"{quantity} is given in {unit}, {error}")
+                    continue
+                if all(scale == (1.0, 0.0) for scale in scales):
+                    part.values.numbers[quantity] = numbers.copy()
+                    continue
+                part.values.numbers[quantity] = np.array(
+                    [n * factor + offset for n, (factor, offset) in zip(numbers, scales, strict=False)]
+                )
+
+
+def _rule_of(declaration: Declaration) -> str | None:
+    """How the unit of a quantity follows from others; empty where it is open, None where it is declared."""
+    if declaration.kind == "attachment" and declaration.options["provides"] == "source":
+        unit = declaration.options["unit"]
+        return "" if unit is None else unit if "{" in unit else None
+    return declaration.unit_rule
+
+
+def _declared(declaration: Declaration) -> Units:
+    if declaration.kind == "attachment":
+        return (declaration.options["unit"],)
+    return declaration.units
+
+
+def _each(units: Units) -> list[Units]:
+    """Written units, as factors."""
+    return [(unit,) for unit in units]
+
+
+def _product(above: Sequence[Units | None], below: Sequence[Units | None]) -> Units:
+    """Element by element; one unit stands for all elements."""
+    tops, bottoms = [u for u in above if u], [u for u in below if u]
+    size = max(map(len, (*tops, *bottoms)), default=1)
+    return tuple(
+        unit_product(tuple(u[i % len(u)] for u in tops), tuple(u[i % len(u)] for u in bottoms))
+        for i in range(size)
+    )

@@ -1,0 +1,88 @@
+"""Systems of ours in a co-simulation, exchanged for FMUs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_fmu.export.names import c_identifier, element_name
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.connection import Connection
+from cosim_fmu.master.link import Link
+from cosim_fmu.master.system_participant import SystemParticipant
+
+
+def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str, Any]) -> CoSimulation:
+    """The same co-simulation with FMUs in place of systems; itself where it has none.
+
+    Parameters
+    ----------
+    loop : CoSimulation
+    folder : Path
+        Where the FMUs are written; they have to stay while they are in use.
+    options : mapping of str to object
+        For `Model.export_fmu`: ``native``, ``platforms``, ``fmi`` …
+
+    Raises
+    ------
+    ModelError
+        Everything that hinders an export, with the names of the participants.
+    """
+    systems = {n: p for n, p in loop.participants.items() if isinstance(p, SystemParticipant)}
+    if not systems:
+        return loop
+    participants: dict[str, Any] = dict(loop.participants)
+    problems: list[cosim.Problem] = []
+    for number, (name, participant) in enumerate(systems.items()):
+        path = folder / str(number) / f"{c_identifier(name)}.fmu"
+        try:
+            participants[name] = participant.export_fmu(path, also=_taken(loop, name), **options)
+        except cosim.ModelError as error:
+            problems += [cosim.Problem(f"participants.{name}", str(fault)) for fault in error.problems]
+        except cosim.LookUpError as error:
+            problems.append(cosim.Problem(f"participants.{name}", str(error)))
+    if problems:
+        raise cosim.ModelError(problems)
+    names = {(name, old): new for name in systems for old, new in _new_names(loop, name).items()}
+    exchanged = CoSimulation(
+        participants,
+        [_connection(link, names) for link in (*loop.links, *loop.parameter_links)],
+        loop.algorithm if loop.algorithm is not None else "jacobi",
+        loop.step,
+        options=loop.options,
+        starts={
+            f"{name}.{names.get((name, variable), variable)}": value
+            for name, values in loop.start_values.items()
+            for variable, value in values.items()
+        },
+        start=loop.start,
+        tolerance=loop.tolerance,
+        steps={name: every * loop.step for name, every in loop.every.items()},
+        threads=loop.threads,
+    )
+    exchanged.until = loop.until
+    return exchanged
+
+
+def _taken(loop: CoSimulation, name: str) -> list[str]:
+    """Variables of a participant that others read."""
+    return [link.output for link in loop.links if link.source == name]
+
+
+def _new_names(loop: CoSimulation, name: str) -> dict[str, str]:
+    """What elements of arrays are called in the FMU."""
+    arrays = loop.descriptions[name].extra["arrays"]
+    return {
+        element: element_name(path, shape, index)
+        for path, (shape, elements) in arrays.items()
+        for index, element in enumerate(elements)
+    }
+
+
+def _connection(link: Link, names: Mapping[tuple[str, str], str]) -> Connection:
+    """What is connected, with numbers in place of units: both sides keep theirs."""
+    start, end = (f"{end[0]}.{names.get(end, end[1])}" for end in (link.start, link.end))
+    table = tuple((link.table or {}).items())
+    return Connection(start, end, link.factor, link.offset, False, table, reads_any=True)

@@ -1,0 +1,1 @@
+"""Signals: sources with units, and blocks."""

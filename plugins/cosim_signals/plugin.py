@@ -1,0 +1,21 @@
+"""What this package registers."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_signals.chirp import Chirp
+from cosim_signals.limiter import Limiter
+from cosim_signals.pulse import Pulse
+from cosim_signals.ramp import Ramp
+from cosim_signals.step import Step
+
+cosim_contract = "1.0"
+
+
+@cosim.hookimpl
+def cosim_register(register: cosim.Register) -> None:
+    register("signals.step", Step)
+    register("signals.ramp", Ramp)
+    register("signals.pulse", Pulse)
+    register("signals.chirp", Chirp)
+    register("signals.limiter", Limiter)

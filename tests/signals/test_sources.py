@@ -1,0 +1,126 @@
+"""Sources of signals: each with the contract and against its closed form."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.testing import MeasureContract
+from cosim_signals.chirp import Chirp
+from cosim_signals.pulse import Pulse
+from cosim_signals.ramp import Ramp
+from cosim_signals.step import Step
+
+
+class TestStep(MeasureContract):
+    make = staticmethod(lambda: Step(height=2.0, offset=0.5, start_time=0.5))
+
+
+class TestRamp(MeasureContract):
+    make = staticmethod(lambda: Ramp(height=2.0, duration=0.2, start_time=0.4))
+
+
+class TestPulse(MeasureContract):
+    make = staticmethod(lambda: Pulse(amplitude=2.0, period=0.1, width=0.3, start_time=0.05))
+
+
+class TestChirp(MeasureContract):
+    make = staticmethod(
+        lambda: Chirp(amplitude=2.0, start_frequency=0.5, end_frequency=3.0, duration=0.6, start_time=0.1)
+    )
+
+
+class Area(cosim.Component):
+    """The integral of a source, exact only if no step goes across a break."""
+
+    source = cosim.source()
+    area = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def derivatives(source, area_dot):
+        area_dot[0] = source
+
+
+def area_of(kind: str, until: float, **values: object) -> float:
+    model = cosim.Model("area")
+    model.add(kind, "wave", **values)
+    model.add(Area, "sum", source="wave")
+    result = model.simulate(until=until, integrator="integrators.dormand_prince", accuracy=1e-6)
+    return float(result["sum.area"][-1])
+
+
+def test_the_area_under_a_step_is_exact() -> None:
+    area = area_of("signals.step", 1.0, height=3.0, offset=1.0, start_time=1.0 / 3.0)
+    assert area == pytest.approx(1.0 / 3.0 + 4.0 * 2.0 / 3.0, rel=1e-13)
+
+
+def test_the_area_under_a_ramp_is_exact() -> None:
+    area = area_of("signals.ramp", 2.0, height=3.0, offset=-1.0, start_time=0.3, duration=0.7)
+    assert area == pytest.approx(-2.0 + 0.5 * 0.7 * 3.0 + 3.0, rel=1e-13)
+
+
+def test_the_area_under_pulses_is_exact() -> None:
+    area = area_of("signals.pulse", 1.0, amplitude=2.0, period=0.1, width=0.3, start_time=0.05)
+    # nine whole pulses and one that begins at 0.95 and lasts to 0.98
+    assert area == pytest.approx(10 * 2.0 * 0.03, rel=1e-12)
+
+
+def test_pulses_are_where_their_numbers_say() -> None:
+    model = cosim.Model("pulses")
+    model.add("signals.pulse", "wave", amplitude=2.0, offset=1.0, period=0.1, width="30 %", start_time=0.05)
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+    for t in (0.04, 0.06, 0.081, 0.149, 0.151, 0.179, 0.181, 0.96, 0.99):
+        simulator.advance_to(t)
+        on = t >= 0.05 and math.fmod(t - 0.05, 0.1) < 0.03
+        assert simulator.state.realize()["wave"] == (3.0 if on else 1.0), t
+
+
+@pytest.mark.parametrize("begin", [0.0, 0.05, 0.08, 0.15, 0.37])
+def test_pulses_may_begin_at_any_time(begin: float) -> None:
+    model = cosim.Model("pulses")
+    model.add("signals.pulse", "wave", amplitude=1.0, period=0.1, width=0.3, start_time=0.05)
+    state = model.build().default_state()
+    state.set_time(begin)
+    simulator = cosim.Simulator(state.system, state, accuracy=1e-6)
+    simulator.initialize()
+    for t in (begin + 0.011, begin + 0.043, begin + 0.115):
+        simulator.advance_to(t)
+        on = t >= 0.05 and math.fmod(t - 0.05, 0.1) < 0.03
+        assert simulator.state.realize()["wave"] == float(on), t
+
+
+def test_a_chirp_ends_at_its_last_frequency() -> None:
+    model = cosim.Model("chirp")
+    model.add(
+        "signals.chirp", "wave", amplitude="3 N", start_frequency=1.0, end_frequency="5 Hz", duration=2.0
+    )
+    system = model.build()
+    state = system.default_state()
+    for t in (0.0, 0.7, 1.9, 2.6):
+        state.set_time(t)
+        s = min(t, 2.0)
+        turns = s + 0.5 * (5.0 - 1.0) / 2.0 * s * s + 5.0 * (t - s)
+        rate = 2.0 * math.pi * (1.0 + 2.0 * s)
+        state.realize()
+        assert state["wave"] == pytest.approx(3.0 * math.sin(2.0 * math.pi * turns), abs=1e-12)
+        assert state["wave.value_dot"] == pytest.approx(
+            3.0 * rate * math.cos(2.0 * math.pi * turns), abs=1e-9
+        )
+    assert system.signal("wave").units == ("N",)
+
+
+def test_higher_derivatives_of_a_chirp() -> None:
+    model = cosim.Model("chirp")
+    model.add("signals.chirp", "wave", amplitude=2.0, start_frequency=0.3, end_frequency=2.0, duration=4.0)
+    state = model.build().default_state()
+    h, names = 1e-4, ("value_dot", "value_dot2", "value_dot3")
+
+    def at(t: float) -> list[float]:
+        state.set_time(t)
+        state.realize()
+        return [state[f"wave.{name}"] for name in names]
+
+    for t in (0.9, 4.7):
+        quotient = (np.array(at(t + h)) - np.array(at(t - h))) / (2.0 * h)
+        assert at(t)[1:] == pytest.approx(quotient[:2], rel=1e-5)
