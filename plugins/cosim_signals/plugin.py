@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import cosim
 from cosim_signals.chirp import Chirp
+from cosim_signals.dead_zone import DeadZone
+from cosim_signals.hysteresis import Hysteresis
 from cosim_signals.limiter import Limiter
 from cosim_signals.pulse import Pulse
 from cosim_signals.ramp import Ramp
 from cosim_signals.step import Step
+from cosim_signals.unit_delay import UnitDelay
 
 cosim_contract = "1.0"
 
@@ -19,3 +22,6 @@ def cosim_register(register: cosim.Register) -> None:
     register("signals.pulse", Pulse)
     register("signals.chirp", Chirp)
     register("signals.limiter", Limiter)
+    register("signals.dead_zone", DeadZone)
+    register("signals.hysteresis", Hysteresis)
+    register("signals.unit_delay", UnitDelay)

@@ -1,0 +1,81 @@
+"""A switch with two thresholds."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import cosim
+
+
+class Hysteresis(cosim.Measure):
+    """A switch with two thresholds.
+
+    Law: goes on when the source rises above `upper`, off when it falls below `lower`, and stays as it is
+    between them; value = `on_value` or `off_value`. All derivatives are 0. Switching is an event
+    (Triggered), located in time. It begins on if the source is above `upper`, else as `starts_on` says
+    unless the source is below `lower`.
+
+    Limits: the source is a number.
+
+    Parameters
+    ----------
+    source : measure or path of a signal
+    lower, upper : float, in the unit of the source
+    on_value, off_value : float, in the unit of the value
+    unit : str, optional
+        Of the value, as for sources.
+    starts_on : bool
+
+    References
+    ----------
+    Modelica Standard Library, block ``Logical.Hysteresis`` (uLow, uHigh, pre_y_start).
+
+    Examples
+    --------
+    >>> Hysteresis(source="room", lower="19 degC", upper="21 degC", on_value=0.0, off_value="2 kW").off_value
+    2000.0
+    """
+
+    elementwise = False
+    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
+
+    source = cosim.source(description="what is compared")
+    lower = cosim.parameter(unit="{source}", default=0.0, description="goes off below")
+    upper = cosim.parameter(unit="{source}", default=1.0, description="goes on above")
+    unit = cosim.option("", unit_of="value")
+    on_value = cosim.parameter(unit="{value}", default=1.0, description="value while on")
+    off_value = cosim.parameter(unit="{value}", default=0.0, description="value while off")
+    starts_on = cosim.option(False, description="whether it begins on, between the thresholds")
+    is_on = cosim.discrete(dtype=int, description="whether it is on")
+
+    @cosim.kernel
+    def switch_value(is_on, on_value, off_value, value):
+        value[0] = on_value if is_on != 0 else off_value
+
+    @cosim.kernel
+    def still(value_dot, value_dot2, value_dot3):
+        value_dot[0] = 0.0
+        value_dot2[0] = 0.0
+        value_dot3[0] = 0.0
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    def begin(source, lower, upper, starts_on, is_on_next):
+        if lower > upper:
+            raise ValueError("the lower threshold is above the upper one: exchange them")
+        is_on_next[0] = 1 if source > upper or (starts_on != 0.0 and source >= lower) else 0
+
+    @cosim.witness(direction="rising")
+    def rises(source, upper):
+        return source - upper
+
+    @cosim.on(rises, does="discrete")
+    def go_on(is_on_next):
+        is_on_next[0] = 1
+
+    @cosim.witness(direction="falling")
+    def falls(source, lower):
+        return source - lower
+
+    @cosim.on(falls, does="discrete")
+    def go_off(is_on_next):
+        is_on_next[0] = 0
