@@ -14,8 +14,8 @@ import cosim
 from cosim.kit import ResultStream
 from cosim_workbench.atomic_file import check_folder
 
-ROWS = 2**18
-"""At most, in a part file of results that are written at once."""
+VALUES = 2**17
+"""At most, in a part file (a row, where that has more): 1 MB."""
 PART, SUMMARY = "part-{:06d}.parquet", "_summary.json"
 """Readers of Parquet leave files alone whose names begin with ``_`` or ``.``."""
 KEY = b"cosim"
@@ -38,8 +38,7 @@ class ParquetResults(cosim.ResultSink):
         parts = ParquetParts(
             path, {name: result.statistics[name] for name in ABOUT if name in result.statistics}
         )
-        for first in range(0, max(len(result), 1), ROWS):
-            parts.append(_rows(result, first, first + ROWS))
+        parts.append(result)
         parts.close(result)
         return path
 
@@ -118,7 +117,15 @@ class ParquetParts(ResultStream):
             raise cosim.CosimError(f"{folder}: cannot be written: {error.strerror or error}") from None
 
     def append(self, piece: cosim.Result) -> None:
-        """Write a part; it has its name when it is complete."""
+        """Write parts; each has its name when it is complete.
+
+        A fast run brings many rows at once; encoding them together would take memory by their number.
+        """
+        rows = max(1, VALUES // (1 + len(piece.columns())))
+        for first in range(0, max(len(piece), 1), rows):
+            self._write(_rows(piece, first, first + rows))
+
+    def _write(self, piece: cosim.Result) -> None:
         arrow = _arrow()
         columns = {"time": piece.time, **piece.columns()}
         fields = [arrow.field(name, arrow.float64(), metadata={"unit": piece.unit(name)}) for name in columns]
@@ -140,7 +147,7 @@ class ParquetParts(ResultStream):
     def close(self, result: cosim.Result) -> None:
         """Write the summary; a run without rows gets a part without rows."""
         if self._count == 0:
-            self.append(_rows(result, 0, 0))
+            self._write(_rows(result, 0, 0))
         about = {"message": result.message, "statistics": _plain(result.statistics)}
         try:
             (self.folder / SUMMARY).write_text(json.dumps(about, indent=1), "utf-8")

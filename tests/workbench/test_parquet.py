@@ -49,7 +49,7 @@ def test_other_tools_read_it_as_one_table(tmp_path: Path, monkeypatch: pytest.Mo
     import pandas
     from pyarrow import parquet
 
-    monkeypatch.setattr(parquet_results, "ROWS", 2)
+    monkeypatch.setattr(parquet_results, "VALUES", 2 * (1 + len(some().columns())))
     path = some().to_parquet(tmp_path / "run.parquet")
     assert sorted(p.name for p in path.iterdir()) == [
         "_summary.json", "part-000000.parquet", "part-000001.parquet", "part-000002.parquet",
@@ -60,6 +60,16 @@ def test_other_tools_read_it_as_one_table(tmp_path: Path, monkeypatch: pytest.Mo
     field = parquet.read_schema(path / "part-000001.parquet").field("ball.force[1]")
     assert field.metadata == {b"unit": b"N"}
     equal(cosim.read_result(path), some())
+
+
+def test_many_rows_at_once_become_several_parts(tmp_path: Path) -> None:
+    time = np.arange(200_000.0)
+    result = cosim.Result(time, {"x": time + 0.5}, {"x": "m"})
+    stream = parquet_results.ParquetParts(tmp_path / "run.parquet")
+    stream.append(result)
+    stream.close(result)
+    assert len(list((tmp_path / "run.parquet").glob("part-*"))) == 4  # 65536 rows of two values are 1 MB
+    equal(cosim.read_result(tmp_path / "run.parquet"), result)
 
 
 def test_files_of_others_are_read(tmp_path: Path) -> None:
@@ -78,9 +88,9 @@ def test_a_result_without_points(tmp_path: Path) -> None:
 
 def test_old_results_are_replaced_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.parquet"
-    monkeypatch.setattr(parquet_results, "ROWS", 1)
+    monkeypatch.setattr(parquet_results, "VALUES", 1)
     some().to_parquet(path)
-    monkeypatch.setattr(parquet_results, "ROWS", 100)
+    monkeypatch.setattr(parquet_results, "VALUES", 2**17)
     some().to_parquet(path)
     assert sorted(p.name for p in path.iterdir()) == ["_summary.json", "part-000000.parquet"]
     (path / "thesis.doc").write_text("", "utf-8")
