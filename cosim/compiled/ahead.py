@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from cosim.compiled import kernel_cache, native
+from cosim.compiled.parts import in_process, parts_called
 
 log = logging.getLogger("cosim.native")
 
@@ -50,8 +51,8 @@ def _with_parts(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
         if item in seen:
             return
         seen.add(item)
-        for part in native.parts_called(item[0]):
-            yield from listed(native.in_process(part))
+        for part in parts_called(item[0]):
+            yield from listed(in_process(part))
         yield item
 
     for item in wanted:

@@ -25,13 +25,14 @@ import logging
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from cosim.compiled import fresh, intrinsics, kernel_cache, lowered_code, shipped, walker
 from cosim.compiled.callback import callback_of
-from cosim.compiled.fingerprint import REPLACED, digest_of_module, environment, fingerprint
+from cosim.compiled.fingerprint import digest_of_module, fingerprint
 from cosim.compiled.numba_cache import keep_code, kept_code
+from cosim.compiled.parts import in_process, parts_called
 from cosim.errors import ContractError
 
 log = logging.getLogger("cosim.native")
@@ -146,11 +147,6 @@ def part_address(function: types.FunctionType) -> int:
     if is_plain():
         return walker.plain_address(function)
     return _code_address(_compile(by_address, signature, fresh.BLOCK_OPTIONS))
-
-
-def in_process(part: types.FunctionType) -> tuple[types.FunctionType, str]:
-    """A part of the Step as it is compiled in a process, and its signature."""
-    return part.__dict__["__by_address__"], "i" + part.__dict__["__part__"][1:]
 
 
 @functools.cache
@@ -293,22 +289,6 @@ def _fresh_and_kept(
     keep_code(digest, next(iter(dispatcher.overloads.values())))
     log.info("compiled %s", function.__qualname__)
     return dispatcher
-
-
-def parts_called(function: types.FunctionType) -> Iterator[types.FunctionType]:
-    """The functions compiled by themselves that a function calls, itself or in helpers."""
-    found, at = [function], 0
-    while at < len(found):
-        for value in environment(found[at]).values():
-            if not isinstance(value, types.FunctionType) or value in found or value in REPLACED:
-                continue
-            if "__optional__" in value.__dict__:
-                continue
-            if "__part__" in value.__dict__:
-                yield value
-            else:
-                found.append(value)
-        at += 1
 
 
 def _lift(function: types.FunctionType) -> Any:

@@ -22,6 +22,7 @@ from typing import Any
 
 from cosim.compiled import convention, intrinsics, lowered_code, walker
 from cosim.compiled.fingerprint import digest_of_module, fingerprint
+from cosim.compiled.parts import in_process, parts_called
 from cosim.version import __version__
 
 log = logging.getLogger("cosim.native")
@@ -33,8 +34,22 @@ FOR_C = "_c"
 
 
 def symbol(function: types.FunctionType, signature: str) -> str:
-    """What a function is called in the library; the processor and the compiler have no part in it."""
-    return f"kernel_{fingerprint(function, walker.spelled(signature), _made_with())}"
+    """What a function is called in the library; the processor and the compiler have no part in it.
+
+    The parts of the Step that it calls have: in a library they are bound to it.
+    """
+    bound = [_symbol_of_part(part) for part in _parts(function)]
+    return f"kernel_{fingerprint(function, walker.spelled(signature), _made_with(), *bound)}"
+
+
+@functools.cache
+def _parts(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
+    return tuple(parts_called(function))
+
+
+@functools.cache
+def _symbol_of_part(part: types.FunctionType) -> str:
+    return symbol(*in_process(part))
 
 
 @functools.cache

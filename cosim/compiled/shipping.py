@@ -19,6 +19,7 @@ from typing import Any
 
 from cosim.compiled import fresh, llvm_text, lowered_code, native, shipped
 from cosim.compiled.machine_code import MachineCode
+from cosim.compiled.parts import in_process, parts_called
 
 Wanted = tuple[types.FunctionType, str]
 
@@ -43,8 +44,8 @@ def _add(wanted: dict[Wanted, bool], function: types.FunctionType, signature: st
     known = wanted.get((function, signature))
     wanted[function, signature] = for_c or bool(known)
     if known is None:
-        for part in native.parts_called(function):
-            _add(wanted, *native.in_process(part), False)
+        for part in parts_called(function):
+            _add(wanted, *in_process(part), False)
 
 
 def make_library(
@@ -114,10 +115,7 @@ def _compile_from_here() -> None:
 def _object_file(name: str) -> None:
     functions, folder = _jobs
     function, signature, for_c = functions[name]
-    symbols = {
-        fresh.part_name(part): shipped.symbol(*native.in_process(part))
-        for part in native.parts_called(function)
-    }
+    symbols = {fresh.part_name(part): shipped.symbol(*in_process(part)) for part in parts_called(function)}
     text = native.text_to_ship(function, signature, name)
     texts = [llvm_text.with_code_edited(text, lambda code: _renamed(code, symbols))]
     exported = [name]

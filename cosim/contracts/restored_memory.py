@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 from cosim.contracts.method_layout import LAST_ERROR, MEMORY_HEADER, NEXT_STEP
 
 
 def are_of_a_run(y, memory):
     """Whether all numbers are finite, and neither the next step nor the last error is negative.
 
-    Step control that gets another one takes it for the length of a step, and does not end.
+    Step control that gets another one takes it for the length of a step, and does not end. A next step may be
+    infinite: nothing limits it where there are no states.
     """
     total = 0.0
     for m in range(y.shape[0]):
         total += 0.0 * y[m]
     for m in range(memory.shape[0]):
-        total += 0.0 * memory[m]
+        if m != NEXT_STEP or memory[m] != math.inf:
+            total += 0.0 * memory[m]
     if total != 0.0:
         return False
     if memory.shape[0] > NEXT_STEP and memory[NEXT_STEP] < 0.0:

@@ -13,12 +13,12 @@ from cosim.compiled.native import (
     block_address,
     compile_function,
     function_address,
-    in_process,
     is_plain,
     part_address,
     python_address,
     release_address,
 )
+from cosim.compiled.parts import in_process
 from cosim.compiled.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError

@@ -72,7 +72,8 @@ def python(script: str, *arguments: Any, **environment: str) -> Any:
 def of_version(path: Path, version: str, folder: Path) -> Path:
     """The same FMU as if it had been made with another version of the framework."""
     files = read_archive(path)
-    files["resources/cosim/version.py"] = f'"""Another version."""\n\n__version__ = "{version}"\n'.encode()
+    place = "resources/cosim/version.py"
+    files[place] = files[place].replace(cosim.__version__.encode(), version.encode())
     manifest = json.loads(files["resources/manifest.json"])
     for name, data in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
