@@ -48,7 +48,11 @@ def is_plain() -> bool:
     """Whether kernel functions run as plain Python (``NUMBA_DISABLE_JIT=1``, or no numba here)."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return True
-    if importlib.util.find_spec("numba") is None:
+    try:
+        is_there = importlib.util.find_spec("numba") is not None
+    except ImportError:
+        is_there = False
+    if not is_there:
         log.warning("numba is not installed: the same results, computed much slower")
         return True
     return False

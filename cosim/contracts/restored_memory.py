@@ -17,7 +17,7 @@ def are_of_a_run(y, memory):
     for m in range(y.shape[0]):
         total += 0.0 * y[m]
     for m in range(memory.shape[0]):
-        if m != NEXT_STEP or memory[m] != math.inf:
+        if m != NEXT_STEP or memory[m] != math.inf or y.shape[0] > 0:
             total += 0.0 * memory[m]
     if total != 0.0:
         return False

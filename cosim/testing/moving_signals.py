@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import cosim
+from cosim.component.declarations import Declaration
 
 
 class Swing(cosim.Component):
@@ -23,11 +24,17 @@ class Swing(cosim.Component):
         rate_dot[0] = -4.0 * math.sin(angle)
 
 
+def has_unit_of_another(source: Declaration) -> bool:
+    """Whether the unit of a source follows from another quantity of its component."""
+    return "{" in (source.options.get("unit") or "")
+
+
 def observed_system(measure: Any) -> cosim.System:
     """A system in which a measure, as part ``measure``, looks at whatever it has not been given.
 
     Its sources become signals of the part ``swing``, its bodies the part ``body``, which spins and
     falls, its coordinates the joint ``joint`` of that body. Bodies are there only if it asks for them.
+    Optional sources whose unit follows from another quantity are left open.
 
     Parameters
     ----------
@@ -47,8 +54,13 @@ def observed_system(measure: Any) -> cosim.System:
     signals = iter(["swing.angle", "swing.rate"] * len(attachments))
     names = {"body": "body", "coordinate": "joint"}
     for declaration in attachments:
-        if declaration.name not in given:
-            provides = declaration.options["provides"]
-            given[declaration.name] = next(signals) if provides == "source" else names[provides]
+        options = declaration.options
+        if declaration.name in given or (options["optional"] and has_unit_of_another(declaration)):
+            continue
+        provides = options["provides"]
+        if provides != "source":
+            given[declaration.name] = names[provides]
+        else:
+            given[declaration.name] = "swing.angle" if has_unit_of_another(declaration) else next(signals)
     model.add(type(measure), "measure", **given)
     return model.build()

@@ -21,7 +21,7 @@ class BlockState:
         self.c = np.zeros(self.y.size + 1)
         self.integrator_memory = np.zeros(0)
 
-    def _advance(self, time: float) -> None:
+    def arrive_at(self, time: float) -> None:
         self.time = time
 
     def copy(self) -> BlockState:

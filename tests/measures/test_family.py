@@ -237,7 +237,8 @@ def test_an_integral_is_never_stale() -> None:
 def test_an_integral_begins_where_a_signal_says() -> None:
     model = cosim.Model("begin")
     wave(model)
-    model.add("measures.integrate", "area", source="wave", initial="wave")
+    model.add("measures.constant", "start", value=1.5 * math.sin(0.3), unit="s")
+    model.add("measures.integrate", "area", source="wave", initial="start")
     simulator = cosim.Simulator(model.build(), accuracy=1e-6)
     simulator.initialize()
     assert simulator.state["area"] == pytest.approx(1.5 * math.sin(0.3), abs=1e-15)

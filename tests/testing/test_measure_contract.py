@@ -16,7 +16,7 @@ WRONG = {
     "test_is_known_at_the_stage_that_it_says": toys.LyingCase,
     "test_has_a_value_before_there_is_a_past": toys.NeedingCase,
     "test_going_back_and_on_again_gives_the_same": toys.HoardingCase,
-    "test_can_be_an_output_of_an_fmu": toys.ForeignCase,
+    "test_can_be_an_output_of_an_fmu": toys.HiddenCase,
 }
 
 

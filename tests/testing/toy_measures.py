@@ -143,18 +143,6 @@ class Hoarding(cosim.Measure):
         drift_next[0] = self.calls
 
 
-class Foreign(cosim.Measure):
-    """In a unit that is none. Law: value = factor * source."""
-
-    source = cosim.source()
-    factor = cosim.parameter(default=2.0, minimum=0.0)
-    value = cosim.cache_slot(unit="furlong")
-
-    @cosim.kernel
-    def double(source, factor, value):
-        value[0] = factor * source
-
-
 class RightCase(MeasureContract):
     make = staticmethod(lambda: Double())
 
@@ -203,5 +191,14 @@ class HoardingCase(MeasureContract):
     make = staticmethod(lambda: Hoarding())
 
 
-class ForeignCase(MeasureContract):
-    make = staticmethod(lambda: Foreign())
+class HiddenCase(MeasureContract):
+    """Its value is no output of the system."""
+
+    make = staticmethod(lambda: Double())
+
+    @classmethod
+    def simulator(cls):
+        simulator = super().simulator()
+        variables = simulator.system.variables
+        variables["measure"] = variables["measure"]._replace(kind="cache")
+        return simulator
