@@ -51,7 +51,7 @@ def descendants(process: int) -> set[int]:
 
 
 def left_behind(script: str, moment: float, folder: Path) -> set[int]:
-    """Helpers that run 3 s after the process that started them was killed, `moment` s after the first began."""
+    """Helpers that run 3 s after their starter was killed, `moment` s after the first of them began."""
     file = folder / "run.py"
     file.write_text(script)
     process = subprocess.Popen(
