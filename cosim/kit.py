@@ -13,6 +13,7 @@ histories         the functions that look inside a history (`append_to_history`,
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
 ================= ==========================================================================================
 """
@@ -125,6 +126,7 @@ from cosim.errors import nearest as nearest
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry
