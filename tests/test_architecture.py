@@ -25,7 +25,7 @@ PUBLIC = {
 }
 """What a plugin lets others import."""
 LAYERS = (
-    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
+    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.unit_text",),
