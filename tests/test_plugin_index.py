@@ -106,7 +106,8 @@ def test_a_class_that_cannot_be_imported_later_names_its_plugin(place: Place) ->
 
 def test_strict_asks_the_plugins_themselves(place: Place) -> None:
     place.overview()
-    code = "import sys, cosim.cli as c; c.main(['plugins', '--strict']); print('acme_lamps.plugin' in sys.modules)"
+    shown = "print('acme_lamps.plugin' in sys.modules)"
+    code = f"import sys, cosim.cli as c; c.main(['plugins', '--strict']); {shown}"
     assert place.python(code).splitlines()[-1] == "True"
 
 
@@ -117,3 +118,16 @@ def test_a_damaged_index_is_made_again(place: Place) -> None:
     words = [sys.executable, "-m", "cosim", "--help"]
     done = subprocess.run(words, env=place.environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == first.strip()
+
+
+@pytest.mark.parametrize("package", ["cosim_mechanics", "cosim_dynamics", "cosim_fmu"])
+def test_names_that_come_late(package: str) -> None:
+    code = (
+        f"import importlib, {package} as p; names = [n for n in dir(p) if n[0] != '_']\n"
+        "for name in names: getattr(p, name)\n"
+        "import pkgutil; print({m.name for m in pkgutil.iter_modules(p.__path__)} & set(names) - set(KNOWN))"
+    )
+    known = "KNOWN = ['spatial', 'contracts', 'forces', 'constraints', 'testing', 'export', 'master']\n"
+    done = subprocess.run([sys.executable, "-c", known + code], capture_output=True, text=True)
+    # a module of the same name would take the place of what is asked for
+    assert done.stdout == "set()\n", done.stderr

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from cosim_dynamics.constraint_operators import constraint_equations as constraint_equations
     from cosim_dynamics.constraint_operators import constraint_jacobian as constraint_jacobian
     from cosim_dynamics.equations import torque_equations as torque_equations
-    from cosim_dynamics.equilibrium import equilibrium as equilibrium
-    from cosim_dynamics.equilibrium import start_values as start_values
+    from cosim_dynamics.find_equilibrium import equilibrium as equilibrium
+    from cosim_dynamics.find_equilibrium import start_values as start_values
     from cosim_dynamics.jacobians import frame_bias as frame_bias
     from cosim_dynamics.jacobians import frame_jacobian as frame_jacobian
     from cosim_dynamics.jacobians import point_bias as point_bias
     from cosim_dynamics.jacobians import point_jacobian as point_jacobian
     from cosim_dynamics.linearization import Linearization as Linearization
-    from cosim_dynamics.linearize import linearize as linearize
+    from cosim_dynamics.linear_model import linearize as linearize
     from cosim_dynamics.mode import Mode as Mode
     from cosim_dynamics.operators import bias as bias
     from cosim_dynamics.operators import generalized_forces as generalized_forces
