@@ -15,6 +15,7 @@ co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, 
                   beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
 ================= ==========================================================================================
 """
@@ -145,6 +146,7 @@ from cosim.helper_process import kill_with_parent as kill_with_parent
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry

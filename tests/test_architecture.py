@@ -29,6 +29,7 @@ LAYERS = (
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.unit_text",),
+    ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),
     ("cosim.compiled",),
     ("cosim.component",),
