@@ -11,8 +11,8 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, what participants may do
-                  beside the contract (`InitializationMode` …), `CalledSimulator`
+co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
+                  participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -65,6 +65,7 @@ from cosim.contracts.dense_output import DenseOutput as DenseOutput
 from cosim.contracts.integrator import Vector as Vector
 from cosim.contracts.master_algorithm import Course as Course
 from cosim.contracts.master_algorithm import Exchange as Exchange
+from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
 from cosim.contracts.method_kernels import MethodKernels as MethodKernels
 from cosim.contracts.method_kernels import method_settings as method_settings
 from cosim.contracts.method_kernels import method_slots as method_slots

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Course, InnerPoint, ParticipantDescription, TellsInside, Ticks
+from cosim.kit import Course, FeedthroughLoop, InnerPoint, ParticipantDescription, TellsInside, Ticks
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -122,6 +122,8 @@ class CoupledParticipants:
         What the connected inputs did in the last step.
     stop_reason : str
         Set when a participant asked to stop.
+    loops : sequence of FeedthroughLoop
+        To be iterated by the algorithm.
     interface_names : list of str
         ``participant.output`` of each connected real output.
     """
@@ -140,6 +142,7 @@ class CoupledParticipants:
     ) -> None:
         self.threads = threads
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
+        self.loops: Sequence[FeedthroughLoop] = ()
         self.descriptions = descriptions
         self.statistics = statistics
         self.board: dict[str, Any] = {name: [] for name in participants}
@@ -264,11 +267,12 @@ class CoupledParticipants:
         found, self.inside = self.inside, []
         return found
 
-    def save(self) -> _Saved:
-        """The state of all participants, the board, and what has happened."""
+    def save(self, names: Sequence[str] | None = None) -> _Saved:
+        """The state of these participants, their part of the board, and what has happened."""
         self.collect()
-        tokens = {n: self.guarded(n, participant.save) for n, participant in self.participants.items()}
-        board = {name: list(values) for name, values in self.board.items()}
+        wanted = list(self.participants) if names is None else names
+        tokens = {name: self.guarded(name, self.participants[name].save) for name in wanted}
+        board = {name: list(self.board[name]) for name in wanted}
         return _Saved(tokens, board, len(self.events), self.stop_reason, len(self.inside))
 
     def restore(self, token: _Saved) -> None:
@@ -277,7 +281,7 @@ class CoupledParticipants:
         del self.inside[token.inside :]
         for name, state in token.participants.items():
             self.guarded(name, self.participants[name].restore, state)
-        self.board = {name: list(values) for name, values in token.board.items()}
+        self.board.update({name: list(values) for name, values in token.board.items()})
         del self.events[token.events :]
         self.statistics.events, self.stop_reason = token.events, token.stop_reason
 

@@ -94,6 +94,7 @@ class Fmi3Participant(FmuParticipant):
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         interface = self._begin(values)
+        told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         self._time, self._written, self._slopes = start, dict[str, Any](), dict[str, float]()
         self._fault: Exception | None = None
         self._next_event, self._flags = math.inf, np.zeros(5)
@@ -114,7 +115,7 @@ class Fmi3Participant(FmuParticipant):
                 self.set(others, [values[name] for name in others])
             self._call(
                 "fmi3EnterInitializationMode",
-                lambda: self._slave.enterInitializationMode(tolerance, start, stop),
+                lambda: self._slave.enterInitializationMode(told, start, stop),
             )
             self._mode = "initializing"
         except BaseException:

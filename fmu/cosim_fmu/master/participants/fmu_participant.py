@@ -110,9 +110,10 @@ class FmuParticipant(cosim.Participant):
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         interface = self._begin(values)
+        told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         try:
             self._instantiate(interface)
-            self._call("fmi2SetupExperiment", lambda: self._slave.setupExperiment(tolerance, start, stop))
+            self._call("fmi2SetupExperiment", lambda: self._slave.setupExperiment(told, start, stop))
             if values:
                 self.set(list(values), list(values.values()))
             self._call("fmi2EnterInitializationMode", self._slave.enterInitializationMode)

@@ -79,6 +79,7 @@ class ModelExchangeParticipant(FmuParticipant):
         self._instance: Any = None
         self._values: dict[str, float] = {}
         self._written: dict[str, Any] = {}
+        self._set: dict[str, Any] = {}
         self._sloped = False
 
     @property
@@ -103,7 +104,7 @@ class ModelExchangeParticipant(FmuParticipant):
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
         self._simulator = self._instance = None
-        self._values, self._written, self._sloped = {}, {}, False
+        self._values, self._written, self._set, self._sloped = {}, {}, {}, False
         super().initialize(start, stop, values, tolerance)
 
     def exit_initialization(self) -> None:
@@ -112,8 +113,9 @@ class ModelExchangeParticipant(FmuParticipant):
             return
         self._end_initialization()
         inputs = self._continuous_inputs()
-        held = FmuParticipant.get(self, inputs) if inputs else []
-        self._values = dict(zip(inputs, map(float, held), strict=True))
+        # what was set, or else the start values: an FMU may refuse to be asked for its inputs
+        variables = self.describe().variables
+        self._values = {name: float(self._set.get(name, variables[name].start or 0.0)) for name in inputs}
         self._instance = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
@@ -133,6 +135,7 @@ class ModelExchangeParticipant(FmuParticipant):
         """Write variables: real inputs are held from now on, all others are written in event mode."""
         if self._simulator is None:
             super().set(names, values)
+            self._set.update(zip(names, values, strict=True))
             return
         state = self.simulator.state
         continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
