@@ -13,7 +13,8 @@ histories         the functions that look inside a history (`append_to_history`,
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
-text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
+text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
+                  `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================
 """
 
@@ -56,6 +57,7 @@ from cosim.component.attachment import Offer as Offer
 from cosim.component.declarations import Declaration as Declaration
 from cosim.component.declarations import attachment as attachment
 from cosim.component.json_schema import component_schema as component_schema
+from cosim.component.run_source import run_source as run_source
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
