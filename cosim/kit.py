@@ -121,6 +121,7 @@ from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
 from cosim.errors import nearest as nearest
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
@@ -130,6 +131,7 @@ from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
+from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
