@@ -12,7 +12,9 @@ solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is gi
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
+helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
 ================= ==========================================================================================
 """
@@ -123,9 +125,12 @@ from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
 from cosim.errors import nearest as nearest
+from cosim.helper_process import end_with_parent as end_with_parent
+from cosim.helper_process import kill_with_parent as kill_with_parent
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry

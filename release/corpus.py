@@ -14,7 +14,7 @@ from cosim import kit
 from cosim.compiled import copies, native
 from cosim.step.arrays import PARTS
 from cosim.step.sliding_field import sliding_field
-from cosim_fmu.master import compiled_steps
+from cosim_fmu.master.loop import compiled_steps
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {

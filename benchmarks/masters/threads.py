@@ -17,8 +17,8 @@ import time
 
 import cosim
 from cosim_fmu import CoSimulation, SystemParticipant
-from cosim_fmu.master import compiled_loop
-from cosim_fmu.master.step_threads import StepThreads
+from cosim_fmu.master.loop import compiled_loop
+from cosim_fmu.master.loop.step_threads import StepThreads
 
 STEP = 1e-3
 COUNT = 4

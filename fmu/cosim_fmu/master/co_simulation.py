@@ -12,24 +12,24 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, interrupt_between_steps
-from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
-from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
-from cosim_fmu.master.coupled_participants import CoupledParticipants
-from cosim_fmu.master.explain import explain
-from cosim_fmu.master.feedthrough import stepping_order
-from cosim_fmu.master.initial_exchange import make_consistent
-from cosim_fmu.master.initialization_mode import InitializationMode
-from cosim_fmu.master.link import Link
-from cosim_fmu.master.open_fmu import open_fmu
-from cosim_fmu.master.pace import Pace
-from cosim_fmu.master.participant_events import events_inside, in_order, without_returns
-from cosim_fmu.master.recorder import Recorder
-from cosim_fmu.master.same_folder import same_folder
-from cosim_fmu.master.step_threads import StepThreads
+from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.explain import explain
+from cosim_fmu.master.loop.initial_exchange import make_consistent
+from cosim_fmu.master.loop.pace import Pace
+from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
+from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.participants.initialization_mode import InitializationMode
+from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.same_folder import same_folder
+from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.stop_requested import StopRequested
-from cosim_fmu.master.system_participant import SystemParticipant
-from cosim_fmu.master.wiring import (
+from cosim_fmu.master.wiring.feedthrough import stepping_order
+from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.wiring import (
     check_abilities,
     check_clocks,
     check_connections,
@@ -39,7 +39,7 @@ from cosim_fmu.master.wiring import (
     check_starts,
     check_steps,
 )
-from cosim_fmu.master.wiring_problem import WiringProblem, problem
+from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 INSIDE = ("nothing", "events", "steps")

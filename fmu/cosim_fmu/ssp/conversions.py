@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmu.master.unit_match import definition_of, scale_between
+from cosim_fmu.master.wiring.unit_match import definition_of, scale_between
 from cosim_fmu.ssp.structure import Transformation, Unit
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

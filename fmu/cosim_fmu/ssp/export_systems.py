@@ -9,9 +9,9 @@ from typing import Any
 import cosim
 from cosim_fmu.export.names import c_identifier, element_name
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.connection import Connection
-from cosim_fmu.master.link import Link
-from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.wiring.connection import Connection
+from cosim_fmu.master.wiring.link import Link
 
 
 def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str, Any]) -> CoSimulation:

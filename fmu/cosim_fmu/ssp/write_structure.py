@@ -8,9 +8,9 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmu.master.link import Link
-from cosim_fmu.master.unit_match import conversion_of, definition_of
-from cosim_fmu.master.unpacked_fmu import read_fmu
+from cosim_fmu.master.participants.unpacked_fmu import read_fmu
+from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.unit_match import conversion_of, definition_of
 from cosim_fmu.ssp.read_parameters import EXPONENTS
 from cosim_fmu.ssp.read_settings import OSP
 from cosim_fmu.ssp.structure import REALS
