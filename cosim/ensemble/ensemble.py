@@ -7,8 +7,7 @@ import os
 import threading
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from cosim.ensemble.block import Block
 from cosim.ensemble.changes import Changes
 from cosim.ensemble.compiled_runs import CompiledRuns
 from cosim.ensemble.ensemble_result import EnsembleResult
-from cosim.ensemble.in_executor import OwnProcesses, run_in_executor
 from cosim.ensemble.plan import Plan
 from cosim.ensemble.python_parts import python_parts
 from cosim.ensemble.simulator_runs import SimulatorRuns
@@ -26,6 +24,9 @@ from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 log = logging.getLogger("cosim.ensemble")
 Progress = Callable[[int, int], "bool | None"]
@@ -168,6 +169,8 @@ class Ensemble:
         block = self.new_block(changes.runs)
         message = ""
         try:
+            if executor is not None or self.in_python:
+                from cosim.ensemble.in_executor import OwnProcesses, run_in_executor
             if executor is not None:
                 stopped = run_in_executor(self, changes, block, executor, progress, chunk)
             elif self.in_python:
