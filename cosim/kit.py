@@ -11,7 +11,8 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
+co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, what participants may do
+                  beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -115,9 +116,25 @@ from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
 from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
 from cosim.contracts.method_layout import WORST as WORST
 from cosim.contracts.method_layout import own_slots as own_slots
-from cosim.contracts.participant import InnerPoint as InnerPoint
-from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
-from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
+from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
+from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
+from cosim.contracts.participant_abilities import HasFile as HasFile
+from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
+from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
+from cosim.contracts.participant_abilities import Inspectable as Inspectable
+from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
+from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
+from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
+from cosim.contracts.participant_abilities import Resizes as Resizes
+from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
+from cosim.contracts.participant_abilities import TellsInside as TellsInside
+from cosim.contracts.participant_abilities import Ticks as Ticks
+from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
+from cosim.contracts.participant_description import TYPES as TYPES
+from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
+from cosim.contracts.participant_description import ParticipantDescription as ParticipantDescription
+from cosim.contracts.participant_description import ParticipantVariable as ParticipantVariable
+from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
 from cosim.contracts.result_stream import ResultStream as ResultStream
 from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode

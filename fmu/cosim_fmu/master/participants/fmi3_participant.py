@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint
+from cosim.kit import InnerPoint, NativeCalls
 from cosim_fmu.master.participants import fmu_log
 from cosim_fmu.master.participants.fmi3_access import Fmi3Access
 from cosim_fmu.master.participants.fmi3_clocks import Fmi3Clocks
@@ -22,7 +22,6 @@ from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.master.participants.fmu_interface import FmuInterface, read_interface
 from cosim_fmu.master.participants.fmu_participant import DISCARD, FmuParticipant
 from cosim_fmu.master.participants.fmu_state import FmuState
-from cosim_fmu.master.participants.native_calls import NativeCalls
 from cosim_fmu.master.participants.unpacked_fmu import unpack_fmu
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -390,7 +389,7 @@ class Fmi3Participant(FmuParticipant):
         found = self._specials.get(names)
         if found is None:
             interface = self._read_interface()
-            known = (interface.description.extra["discrete"], interface.clocks, interface.clocked)
+            known = (interface.description.discrete, interface.clocks, interface.clocked)
             found = self._specials[names] = frozenset(n for n in names if any(n in group for group in known))
         return found
 

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, ParticipantDescription
+from cosim.kit import InnerPoint, NativeCalls, ParticipantDescription
 from cosim_fmu.master.participants import fmu_log
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.fmu_library import load_library
 from cosim_fmu.master.participants.fmu_state import FmuState
-from cosim_fmu.master.participants.native_calls import NativeCalls
 from cosim_fmu.master.participants.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
 from cosim_fmu.master.participants.variable_access import VariableAccess
 from cosim_fmu.master.step_discarded import StepDiscarded
@@ -99,7 +98,7 @@ class FmuParticipant(cosim.Participant):
         """Look at the file; nothing of it is unpacked or loaded."""
         return self._read_interface().description
 
-    def look(self) -> tuple[ParticipantDescription, list[str]]:
+    def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
         interface, refusal = look_at_fmu(self.path, self._interface_wanted)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
@@ -187,6 +186,19 @@ class FmuParticipant(cosim.Participant):
             lambda: self._slave.setRealInputDerivatives(references, orders, values),
         )
 
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """Along a direction of real inputs; only when the FMU provides directional derivatives."""
+        self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
+        references = self._read_interface().references
+        of, by = ([references[name] for name in names] for names in (outputs, inputs))
+        found: Sequence[float] = self._call(
+            "GetDirectionalDerivative",
+            lambda: self._slave.getDirectionalDerivative(of, by, list(map(float, seed))),
+        )
+        return found
+
     def step(self, time: float, size: float) -> float:
         """Call fmi2DoStep; a discarded step gives the time that the FMU says it has reached.
 
@@ -208,6 +220,11 @@ class FmuParticipant(cosim.Participant):
                 raise self._failure(error) from error
             return self._reached(time, size)
         return time + size
+
+    @property
+    def least_native_steps(self) -> int:
+        """The loop over C functions is at hand at once."""
+        return 0
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -250,6 +267,9 @@ class FmuParticipant(cosim.Participant):
             same_size=not self._interface.variable_step,
             keep=(written, read),
         )
+
+    def resume_native(self) -> None:
+        """Nothing is kept from step to step."""
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """What `step` would have done about a status of fmi2DoStep that is not OK."""
@@ -333,7 +353,7 @@ class FmuParticipant(cosim.Participant):
         for name in values:
             if name not in interface.references:
                 raise cosim.LookUpError(f"variable of {self.path}", name, interface.references)
-            if name not in interface.description.extra["settable"]:
+            if name not in (interface.description.settable or ()):
                 causality = interface.description.variables[name].causality
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
 

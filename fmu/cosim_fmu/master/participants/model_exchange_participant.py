@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import NativeCalls
 from cosim_fmu.master.participants.fmi2_model import Fmi2Model
 from cosim_fmu.master.participants.fmu_participant import FmuParticipant
 from cosim_fmu.master.participants.fmu_state import FmuState
@@ -20,7 +21,6 @@ from cosim_fmu.master.participants.model_exchange_system import (
     put_states,
     states_of,
 )
-from cosim_fmu.master.participants.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 
 INTEGRATOR = "integrators.runge_kutta_merson"
@@ -293,7 +293,7 @@ class ModelExchangeParticipant(FmuParticipant):
 
     def _continuous_inputs(self) -> list[str]:
         description = self.describe()
-        discrete = description.extra["discrete"] | self._read_interface().clocked.keys()
+        discrete = description.discrete | self._read_interface().clocked.keys()
         return [
             v.name
             for v in description.variables.values()
