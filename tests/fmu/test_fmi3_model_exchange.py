@@ -11,8 +11,8 @@ from swinging_balls import order
 from test_model_exchange import G, height
 
 from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.participants.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
 
 Make = Callable[[str], Path]
 

@@ -11,9 +11,9 @@ from test_master_coupling import Block
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.compiled_loop import NotCompiledError
-from cosim_fmu.master.fmi3_participant import Fmi3Participant
-from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.loop.compiled_loop import NotCompiledError
+from cosim_fmu.master.participants.fmi3_participant import Fmi3Participant
+from cosim_fmu.master.participants.open_fmu import open_fmu
 
 Compiled = Callable[..., Path]
 

@@ -12,9 +12,9 @@ from swinging_balls import order
 
 import cosim
 from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.fmi2_model import Fmi2Model
-from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.participants.fmi2_model import Fmi2Model
+from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="ball" guid="{ball}" numberOfEventIndicators="1">

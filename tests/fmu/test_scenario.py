@@ -10,9 +10,9 @@ import pytest
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.master.cosimulate_command import header
-from cosim_fmu.master.gauss_seidel import GaussSeidel
-from cosim_fmu.master.scenario import Scenario
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.scenario.cosimulate_command import header
+from cosim_fmu.master.scenario.scenario import Scenario
 
 MakeFmu = Callable[..., Path]
 GOOD = """\

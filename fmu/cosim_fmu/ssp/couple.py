@@ -9,11 +9,11 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.connection import Connection
-from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.open_fmu import open_fmu
-from cosim_fmu.master.unpacked_fmu import read_fmu
+from cosim_fmu.master.participants.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
+from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.unpacked_fmu import read_fmu
+from cosim_fmu.master.wiring.connection import Connection
 from cosim_fmu.ssp.conversions import map_along, scale_along, unit_of
 from cosim_fmu.ssp.network import Network, Place, Route, routes
 from cosim_fmu.ssp.package import Package, problem_of
@@ -138,7 +138,7 @@ class SspCoupling:
         """Items of the enumerations at both ends, for mappings that name them."""
         found: dict[str, int] = {}
         for place, name in (route.end, route.hops[0].start):
-            found.update(dict(self._descriptions[place].extra.get("enumerations", {}).get(name, ())))
+            found.update(dict(self._descriptions[place].enumerations.get(name, ())))
         return found
 
 

@@ -1,0 +1,301 @@
+"""An FMU for Model Exchange as a participant, with an integrator of ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import NativeCalls
+from cosim_fmu.master.participants.fmi2_model import Fmi2Model
+from cosim_fmu.master.participants.fmu_participant import FmuParticipant
+from cosim_fmu.master.participants.fmu_state import FmuState
+from cosim_fmu.master.participants.integrator_options import check_options
+from cosim_fmu.master.participants.model_exchange_system import (
+    first_state,
+    model_exchange_system,
+    put_states,
+    states_of,
+)
+from cosim_fmu.master.stop_requested import StopRequested
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+ACCURACY = 1e-6
+
+
+class _Saved(NamedTuple):
+    """Both halves of a state: the FMU's and the simulator's."""
+
+    fmu: FmuState
+    state: bytes
+    initializing: bool
+    events: int = 0
+
+
+class ModelExchangeParticipant(FmuParticipant):
+    """A Model Exchange FMU (FMI 2.0): its derivatives are integrated by a `Simulator`.
+
+    Its continuous states are those of a system (`model_exchange_system`), its event indicators witnesses
+    that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
+    told when an integrator step has ended. Continuous inputs are held between communication points, or run
+    along their slopes; other inputs are written in event mode. An event that is due at a communication point
+    belongs to the step that ends there.
+
+    Absolute tolerances count in the nominal values of the states; the nominal values are asked for again
+    when the FMU says that they have changed.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str, optional
+        Name of the instance; the file's name when not given.
+    integrator : str
+        Id of an integrator plugin.
+    accuracy : float, optional
+        Of the integration; the tolerance of the co-simulation, or else 1e-6, when not given.
+    **options
+        For the integrator: ``maximum_step`` …
+    """
+
+    _interface_wanted: ClassVar[str] = "ModelExchange"
+
+    def __init__(
+        self,
+        path: Any,
+        name: str | None = None,
+        integrator: str = INTEGRATOR,
+        accuracy: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(path, name)
+        check_options(integrator, options | ({} if accuracy is None else {"accuracy": accuracy}))
+        self._integrator, self._accuracy, self._options = integrator, accuracy, options
+        self._tolerance: float | None = None
+        self._simulator: cosim.Simulator | None = None
+        self._instance: Any = None
+        self._values: dict[str, float] = {}
+        self._written: dict[str, Any] = {}
+        self._sloped = False
+
+    @property
+    def simulator(self) -> cosim.Simulator:
+        """The simulator in use; `SimulationError` before initialization ends and after `close`."""
+        if self._simulator is None:
+            raise cosim.SimulationError(math.nan, "the participant is not initialized")
+        return self._simulator
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """What has happened inside since `initialize`; what was rolled back has not.
+
+        An integrator step that the FMU was told of without wanting an event is none.
+        """
+        told = self._simulator.events if self._simulator is not None else []
+        return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
+        self._tolerance, self._start = tolerance, start
+        self._simulator = self._instance = None
+        self._values, self._written, self._sloped = {}, {}, False
+        super().initialize(start, stop, values, tolerance)
+
+    def exit_initialization(self) -> None:
+        """End initialization mode, update the discrete states, begin to simulate."""
+        if self._mode != "initializing":
+            return
+        self._end_initialization()
+        inputs = self._continuous_inputs()
+        held = FmuParticipant.get(self, inputs) if inputs else []
+        self._values = dict(zip(inputs, map(float, held), strict=True))
+        self._instance = self._bind(tuple(inputs))
+        states, following, _ = self._leave_event_mode(self._start)
+        self._heed(self._start)
+        self._instance.note = self._note
+        instance = self._instance
+        system = model_exchange_system(
+            *(instance, len(states), len(inputs), instance.indicators),
+            wants_steps=self._read_interface().wants_steps,
+        )
+        values = list(self._values.values())
+        state = first_state(system, instance, self._start, states, values, following)
+        self._simulator = self._new_simulator(system, state)
+        self._guarded(self._simulator.initialize)
+        self._heed(self._start)
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables: real inputs are held from now on, all others are written in event mode."""
+        if self._simulator is None:
+            super().set(names, values)
+            return
+        state = self.simulator.state
+        continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
+        others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in self._values})
+        if continuous and (self._sloped or any(self._values[n] != value for n, value in continuous.items())):
+            self._sloped = False
+            self._values.update({name: float(value) for name, value in continuous.items()})
+            state["fmu.u"] = list(self._values.values())
+        if others:
+            self._put()
+            self._note(float(state.time))
+            self._call("entering event mode", self._slave.enterEventMode)
+            self._write_discrete(others)
+            found, following, _ = self._leave_event_mode(float(state.time))
+            self._note(float(state.time))
+            put_states(state, found)
+            state["fmu.next_event"] = following
+            state["fmu.events"] = state["fmu.events"] + 1
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Let continuous inputs run along lines over the next step, per s; others stay as they are."""
+        given = dict(zip(names, slopes, strict=True))
+        if self._values:
+            self._sloped = True
+            system, rates = self.simulator.system, [given.get(name, 0.0) for name in self._values]
+            system.write_slope(self.simulator.state, "fmu.u", rates)
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables at the present time."""
+        if self._simulator is not None:
+            self._put()
+        return super().get(names)
+
+    def step(self, time: float, size: float) -> float:
+        """Integrate to ``time + size``, through all events on the way.
+
+        Raises
+        ------
+        StopRequested
+            When the FMU wants the simulation to end.
+        """
+        self.exit_initialization()
+        if self._mode != "stepping":
+            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._guarded(lambda: self._advance(time + size))
+        self.simulator.system.hold_inputs(self.simulator.state)
+        reached = float(self.simulator.state.time)
+        self._heed(reached)
+        return reached
+
+    def _advance(self, time: float) -> None:
+        if self.simulator.advance_to(time).succeeded:
+            self.simulator.advance_pending_events()
+
+    def save(self) -> Any:
+        """The state of the FMU and that of the simulation."""
+        fmu = super().save()
+        if self._simulator is None:
+            return _Saved(fmu, b"", True)
+        return _Saved(fmu, self.simulator.state.to_bytes(), False, self.simulator.events.total)
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state that this instance saved."""
+        if not isinstance(token, _Saved):
+            raise self._error("this state was not saved by this instance")
+        if not token.initializing:
+            self.exit_initialization()
+        super().restore(token.fmu)
+        self._written.clear()
+        self._sloped = True  # the inputs may be anywhere
+        if token.initializing:
+            self._simulator = self._instance = None
+            return
+        self._instance.asked_to_stop = False
+        self._instance.forget()
+        state = self.simulator.system.state_from_bytes(token.state)
+        self.simulator.replace_state(state)
+        self.simulator.events.truncate(token.events)
+        if self._values:
+            self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
+
+    def serialize(self, token: Any) -> bytes:
+        """Both halves of a saved state as bytes."""
+        return len(token.state).to_bytes(8, "little") + token.state + super().serialize(token.fmu)
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for this or another instance of the same FMU."""
+        end = 8 + int.from_bytes(data[:8], "little")
+        fmu = super().deserialize(data[end:])
+        return _Saved(fmu, data[8:end], fmu.initializing)
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """None: its steps are those of a simulator."""
+        return None
+
+    def close(self) -> None:
+        """Terminate, free, unload."""
+        self._simulator = self._instance = None
+        super().close()
+
+    def _new_simulator(self, system: cosim.System, state: cosim.State) -> cosim.Simulator:
+        accuracy = self._accuracy or self._tolerance or ACCURACY
+        simulator = cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
+        if self._watched and self._watched_at == "steps":
+            simulator.set_monitor(self._note_step)
+        return simulator
+
+    def _note_step(self, state: cosim.State) -> None:
+        self._put()
+        self._note(float(state.time))
+
+    def _put(self) -> None:
+        state = self.simulator.state
+        state.realize(cosim.Stage.TIME)
+        self._call(
+            "setting the time", lambda: self._instance.put(state.time, states_of(state), state["fmu.u"])
+        )
+
+    def _guarded(self, action: Any) -> Any:
+        try:
+            return action()
+        except cosim.SimulationError as error:
+            cause: BaseException | None = error
+            # errors of the simulator have a status, too: that of an event
+            while cause is not None and not isinstance(getattr(cause, "status", None), int):
+                cause = cause.__cause__
+            if isinstance(cause, Exception):
+                raise self._failure(cause) from error
+            self._mode = "failed"
+            lost, time = self._instance.undefined, f"{error.time:.9g} s"
+            text = f"{lost} is nan after t = {time}, and was a number before: events could be missed"
+            raise self._error(text if lost else str(error)) from error
+
+    def _heed(self, time: float) -> None:
+        if self._instance.asked_to_stop:
+            raise StopRequested(time, self._log.text(1) or "the FMU asked to stop")
+
+    def _leave_event_mode(self, time: float) -> Any:
+        return self._call("updating discrete states", lambda: self._instance.leave_event_mode(time))
+
+    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What has to go through event mode: other values than the last ones."""
+        return {name: value for name, value in given.items() if self._written.get(name, self) != value}
+
+    def _write_discrete(self, given: Mapping[str, Any]) -> None:
+        super().set(list(given), list(given.values()))
+        self._written.update(given)
+
+    def _bind(self, inputs: tuple[str, ...]) -> Any:
+        """The calls of the instance in continuous-time mode."""
+        interface = self._read_interface()
+        return Fmi2Model(self._slave, interface.states, interface.indicators, self._writer(inputs))
+
+    def _writer(self, inputs: tuple[str, ...]) -> Any:
+        return self._access(inputs).write if inputs else (lambda values: None)
+
+    def _continuous_inputs(self) -> list[str]:
+        description = self.describe()
+        discrete = description.discrete | self._read_interface().clocked.keys()
+        return [
+            v.name
+            for v in description.variables.values()
+            if v.causality == "input" and v.type == "real" and v.name not in discrete
+        ]
