@@ -84,8 +84,17 @@ class Exchange(Protocol):
     def advance_all(self, time: float, size: float) -> None:
         """Step all participants, side by side in threads where the run has several."""
 
-    def read_outputs(self, name: str) -> None:
-        """Read the outputs of a participant onto the board."""
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
+        """Read the outputs of a participant onto the board.
+
+        Parameters
+        ----------
+        name : str
+        end : ndarray, shape (n,), optional
+            Values of `interface` at the end of a step in which the inputs ran along a course. Outputs that
+            depend directly on inputs are those for these values: the inputs are set once more before they are
+            read, where a participant has such outputs and lets them be read between setting and stepping.
+        """
 
     def interface(self) -> Vector:
         """A copy of the values of the interface on the board, shape (n,)."""

@@ -246,3 +246,36 @@ def test_in_a_scenario(tmp_path: Path) -> None:
         Scenario.read(path).couple()
     path.write_text(f'[participants.a]\n{series}\nfeedthrough = "none"\n[master]\nstep = 0.1\nuntil = 1.0\n')
     assert Scenario.read(path).couple().simulate(1.0)["a.y"].tolist()[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options"),
+    [
+        ("jacobi", {"extrapolation": 1}),
+        ("gauss_seidel", {"extrapolation": 2}),
+        ("waveform_iteration", {}),
+        ("interface_newton", {}),
+        ("adaptive_step", {}),
+        ("adaptive_forward", {}),
+    ],
+)
+@pytest.mark.parametrize("dependencies", [True, False])
+def test_who_refuses_to_be_read_is_read_after_steps_alone(
+    make_fmu: Any, algorithm: str, options: dict[str, Any], dependencies: bool
+) -> None:
+    strict = make_fmu("gain", name="strict", macros=("STRICT=1",), dependencies=dependencies)
+    plant = Affine(lag=1.0, wave=1.0)
+    wires = ["plant.y -> gain.u", "gain.y -> plant.u"]
+    starts = {"gain.gain": -0.5}
+    loop = CoSimulation(
+        {"plant": plant, "gain": strict}, wires, algorithm, 0.01, options=options, starts=starts
+    )
+    result = loop.simulate(0.2)
+    assert any("gain refuses to be read" in text for text in loop.remarks)
+    loose = CoSimulation(
+        {"plant": Affine(lag=1.0, wave=1.0), "gain": make_fmu("gain", name="loose")},
+        *(wires, "waveform_iteration", 0.001),
+        starts=starts,
+    )
+    exact = loose.simulate(0.2)
+    np.testing.assert_allclose(result["plant.y"][-1], exact["plant.y"][-1], atol=5e-3)

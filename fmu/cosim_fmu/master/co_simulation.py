@@ -24,7 +24,7 @@ from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.explain import explain
-from cosim_fmu.master.loop.look_into_loops import look_into_loops
+from cosim_fmu.master.loop.look_into_participants import look_into_participants
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.step_threads import StepThreads
@@ -175,7 +175,7 @@ class CoSimulation:
         problems += faults
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
-        self._is_settled = False
+        self._is_settled, self._refusing = False, frozenset[str]()
         if self.algorithm is not None:
             problems += self._put_in_order(looked_into=False)
         if problems:
@@ -316,6 +316,7 @@ class CoSimulation:
             *(points, self.every, StepThreads(min(self.threads, len(self.participants)))),
         )
         coupled.loops = self.loops
+        coupled.refreshes.update(dict.fromkeys(self._refusing, False))
         recorder.bind(reads, coupled.input_names)
         pace = Pace(real_time_rate, self.start)
         message, begun = "interrupted", perf_counter()
@@ -368,9 +369,10 @@ class CoSimulation:
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
 
-        Only where the algorithm exchanges within a step, and where a loop is closed by what a participant
-        does not declare, or may declare too much; once. The participants are initialized for it and
-        closed again. `simulate` and `explain` begin with it.
+        Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
+        declare, or may declare too much; and who may be read where an algorithm needs it
+        (`look_into_participants`). The participants are initialized for it and closed again, once. `simulate`
+        and `explain` begin with it.
 
         Raises
         ------
@@ -379,12 +381,13 @@ class CoSimulation:
         CoSimulationError
             A participant cannot be initialized.
         """
-        if self._is_settled or self.algorithm is None or not self.algorithm.exchanges_within_step:
+        if self._is_settled or self.algorithm is None:
             return
-        self.descriptions, self.remarks = look_into_loops(
-            *(self.participants, self.descriptions, self.links, self.parameter_links),
-            *(self.start_values, self.tolerances, self.start, self.step),
+        found = look_into_participants(
+            *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
+            *(self.tolerances, self.start, self.step, self.algorithm),
         )
+        self.descriptions, self._refusing, self.remarks = found
         problems = self._put_in_order(looked_into=True)
         if problems:
             raise cosim.ModelError(problems)
@@ -399,11 +402,11 @@ class CoSimulation:
         if not unknown:
             return []
         names = ", ".join(".".join(port) for port in unknown)
+        depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
         return [
-            f"which inputs {names} depend{'s' * (len(unknown) == 1)} on directly is not known, and that "
-            f"closes a loop: the participants step in the order {' → '.join(self.order)}, and what one "
-            f'takes from those after it is one step late. Where there is no feedthrough, write feedthrough = "none" in '
-            f"[participants.{unknown[0][0]}]"
+            f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
+            f"the order {order}, and what one takes from those after it is one step late. Where there is no "
+            f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]'
         ]
 
     def _put_in_order(self, *, looked_into: bool) -> list[WiringProblem]:
@@ -426,7 +429,11 @@ class CoSimulation:
         assert self.algorithm is not None
         told = self.algorithm, self.order, self.links, self.every, self.step, self.descriptions, self.loops
         once = [f"  {link}: once, in initialization" for link in self.parameter_links]
-        found = ["", "feedthrough:", *(f"  {remark}" for remark in self.remarks)] if self.remarks else []
+        found = (
+            ["", "found out before the run:", *(f"  {remark}" for remark in self.remarks)]
+            if self.remarks
+            else []
+        )
         return "\n".join([explain(*told), *once, *found, *self.warnings])
 
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack, inside: str) -> None:

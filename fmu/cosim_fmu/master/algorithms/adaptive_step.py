@@ -92,5 +92,4 @@ class AdaptiveStep(cosim.MasterAlgorithm):
         """One step of the base; what passes directly through a participant is brought up to date after it."""
         self.base.step(exchange, time, size)
         for name in exchange.order:
-            exchange.set_inputs(name)
-            exchange.read_outputs(name)
+            exchange.read_outputs(name, exchange.interface())

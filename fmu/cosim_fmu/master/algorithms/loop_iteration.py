@@ -64,9 +64,9 @@ class LoopExchange:
         for name in self.order:
             self._exchange.advance(name, time, size)
 
-    def read_outputs(self, name: str) -> None:
-        """As the whole exchange does."""
-        self._exchange.read_outputs(name)
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
+        """As the whole exchange does; `end` are values of the loop."""
+        self._exchange.read_outputs(name, None if end is None else self._whole(end))
 
     def interface(self) -> Vector:
         """The values of the loop."""
@@ -74,9 +74,12 @@ class LoopExchange:
 
     def put(self, values: Vector) -> None:
         """Write the values of the loop onto the board."""
+        self._exchange.put(self._whole(values))
+
+    def _whole(self, values: Vector) -> Vector:
         whole = self._exchange.interface()
         whole[self._places] = values
-        self._exchange.put(whole)
+        return whole
 
     def save(self, names: Sequence[str] | None = None) -> Any:
         """The state of the participants of the loop."""

@@ -32,6 +32,14 @@ def is_assumed(description: ParticipantDescription, output: str) -> bool:
     return unknown or output in description.assumed_feedthrough
 
 
+def passes_through(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
+    """Whether an output of a participant may depend directly on one of its connected inputs."""
+    connected = {link.input for link in links if link.target == name}
+    outputs = [v.name for v in description.variables.values() if v.causality == "output"]
+    outputs += [link.output for link in links if link.source == name]
+    return any(direct_inputs(description, output) & connected for output in outputs)
+
+
 def instant_graph(
     descriptions: Mapping[str, ParticipantDescription],
     links: Sequence[Link],

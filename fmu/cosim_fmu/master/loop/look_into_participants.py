@@ -1,11 +1,11 @@
-"""Closed loops of feedthrough that may not be there, looked into at the start of a run."""
+"""What participants do not declare and a run needs to know, looked into before it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -17,12 +17,32 @@ from cosim_fmu.master.loop.probe_feedthrough import probe_feedthrough
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.wiring.check_loops import doubtful_outputs
+from cosim_fmu.master.wiring.feedthrough import passes_through
 from cosim_fmu.master.wiring.link import Link
 
 Descriptions = Mapping[str, ParticipantDescription]
 
 
-def look_into_loops(
+class Findings(NamedTuple):
+    """What was found out about participants.
+
+    Attributes
+    ----------
+    descriptions : dict of str to ParticipantDescription
+        With the feedthrough that was found.
+    refusing : frozenset of str
+        Participants that refuse to be read after their inputs were set, before the next step: FMI 2.0.4 lets
+        an FMU do so (section 4.2.1).
+    remarks : list of str
+        What was looked at, how, and what came of it, in sentences.
+    """
+
+    descriptions: dict[str, ParticipantDescription]
+    refusing: frozenset[str]
+    remarks: list[str]
+
+
+def look_into_participants(
     participants: Mapping[str, cosim.Participant],
     descriptions: Descriptions,
     links: Sequence[Link],
@@ -31,10 +51,12 @@ def look_into_loops(
     tolerances: Mapping[str, float | None],
     start: float,
     step: float,
-) -> tuple[dict[str, ParticipantDescription], list[str]]:
-    """Descriptions with the feedthrough that was found, and in sentences what was looked at and how.
+    algorithm: cosim.MasterAlgorithm,
+) -> Findings:
+    """Find out which loops of feedthrough are real, and who may be read between setting and stepping.
 
-    The participants are initialized as for a run, asked (`probe_feedthrough`), and closed; where none of
+    The first is asked for algorithms that exchange within a step, the second for those that do not always
+    make the same calls. The participants are initialized as for a run, asked, and closed; where none of
     them is in doubt nothing happens. What cannot be found out stays as it was.
 
     Parameters
@@ -46,30 +68,43 @@ def look_into_loops(
     tolerances : mapping of str to float or None
     start, step : float
         s.
+    algorithm : MasterAlgorithm
 
     Raises
     ------
     CoSimulationError
         A participant cannot be initialized.
     """
-    found = dict(descriptions)
-    doubtful = doubtful_outputs(descriptions, links)
-    remarks: list[str] = []
-    if not doubtful:
-        return found, remarks
+    found, remarks = dict(descriptions), list[str]()
+    doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
+    unsure = (
+        []
+        if algorithm.fixed_sequence
+        else [n for n in participants if _may_refuse(descriptions[n], n, links)]
+    )
+    if not doubtful and not unsure:
+        return Findings(found, frozenset(), remarks)
     reads = {name: [link.output for link in links if link.source == name] for name in participants}
     coupled = CoupledParticipants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
         *(CommunicationPoints(start, start + step, step), {}, StepThreads(1)),
     )
+    refusing = set()
     with same_folder(), ExitStack() as stack:
         given = begin(coupled, values, tolerances, (start, None), parameter_links, stack)
-        for name in dict.fromkeys(name for name, _ in doubtful):
-            wanted = {output: inputs for (n, output), inputs in doubtful.items() if n == name}
+        for name in dict.fromkeys([*unsure, *(name for name, _ in doubtful)]):
             present = {variable: value for (n, variable), value in given.items() if n == name}
+            if name in unsure and _refuses(participants[name], present, reads[name]):
+                refusing.add(name)
+                remarks.append(
+                    f"{name} refuses to be read between setting and stepping: what depends directly on its "
+                    "inputs is what it was for the inputs of the step"
+                )
+                continue
+            wanted = {output: inputs for (n, output), inputs in doubtful.items() if n == name}
             try:
                 needs = probe_feedthrough(
-                    participants[name], descriptions[name], wanted, present, start, step
+                    *(participants[name], descriptions[name], wanted, present, start, step)
                 )
             except Exception as error:
                 remarks.append(
@@ -79,7 +114,23 @@ def look_into_loops(
             found[name] = _with(descriptions[name], wanted, needs)
             how = "changed inputs" if descriptions[name].can_restore else "directional derivatives"
             remarks += [_sentence(name, output, wanted[output], needs[output], how) for output in wanted]
-    return found, remarks
+    return Findings(found, frozenset(refusing), remarks)
+
+
+def _may_refuse(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
+    """Whether it has to be read there, and is an FMU of which that is not known."""
+    in_doubt = bool(description.possible_feedthrough or description.assumed_feedthrough)
+    return in_doubt and passes_through(description, name, links)
+
+
+def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs: Sequence[str]) -> bool:
+    """Whether outputs cannot be read after inputs were set, to the values that they have."""
+    try:
+        participant.set(list(values), list(values.values()))
+        participant.get(outputs)
+    except Exception:
+        return True
+    return False
 
 
 def _with(
