@@ -16,7 +16,8 @@ co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, 
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
-text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
+text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
+                  `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================
 """
 
@@ -59,6 +60,7 @@ from cosim.component.attachment import Offer as Offer
 from cosim.component.declarations import Declaration as Declaration
 from cosim.component.declarations import attachment as attachment
 from cosim.component.json_schema import component_schema as component_schema
+from cosim.component.run_source import run_source as run_source
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
