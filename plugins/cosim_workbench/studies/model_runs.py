@@ -47,14 +47,14 @@ class ModelRuns:
         if objectives is None:
             recorded = cosim.Ensemble(self.system, **{**known, "reduce": None}).plan.columns
             objectives = [f"last({name})" for name in recorded]
-        reductions, self._functions = read_objectives(objectives)
-        if not self._functions and not keeps_series:
+        reductions, self._of_results = read_objectives(objectives)
+        if not self._of_results and not keeps_series:
             known.pop("signals", None)
         elif known.get("signals") is None:
             known["signals"] = choose_signals(self.system, None)
         self._keeps_series = keeps_series
         self._ensemble = cosim.Ensemble(self.system, **{**known, "reduce": reductions})
-        self.objectives = [*reductions, *self._functions]
+        self.objectives = [*reductions, *self._of_results]
         self.units = self._ensemble.plan.units() | {r.name: r.unit for r in self._ensemble.plan.reductions}
         self.workers = self._ensemble.threads
         rows = self._ensemble.plan.points * len(self._ensemble.plan.columns)
@@ -92,7 +92,7 @@ class ModelRuns:
         columns = {name: table[name] for name in (*self.objectives, *OUTCOMES) if name in table}
         done = found.is_done
         status, reasons = columns["status"].astype(object), columns["reason"].astype(object)
-        for name, function in self._functions.items():
+        for name, function in self._of_results.items():
             values = np.full(len(found), np.nan)
             for run in np.flatnonzero(done):
                 try:

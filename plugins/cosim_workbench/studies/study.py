@@ -62,10 +62,10 @@ class Study:
     >>> import cosim
     >>> from cosim_workbench.studies import Study
     >>> model = cosim.Model("ramp")
-    >>> ramp = model.add("signals.ramp", "ramp", slope=1.0, unit="m")
-    >>> table = Study(model, {"ramp.slope": "0..2:3"}, ["last(ramp)"], until=2.0).run()
+    >>> ramp = model.add("signals.ramp", "ramp", height="1 m")
+    >>> table = Study(model, {"ramp.height": "0..20 cm:3"}, ["last(ramp)"]).run()
     >>> table["last(ramp)"].tolist()
-    [0.0, 2.0, 4.0]
+    [0.0, 0.1, 0.2]
     """
 
     def __init__(
