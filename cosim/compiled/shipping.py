@@ -86,9 +86,7 @@ def make_library(
         jobs = list(by_symbol)
         global _jobs
         _jobs = by_symbol, Path(folder)
-        with multiprocessing.get_context("fork").Pool(
-            processes, _compile_from_here, (os.getpid(),)
-        ) as pool:
+        with multiprocessing.get_context("fork").Pool(processes, _compile_from_here, (os.getpid(),)) as pool:
             for done, _ in enumerate(pool.imap_unordered(_object_file, jobs), 1):
                 progress(done, len(jobs))
         objects = [str(Path(folder) / f"{name}.o") for name in jobs]

@@ -24,14 +24,16 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 </ScalarVariable>
 <ScalarVariable name="u" valueReference="2" causality="input"><Real start="0"/></ScalarVariable>
 <ScalarVariable name="k" valueReference="3" variability="parameter"><Real start="1"/></ScalarVariable>
-<ScalarVariable name="kick_at" valueReference="4" variability="parameter"><Real start="1e300"/></ScalarVariable>
-<ScalarVariable name="fails_at" valueReference="5" variability="parameter"><Real start="1e300"/></ScalarVariable>
+<ScalarVariable name="kick_at" valueReference="4" variability="parameter"><Real start="1e300"/>
+</ScalarVariable>
+<ScalarVariable name="fails_at" valueReference="5" variability="parameter"><Real start="1e300"/>
+</ScalarVariable>
 <ScalarVariable name="count" valueReference="0" causality="output" variability="discrete"><Integer start="0"/>
 </ScalarVariable>
-<ScalarVariable name="flag" valueReference="0" causality="output" variability="discrete"><Boolean start="false"/>
-</ScalarVariable>
-<ScalarVariable name="text" valueReference="0" causality="internal" variability="discrete"><String start="hello"/>
-</ScalarVariable>
+<ScalarVariable name="flag" valueReference="0" causality="output" variability="discrete">
+<Boolean start="false"/></ScalarVariable>
+<ScalarVariable name="text" valueReference="0" causality="internal" variability="discrete">
+<String start="hello"/></ScalarVariable>
 </ModelVariables>{implementation}
 </fmiModelDescription>"""
 

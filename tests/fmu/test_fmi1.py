@@ -22,7 +22,7 @@ def test_what_it_declares(tmp_path: Path, compiled: Compiled) -> None:
     assert described.variables["x"].unit == "m" and described.variables["k"].causality == "parameter"
     assert described.feedthrough is not None
     assert described.feedthrough["x"] == frozenset() and described.feedthrough["rate"] == {"u"}
-    assert described.extra["assumed_feedthrough"] == {"minus x", "count", "flag"}
+    assert described.assumed_feedthrough == {"minus x", "count", "flag"}
     assert not described.can_restore and not described.follows_slopes
     other = open_fmu(make_fmi1(tmp_path, compiled, "ModelExchange"))
     assert isinstance(other, ModelExchangeParticipant)
@@ -62,7 +62,7 @@ def test_all_types_and_what_is_out_of_order(tmp_path: Path, compiled: Compiled) 
         part.set(["u"], [1.0])
         assert part.step(0.0, 0.5) == 0.5
         assert part.get(["x", "minus x"]).tolist() == [1.5, -1.5]  # type: ignore[union-attr]
-        with pytest.raises(cosim.FmuError, match=r"fmiSetReal: failed with status error.*only u can be set now at 3"):
+        with pytest.raises(cosim.FmuError, match="fmiSetReal: failed with status error.*only u can.*at 3"):
             part.set(["k"], [2.0])
         with pytest.raises(cosim.FmuError, match="cannot step: the instance is failed"):
             part.step(0.5, 0.5)
@@ -85,7 +85,7 @@ def test_failures_and_discarded_steps(tmp_path: Path, compiled: Compiled) -> Non
     finally:
         part.close()
     refused = make_fmi1(tmp_path, compiled, guid="other")
-    with pytest.raises(cosim.FmuError, match=r"fmiInstantiateSlave: the FMU refused.*guid is other, needs \{one\}"):
+    with pytest.raises(cosim.FmuError, match=r"fmiInstantiateSlave: .*guid is other, needs \{one\}"):
         FmuParticipant(refused).initialize(0.0, 1.0, {})
 
 

@@ -43,14 +43,14 @@ def test_description(make_fmu: MakeFmu) -> None:
         "v": frozenset(),
         "force": frozenset({"x_other", "v_other"}),
     }
-    assert {"x", "m", "f"} <= described.extra["settable"]
-    assert "force" not in described.extra["settable"]
+    assert {"x", "m", "f"} <= described.settable
+    assert "force" not in described.settable
 
 
 def test_dependencies_that_are_not_told_are_unknown(make_fmu: MakeFmu) -> None:
     described = FmuParticipant(make_fmu("mass", dependencies=False)).describe()
     assert described.feedthrough is None
-    assert described.extra["assumed_feedthrough"] == {"x", "v", "force"}
+    assert described.assumed_feedthrough == {"x", "v", "force"}
 
 
 def test_describing_unpacks_nothing(make_fmu: MakeFmu, own_temporary_folder: Path) -> None:

@@ -129,6 +129,12 @@ class Fmi1Instance(FmuInstance):
             self._initialize()
         super().get(kind, references, buffer)
 
+    def directional_derivative(
+        self, of: Sequence[int], by: Sequence[int], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """FMI 1.0 has none."""
+        raise FmiError("FMI 1.0 has no directional derivatives", "fmiGetDirectionalDerivative")
+
     def do_step(self, time: float, size: float, never_back: bool = True) -> StepAnswer:
         """Call fmiDoStep."""
         try:

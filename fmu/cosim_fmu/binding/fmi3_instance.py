@@ -116,6 +116,9 @@ class Fmi3Instance(FmuInstance):
     def _given(self, references: Any, buffer: Any) -> tuple[Any, ...]:
         return references, len(references), buffer, len(buffer)
 
+    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, len(seeds), found, len(found)
+
     def get_binary(self, references: Any, sizes: Any, pointers: Any) -> None:
         """Read binary variables: sizes in bytes, and where they are."""
         self.call("GetBinary", references, len(references), sizes, pointers, len(sizes), group="Get")

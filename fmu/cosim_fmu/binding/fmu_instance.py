@@ -297,6 +297,26 @@ class FmuInstance(ABC):
             (ctypes.c_double * count)(*slopes),
         )
 
+    def directional_derivative(
+        self, of: Sequence[int], by: Sequence[int], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """Derivatives of real variables along a direction.
+
+        Parameters
+        ----------
+        of, by : sequence of int
+            Value references of the unknowns, and of the knowns.
+        seed : sequence of float
+            The direction: a number for each known.
+        """
+        unknown, known = ((ctypes.c_uint32 * len(given))(*given) for given in (of, by))
+        seeds, found = (ctypes.c_double * len(by))(*seed), (ctypes.c_double * len(of))()
+        self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, found))
+        return list(found)
+
+    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, found
+
     # Co-Simulation
 
     @abstractmethod

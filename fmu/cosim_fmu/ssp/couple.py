@@ -137,7 +137,7 @@ class SspCoupling:
         """Items of the enumerations at both ends, for mappings that name them."""
         found: dict[str, int] = {}
         for place, name in (route.end, route.hops[0].start):
-            found.update(dict(self._descriptions[place].extra.get("enumerations", {}).get(name, ())))
+            found.update(dict(self._descriptions[place].enumerations.get(name, ())))
         return found
 
 

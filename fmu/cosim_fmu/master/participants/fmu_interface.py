@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.master.participants.fmu_clock import FmuClock
 from cosim_fmu.master.participants.model_description import read_model_description
@@ -60,12 +61,6 @@ class FmuInterface:
     Attributes
     ----------
     description : ParticipantDescription
-        Its `extra` holds: "settable", names that take a start value; "tunable", parameters that may be set
-        between steps (with an event mode they may be set there alone); "unit_definitions", for each unit name
-        that the FMU defines the exponents of kg m s A K mol cd rad, factor and offset to SI;
-        "assumed_feedthrough", outputs whose dependencies the FMU does not tell; "only_once", the
-        identity of an FMU that may be instantiated once in a process, else ""; "calculated", its calculated
-        parameters; "structural", parameters that decide the sizes of arrays; "clocks_without_interval", why.
     elements : dict of str to Element
         Elements of arrays are named ``matrix[1,2]``, counted from 1.
     version : str
@@ -170,33 +165,29 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         # an execution tool may care about the thread that calls it
         steps_in_threads=not ability.needsExecutionTool,
         can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
-        extra={
-            "settable": frozenset(name for v in shown if _takes_start(v, first) for name in names[v.name]),
-            "tunable": frozenset(
-                n
-                for v in shown
-                if steps and not events and v.causality == "parameter" and v.variability == "tunable"
-                for n in names[v.name]
-            ),
-            "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
-            "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
-            "assumed_feedthrough": assumed,
-            "initial_feedthrough": _known(read.initialUnknowns, inputs, names),
-            "variable_step": not steps or ability.canHandleVariableCommunicationStepSize,
-            "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
-            "arrays": {name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
-            "enumerations": _enumerations(shown, names),
-            "calculated": frozenset(
-                n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]
-            ),
-            "clocks_without_interval": {
-                name: clock.refusal for name, clock in clocks.items() if events and clock.refusal
-            },
-            "structural": frozenset(v.name for v in shown if v.causality == "structuralParameter"),
-            "refused": {
-                name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))
-            },
+        settable=frozenset(name for v in shown if _takes_start(v, first) for name in names[v.name]),
+        tunable=frozenset(
+            n
+            for v in shown
+            if steps and not events and v.causality == "parameter" and v.variability == "tunable"
+            for n in names[v.name]
+        ),
+        discrete=frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
+        unit_definitions={u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
+        assumed_feedthrough=assumed,
+        initial_feedthrough=_known(read.initialUnknowns, inputs, names),
+        variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
+        only_once=read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
+        arrays={name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
+        enumerations=_enumerations(shown, names),
+        calculated=frozenset(n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]),
+        clocks_without_interval={
+            name: clock.refusal for name, clock in clocks.items() if events and clock.refusal
         },
+        structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
+        refused={name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))},
+        default_experiment=_experiment(read.defaultExperiment),
+        has_derivatives=ability.providesDirectionalDerivative,
     )
     return FmuInterface(
         description=description,
@@ -315,8 +306,31 @@ def _takes_start(read: Any, first: bool) -> bool:
     return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
 
 
-def _base_unit(base: Any) -> tuple[tuple[int, ...], float, float]:
-    return tuple(getattr(base, name) for name in EXPONENTS), base.factor, base.offset
+def _base_unit(base: Any) -> UnitDefinition:
+    return UnitDefinition(tuple(getattr(base, name) for name in EXPONENTS), base.factor, base.offset)
+
+
+def _experiment(read: Any) -> DefaultExperiment:
+    """What it says that makes sense: an odd number says nothing."""
+    if read is None:
+        return DefaultExperiment()
+    start, stop, tolerance, step = (
+        _number(text) for text in (read.startTime, read.stopTime, read.tolerance, read.stepSize)
+    )
+    return DefaultExperiment(
+        start,
+        stop if stop is not None and stop > (start or 0.0) else None,
+        tolerance if tolerance is not None and 0.0 < tolerance < 1.0 else None,
+        step if step is not None and step > 0.0 else None,
+    )
+
+
+def _number(text: Any) -> float | None:
+    try:
+        found = float(text)
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 def _feedthrough(

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint
+from cosim.kit import InnerPoint, NativeCalls
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
-from cosim_fmu.master.participants.native_calls import NativeCalls
 from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -240,6 +239,11 @@ class FmuParticipant(InstanceParticipant):
     def next_tick(self) -> float:
         """When the next of its clocks with an interval ticks, s; infinite when none does."""
         return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
+
+    @property
+    def least_native_steps(self) -> int:
+        """The loop over C functions is at hand at once."""
+        return 0
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]

@@ -87,7 +87,7 @@ class InstanceParticipant(cosim.Participant):
         """Look at the file; nothing of it is unpacked or loaded."""
         return self._read_interface().description
 
-    def look(self) -> tuple[ParticipantDescription, list[str]]:
+    def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
         interface, refusal = look_at_fmu(self.path, self._interface_wanted)
         both = not interface.model_exchange and "ModelExchange" in interface.offers
@@ -170,6 +170,17 @@ class InstanceParticipant(cosim.Participant):
             return self._read(names)
         found = dict(zip(others, self._read(others) if others else (), strict=True))
         return [self._clocks.read(name) if name in clocks else found[name] for name in names]
+
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """Along a direction of real inputs; only when the FMU provides directional derivatives."""
+        self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
+        elements = self._read_interface().elements
+        of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
+        signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
+        found = self._guard(self._instance.directional_derivative, of, by, signed)
+        return [elements[name].sign * x for name, x in zip(outputs, found, strict=True)]
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
         """Variables whose values are kept at both sides of events, and where it steps inside a step."""
@@ -254,7 +265,7 @@ class InstanceParticipant(cosim.Participant):
         for name in values:
             if name not in interface.elements:
                 raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
-            if name not in interface.description.extra["settable"]:
+            if name not in (interface.description.settable or ()):
                 causality = interface.description.variables[name].causality
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
 
@@ -303,7 +314,7 @@ class InstanceParticipant(cosim.Participant):
         found = self._specials.get(names)
         if found is None:
             interface = self._read_interface()
-            known = (interface.description.extra["discrete"], interface.clocks, interface.clocked)
+            known = (interface.description.discrete, interface.clocks, interface.clocked)
             found = self._specials[names] = frozenset(n for n in names if any(n in group for group in known))
         return found
 

@@ -285,7 +285,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def _continuous_inputs(self) -> list[str]:
         description = self.describe()
-        discrete = description.extra["discrete"] | self._read_interface().clocked.keys()
+        discrete = description.discrete | self._read_interface().clocked.keys()
         return [
             v.name
             for v in description.variables.values()
