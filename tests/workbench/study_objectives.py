@@ -12,7 +12,7 @@ def largest(result):
 def sinks(times, heights):
     """By how much a signal falls below where it starts."""
     lowest = heights[0]
-    for i in range(heights.shape[0]):
+    for i in range(len(heights)):
         lowest = min(lowest, heights[i])
     return heights[0] - lowest
 
