@@ -11,7 +11,7 @@ from cosim.kit import Inspectable
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.wording import counted
 
-FMU = "fmu.fmi2"
+FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
 
 

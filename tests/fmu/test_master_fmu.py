@@ -296,7 +296,7 @@ XML = b'<fmiModelDescription fmiVersion="2.0"><CoSimulation modelIdentifier="a"/
         ({"modelDescription.xml": b"<ssd/>"}, "its root is <ssd>, not <fmiModelDescription>"),
         ({"modelDescription.xml": b'<!DOCTYPE x [<!ENTITY a "b">]><x/>'}, "declares a document type"),
         ({"modelDescription.xml": XML.replace(b"2.0", b"4.0")}, "declares FMI 4.0, which"),
-        ({"modelDescription.xml": XML.replace(b"2.0", b"1.0")}, "FMI 1.0, which is not supported: "),
+        ({"modelDescription.xml": XML.replace(b"2.0", b"0.9")}, "FMI 0.9, which is not supported: "),
         ({"modelDescription.xml": XML.replace(b"CoSimulation", b"ModelExchange")}, "has no binary for this"),
         ({"modelDescription.xml": XML, "binaries/win64/a.dll": b"", "binaries/darwin64/a.dylib": b""},
          r"no binary for this platform .*Platforms it has: darwin64, win64\."),

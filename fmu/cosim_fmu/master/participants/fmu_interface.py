@@ -10,8 +10,8 @@ from typing import Any
 
 import cosim
 from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
-from cosim_fmu.master.participants.fmi3_clock import Fmi3Clock
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
+from cosim_fmu.master.participants.fmu_clock import FmuClock
 from cosim_fmu.master.participants.model_description import read_model_description
 
 TYPES = {
@@ -43,17 +43,20 @@ class Element:
         As the FMU calls it: "Real", "Float64".
     index, size : int
         Which element (row by row), of how many.
+    sign : int
+        -1 for an alias of FMI 1.0 with the negative value.
     """
 
     reference: int
     type: str
     index: int = 0
     size: int = 1
+    sign: int = 1
 
 
 @dataclass(frozen=True)
 class FmuInterface:
-    """Facts of a Co-Simulation FMU that the master and the binding to its library need.
+    """Facts of an FMU that the master and the binding to its library need.
 
     Attributes
     ----------
@@ -61,14 +64,14 @@ class FmuInterface:
     elements : dict of str to Element
         Elements of arrays are named ``matrix[1,2]``, counted from 1.
     version : str
-        "2.0" or "3.0".
+        "1.0", "2.0" or "3.0".
     event_mode : bool
         Whether an FMU for FMI 3.0 has an event mode in Co-Simulation.
     model_exchange : bool
         Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
         event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
     guid, identifier : str
-    clocks : dict of str to Fmi3Clock
+    clocks : dict of str to FmuClock
         Clocks that can tick: of an FMU that has an event mode.
     clocked : dict of str to tuple of str
         For each variable that belongs to clocks their names.
@@ -98,16 +101,11 @@ class FmuInterface:
     indicators: int = 0
     wants_steps: bool = False
     offers: tuple[str, ...] = ("CoSimulation",)
-    clocks: Mapping[str, Fmi3Clock] = field(default_factory=dict)
+    clocks: Mapping[str, FmuClock] = field(default_factory=dict)
     clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     intermediate: frozenset[str] = frozenset()
     shown_inside: frozenset[str] = frozenset()
     structural: frozenset[str] = frozenset()
-
-    @property
-    def references(self) -> dict[str, int]:
-        """Value reference of each variable; for FMUs without arrays."""
-        return {name: element.reference for name, element in self.elements.items()}
 
 
 def read_interface(
@@ -149,10 +147,12 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     variables = {
         name: _variable(v, name, i, starts[v.name]) for v in shown for i, name in enumerate(names[v.name])
     }
-    clocks = {name: Fmi3Clock.of(attributes) for name, attributes in archive.clocks.items()}
+    clocks = {name: FmuClock.of(attributes) for name, attributes in archive.clocks.items()}
     inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
     intermediate = frozenset(n for v in shown if v.name in archive.intermediate for n in names[v.name])
-    feedthrough, assumed = _feedthrough(read, inputs, names)
+    first = read.fmiVersion == "1.0"
+    direct = {n: inputs & {*needed} for v, needed in archive.direct.items() for n in names.get(v, ())}
+    feedthrough, assumed = _feedthrough(read, inputs, names, direct)
     saves = ability.canGetAndSetFMUstate
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
@@ -165,7 +165,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         # an execution tool may care about the thread that calls it
         steps_in_threads=not ability.needsExecutionTool,
         can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
-        settable=frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),
+        settable=frozenset(name for v in shown if _takes_start(v, first) for name in names[v.name]),
         tunable=frozenset(
             n
             for v in shown
@@ -192,7 +192,9 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     return FmuInterface(
         description=description,
         elements={
-            name: Element(v.valueReference, v.type, i, len(names[v.name]))
+            name: Element(
+                *(v.valueReference, v.type, i, len(names[v.name])), -1 if v.name in archive.negated else 1
+            )
             for v in shown
             for i, name in enumerate(names[v.name])
         },
@@ -200,10 +202,10 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         identifier=ability.modelIdentifier,
         log_categories=tuple(category.name for category in read.logCategories),
         variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
-        version="3.0" if third else "2.0",
+        version="3.0" if third else read.fmiVersion,
         event_mode=events and steps,
         model_exchange=not steps,
-        states=int(read.numberOfContinuousStates) if third else len(read.derivatives),
+        states=int(read.numberOfContinuousStates) if third or first else len(read.derivatives),
         indicators=int(read.numberOfEventIndicators or 0),
         wants_steps=not steps and ability.needsCompletedIntegratorStep,
         offers=archive.interfaces,
@@ -220,7 +222,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     )
 
 
-def _refusal(clock: Fmi3Clock, events: bool) -> str:
+def _refusal(clock: FmuClock, events: bool) -> str:
     """Why a clock cannot be connected."""
     if not events:
         return "clocks tick in event mode, which this FMU does not have"
@@ -294,9 +296,11 @@ def _start(kind: str, text: Any, index: int) -> Any:
     return part if kind == "string" else bytes.fromhex(part) if isinstance(part, str) else part
 
 
-def _takes_start(read: Any) -> bool:
+def _takes_start(read: Any, first: bool) -> bool:
     if read.variability == "constant" or read.type == "Clock":
         return False
+    if first and read.start is not None:  # FMI 1.0: what has a start value
+        return True
     if read.causality in ("calculatedParameter", "independent"):
         return False
     return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
@@ -330,10 +334,13 @@ def _number(text: Any) -> float | None:
 
 
 def _feedthrough(
-    read: Any, inputs: frozenset[str], names: Mapping[str, list[str]]
+    read: Any,
+    inputs: frozenset[str],
+    names: Mapping[str, list[str]],
+    direct: Mapping[str, frozenset[str]],
 ) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
     """For each output its inputs, and the outputs for which that is only assumed."""
-    known = _known(read.outputs, inputs, names)
+    known = _known(read.outputs, inputs, names) | dict(direct)
     outputs = [n for v in read.modelVariables if v.causality == "output" for n in names.get(v.name, ())]
     assumed = frozenset(outputs) - known.keys()
     if not known:
