@@ -28,8 +28,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """What may be meant, the likeliest first.
 
-    A name that differs in its prefix alone; one whose words begin with these letters (``rk4``); one with
-    nearly the same letters; all with these words in them; and at last one with somewhat similar letters.
+    One with nearly the same letters; one that differs in its prefix alone; those whose words begin with these
+    letters (``rk4``); with a similar end; with these words in them; and at last one with somewhat similar
+    letters.
 
     Examples
     --------
@@ -41,8 +42,9 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     if not name.strip():
         return []
     tail = _tail(name)
-    if tail in tails:
-        return [tails[tail]]
+    found = difflib.get_close_matches(name, names, n=1, cutoff=SIMILAR)
+    if found or tail in tails:
+        return found or [tails[tail]]
     for shortened in dict.fromkeys((tail.lower(), tail.lower().rstrip("0123456789"))):
         meant = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
         if meant:
