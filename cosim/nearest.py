@@ -28,9 +28,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """What may be meant, the likeliest first.
 
-    One with nearly the same letters; one that differs in its prefix alone; those whose words begin with these
-    letters (``rk4``); with a similar end; with these words in them; and at last one with somewhat similar
-    letters.
+    One that differs in its prefix alone; those whose words begin with these letters (``rk4``); one with
+    nearly the same letters; those with these words in them; and at last one with somewhat similar letters.
 
     Examples
     --------
@@ -42,9 +41,9 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     if not name.strip():
         return []
     tail = _tail(name)
-    found = difflib.get_close_matches(name, names, n=1, cutoff=SIMILAR)
-    if found or tail in tails:
-        return found or [tails[tail]]
+    same = difflib.get_close_matches(name, [n for n in names if _tail(n) == tail], n=1, cutoff=0.0)
+    if same:
+        return same
     for shortened in dict.fromkeys((tail.lower(), tail.lower().rstrip("0123456789"))):
         meant = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
         if meant:
