@@ -38,6 +38,7 @@ LAYERS = (
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
+    ("cosim.ensemble",),
     ("cosim.model",),
     ("cosim.cli", "cosim.kit"),
     ("cosim", "cosim.__main__"),

@@ -8,8 +8,6 @@ from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.jacobi import Jacobi
 from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
-from cosim_fmu.master.participants.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.participants.fmi3_participant import Fmi3Participant
 from cosim_fmu.master.participants.fmu_participant import FmuParticipant
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.participants.system_participant import SystemParticipant
@@ -32,10 +30,8 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.interface_newton", InterfaceNewton)
     register("fmu.adaptive_step", AdaptiveStep)
     register("fmu.adaptive_forward", AdaptiveForward)
-    register("fmu.fmi2", FmuParticipant)
-    register("fmu.fmi3", Fmi3Participant)
+    register("fmu.co_simulation", FmuParticipant)
     register("fmu.model_exchange", ModelExchangeParticipant)
-    register("fmu.fmi3_model_exchange", Fmi3ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)

@@ -232,7 +232,7 @@ def test_units_that_an_fmu_defines(make_fmu: MakeFmu) -> None:
 
 
 def described(**units: tuple[tuple[int, ...], float, float]) -> kit.ParticipantDescription:
-    return kit.ParticipantDescription("test", {}, extra={"unit_definitions": units})
+    return kit.ParticipantDescription("test", {}, unit_definitions=units)
 
 
 PER_SECOND, RADIAN_PER_SECOND = (0, 0, -1, 0, 0, 0, 0, 0), (0, 0, -1, 0, 0, 0, 0, 1)

@@ -289,7 +289,7 @@ def test_registered_kinds_take_part(make_fmu: MakeFmu, tmp_path: Path) -> None:
 [participants.first]
 fmu = "gain.fmu"
 [participants.second]
-type = "fmu.fmi2"
+type = "fmu.co_simulation"
 options = { path = "PATH" }
 parameters = { gain = 2.0, "bias" = 1.0 }
 [[connections]]

@@ -37,12 +37,17 @@ class GaussSeidel(cosim.MasterAlgorithm):
     def __init__(self, extrapolation: int = 0) -> None:
         self._past = Extrapolation(extrapolation)
         self.fixed_sequence = extrapolation == 0
-        if extrapolation:
-            self.about = (
-                "One after the other: inputs run over the step to where their source is at t_{i+1}, if it\n"
-                "has stepped already, and are extrapolated from the communication points before, if not.\n"
-                "The error of the coupling is of second order; jumps are extrapolated, too."
-            )
+
+    @property
+    def about(self) -> str:
+        """What extrapolation makes of it."""
+        if self._past.order == 0:
+            return super().about
+        return (
+            "One after the other: inputs run over the step to where their source is at t_{i+1}, if it\n"
+            "has stepped already, and are extrapolated from the communication points before, if not.\n"
+            "The error of the coupling is of second order; jumps are extrapolated, too."
+        )
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""

@@ -33,11 +33,16 @@ class Jacobi(cosim.MasterAlgorithm):
     def __init__(self, extrapolation: int = 0) -> None:
         self._past = Extrapolation(extrapolation)
         self.fixed_sequence = extrapolation == 0
-        if extrapolation:
-            self.about = (
-                "At t_i all inputs are extrapolated to t_{i+1}, then all participants step there, then all\n"
-                "outputs are read. The error of the coupling is of second order; jumps are extrapolated, too."
-            )
+
+    @property
+    def about(self) -> str:
+        """What extrapolation makes of it."""
+        if self._past.order == 0:
+            return super().about
+        return (
+            "At t_i all inputs are extrapolated to t_{i+1}, then all participants step there, then all\n"
+            "outputs are read. The error of the coupling is of second order; jumps are extrapolated, too."
+        )
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""

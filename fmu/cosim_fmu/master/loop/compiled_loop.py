@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import compile_function
+from cosim.kit import NativeCalls, StepsNatively, compile_function
 from cosim_fmu.master.algorithms.operations import operations_of
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_steps import ADVANCE, FLAGS, SET
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.levels import levels
-from cosim_fmu.master.participants.native_calls import NativeCalls
-from cosim_fmu.master.participants.system_participant import SystemParticipant
 from cosim_fmu.master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
 
 MOST_VALUES_AT_ONCE = 1 << 20
-LEAST_STEPS = 2000
-"""Of systems of ours, all together, for which compiled code is loaded: as many take half a second without."""
 
 
 class NotCompiledError(Exception):
@@ -235,7 +230,8 @@ class CompiledLoop:
         coupled = self.coupled
         time, following = self.points.time(index), self.points.time(index + 1)
         kind, part = self._operations[place]
-        participant: Any = coupled.participants[part]
+        participant = coupled.participants[part]
+        assert isinstance(participant, StepsNatively)
         if code in (compiled_steps.STEP_FAILED, compiled_steps.STEP_LEFT):
             left = code == compiled_steps.STEP_LEFT
             attempt = participant.step if left else partial(participant.after_native_step, status)
@@ -265,9 +261,9 @@ class CompiledLoop:
         held[:] = self.coupled.held[name]
         board[:] = self.coupled.board[name]
         self.coupled.board[name], self.coupled.held[name] = board, held
-        resume = getattr(self.coupled.participants[name], "resume_native", None)
-        if resume is not None:
-            resume()
+        participant = self.coupled.participants[name]
+        assert isinstance(participant, StepsNatively)
+        participant.resume_native()
 
     def _row(self, i: int) -> list[int]:
         calls = self._calls[self._names[i]]
@@ -290,8 +286,7 @@ class CompiledLoop:
 
 def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.float64]) -> NativeCalls:
     participant = coupled.participants[name]
-    make = getattr(participant, "native_calls", None)
-    if make is None:
+    if not isinstance(participant, StepsNatively):
         raise NotCompiledError(f"{name} is a {coupled.descriptions[name].kind}")
     variables = coupled.descriptions[name].variables
     names = [*coupled.input_names[name], *coupled.reads[name]]
@@ -299,7 +294,7 @@ def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.flo
     if other:
         raise NotCompiledError(f"{name}.{other[0]} is {variables[other[0]].type}")
     try:
-        calls: NativeCalls | None = make(coupled.input_names[name], coupled.reads[name], flags)
+        calls = participant.native_calls(coupled.input_names[name], coupled.reads[name], flags)
     except cosim.ModelError as error:
         first = error.problems[0]
         raise NotCompiledError(f"{name}: {first.where}: {first.text}") from error
@@ -311,10 +306,13 @@ def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.flo
 
 
 def _check_worth(coupled: CoupledParticipants, points: CommunicationPoints) -> None:
-    """Refuse short runs of systems of ours: they are over before the compiled code is loaded."""
-    systems = [name for name, p in coupled.participants.items() if isinstance(p, SystemParticipant)]
-    if systems and points.count * len(systems) < LEAST_STEPS:
-        text = f"{systems[0]} is a cosim system, and {points.count} steps are too few to load compiled code"
+    """Refuse short runs of participants whose preparation takes as long as many steps in Python."""
+    natives = {n: p for n, p in coupled.participants.items() if isinstance(p, StepsNatively)}
+    least = {name: p.least_native_steps for name, p in natives.items() if p.least_native_steps > 0}
+    if least and points.count * sum(1.0 / steps for steps in least.values()) < 1.0:
+        name = next(iter(least))
+        kind = coupled.descriptions[name].kind
+        text = f"{name} is a {kind}, and {points.count} steps are too few to load compiled code"
         raise NotCompiledError(text)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Course, InnerPoint, ParticipantDescription
+from cosim.kit import Course, InnerPoint, ParticipantDescription, TellsInside, Ticks
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -170,13 +170,11 @@ class CoupledParticipants:
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
         self._ports = [(name, places[name, output]) for name, output in self._interface]
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
-        self._tell_inside = {
-            name: tell for name, p in participants.items() if callable(tell := getattr(p, "inside", None))
-        }
-        together = all(d.extra.get("variable_step", True) for d in descriptions.values())
+        self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
+        together = all(d.variable_step for d in descriptions.values())
         together = together and all(every == 1 for every in self.every.values())
-        self._ticking: list[Any] = [
-            p for p in participants.values() if together and getattr(p, "ticks_by_time", False)
+        self._ticking: list[Ticks] = [
+            p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
         ]
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
@@ -230,9 +228,8 @@ class CoupledParticipants:
     def watch(self, where: str) -> None:
         """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
         for name, participant in self.participants.items():
-            watch = getattr(participant, "watch", None)
-            if callable(watch):
-                self.guarded(name, watch, () if where == "nothing" else self.reads[name], where)
+            if isinstance(participant, TellsInside):
+                self.guarded(name, participant.watch, () if where == "nothing" else self.reads[name], where)
 
     def collect(self) -> None:
         """Take what the participants tell about the inside of their last steps."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from inspect import getdoc
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -37,9 +36,7 @@ def explain(
     """
     kind = type(algorithm).__name__
     if not algorithm.fixed_sequence:
-        own = getattr(algorithm, "about", "")
-        about = [own] if own else (getdoc(type(algorithm)) or "").split("\n\n")[1:2]
-        lines = [f"{kind}: the calls of a step depend on the values.", *about]
+        lines = [f"{kind}: the calls of a step depend on the values.", *filter(None, [algorithm.about])]
         courses = (f"  {link}{_course(algorithm, order, link, descriptions)}" for link in links)
         return "\n".join([*lines, "", *courses])
     operations = operations_of(algorithm, order)
@@ -61,13 +58,13 @@ def _course(
     descriptions: Mapping[str, ParticipantDescription],
 ) -> str:
     """What an input does over a step, where the algorithm tells it (`course_of_inputs`)."""
-    tell = getattr(algorithm, "course_of_inputs", None)
-    if tell is None:
+    words = algorithm.course_of_inputs(order.index(link.source) < order.index(link.target))
+    if not words:
         return ""
     if descriptions[link.source].variables[link.output].type != "real":
         return f": {link.target} holds the last value"
     does = "follows" if descriptions[link.target].follows_slopes else "holds the mean of"
-    return f": {link.target} {does} {tell(order.index(link.source) < order.index(link.target))}"
+    return f": {link.target} {does} {words}"
 
 
 def _lateness(

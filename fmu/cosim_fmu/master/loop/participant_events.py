@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import cosim
+from cosim.kit import RecordsEvents
 
 
 def events_inside(participants: Mapping[str, cosim.Participant]) -> list[cosim.EventRecord]:
@@ -15,12 +16,13 @@ def events_inside(participants: Mapping[str, cosim.Participant]) -> list[cosim.E
     Parameters
     ----------
     participants : mapping of str to Participant
-        Those that have an attribute ``events``, a sequence of `EventRecord`, are asked.
+        Those that record events (`RecordsEvents`) are asked.
     """
     return [
         _named(name, event)
         for name, participant in participants.items()
-        for event in tuple(getattr(participant, "events", ()))
+        if isinstance(participant, RecordsEvents)
+        for event in tuple(participant.events)
     ]
 
 

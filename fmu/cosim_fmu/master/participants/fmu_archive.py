@@ -12,7 +12,7 @@ import cosim
 from cosim_fmu.master.participants.untrusted_zip import DAMAGES, check_members, unpack
 
 LARGEST_DESCRIPTION = 256 * 2**20
-VERSIONS = ("2.0", "3.0")
+VERSIONS = ("1.0", "2.0", "3.0")
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
 
 
@@ -31,6 +31,12 @@ class FmuArchive:
         Variables that may be accessed inside a communication step.
     starts : dict of str to list of str
         Start values that are elements of their own (text and binary data of FMI 3.0).
+    negated : set of str
+        Variables of FMI 1.0 that have the negative value of what their value reference names.
+    direct : dict of str to list of str
+        For outputs of FMI 1.0 that tell it, the inputs that they depend on directly.
+    capabilities : dict of str to str
+        Attributes of FMI 1.0's element Capabilities.
 
     Raises
     ------
@@ -64,6 +70,10 @@ class FmuArchive:
             raise self._error(f"modelDescription.xml cannot be read: {error}") from None
         self._root, self._interfaces = facts.root, facts.interfaces
         self.clocks, self.intermediate, self.starts = facts.clocks, facts.intermediate, facts.starts
+        self.negated, self.direct, self.capabilities = facts.negated, facts.direct, facts.capabilities
+        if self.version == "1.0":
+            kind = "CoSimulation" if "Implementation" in self._interfaces else "ModelExchange"
+            self._interfaces = {kind: self._root.get("modelIdentifier", "")}
 
     def _error(self, text: str) -> cosim.FmuError:
         return cosim.FmuError(str(self.path), text)
@@ -101,8 +111,8 @@ class FmuArchive:
         if self.version not in VERSIONS:
             given = f"FMI {self.version}" if self.version else "no FMI version"
             raise self._error(
-                f"declares {given}, which is not supported: needs FMI {' or '.join(VERSIONS)}. "
-                "Export it again from its tool as FMI 2.0 Co-Simulation."
+                f"declares {given}, which is not supported: needs FMI {', '.join(VERSIONS[:-1])} or "
+                f"{VERSIONS[-1]}. Export it again from its tool as FMI 2.0 Co-Simulation."
             )
         offered = [name for name in ("CoSimulation", "ModelExchange") if name in self._interfaces]
         if not offered:
@@ -187,6 +197,10 @@ class _Document:
         self.clocks: dict[str, dict[str, str]] = {}
         self.intermediate: set[str] = set()
         self.starts: dict[str, list[str]] = {}
+        self.negated: set[str] = set()
+        self.direct: dict[str, list[str]] = {}
+        self.capabilities: dict[str, str] = {}
+        self._text: list[str] | None = None
         self.refused = ""
         self._depth = 0
         self._variable = ""
@@ -214,12 +228,27 @@ class _Document:
                 self._clock_types[self._variable] = dict(attributes)
             if attributes.get("intermediateUpdate") in ("true", "1"):
                 self.intermediate.add(self._variable)
+            if attributes.get("alias") == "negatedAlias":
+                self.negated.add(self._variable)
         elif self._depth == 3 and tag == "Start":
             self.starts.setdefault(self._variable, []).append(attributes.get("value", ""))
+        elif self._depth == 3 and tag == "DirectDependency":
+            self.direct.setdefault(self._variable, [])
+        elif self._depth == 3 and tag == "Capabilities":
+            self.capabilities = dict(attributes)
+        elif self._depth == 4 and tag == "Name" and self._variable in self.direct:
+            self._text = []
         self._depth += 1
+
+    def text(self, text: str) -> None:
+        if self._text is not None:
+            self._text.append(text)
 
     def end(self, tag: str) -> None:
         self._depth -= 1
+        if self._text is not None:
+            self.direct[self._variable].append("".join(self._text).strip())
+            self._text = None
 
     def document_type(self, *declaration: object) -> None:
         raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
@@ -231,6 +260,7 @@ def _look_at(document: bytes) -> _Document:
     parser = expat.ParserCreate()
     parser.StartElementHandler = facts.start
     parser.EndElementHandler = facts.end
+    parser.CharacterDataHandler = facts.text
     parser.StartDoctypeDeclHandler = facts.document_type
     try:
         parser.Parse(document, True)

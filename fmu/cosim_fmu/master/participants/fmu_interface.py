@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_fmu.master.participants.fmi3_clock import Fmi3Clock
+from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
+from cosim_fmu.master.participants.fmu_clock import FmuClock
 from cosim_fmu.master.participants.model_description import read_model_description
 
 TYPES = {
@@ -42,38 +43,35 @@ class Element:
         As the FMU calls it: "Real", "Float64".
     index, size : int
         Which element (row by row), of how many.
+    sign : int
+        -1 for an alias of FMI 1.0 with the negative value.
     """
 
     reference: int
     type: str
     index: int = 0
     size: int = 1
+    sign: int = 1
 
 
 @dataclass(frozen=True)
 class FmuInterface:
-    """Facts of a Co-Simulation FMU that the master and the binding to its library need.
+    """Facts of an FMU that the master and the binding to its library need.
 
     Attributes
     ----------
     description : ParticipantDescription
-        Its `extra` holds: "settable", names that take a start value; "tunable", parameters that may be set
-        between steps (with an event mode they may be set there alone); "unit_definitions", for each unit name
-        that the FMU defines the exponents of kg m s A K mol cd rad, factor and offset to SI;
-        "assumed_feedthrough", outputs whose dependencies the FMU does not tell; "only_once", the
-        identity of an FMU that may be instantiated once in a process, else ""; "calculated", its calculated
-        parameters; "structural", parameters that decide the sizes of arrays; "clocks_without_interval", why.
     elements : dict of str to Element
         Elements of arrays are named ``matrix[1,2]``, counted from 1.
     version : str
-        "2.0" or "3.0".
+        "1.0", "2.0" or "3.0".
     event_mode : bool
         Whether an FMU for FMI 3.0 has an event mode in Co-Simulation.
     model_exchange : bool
         Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
         event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
     guid, identifier : str
-    clocks : dict of str to Fmi3Clock
+    clocks : dict of str to FmuClock
         Clocks that can tick: of an FMU that has an event mode.
     clocked : dict of str to tuple of str
         For each variable that belongs to clocks their names.
@@ -103,16 +101,11 @@ class FmuInterface:
     indicators: int = 0
     wants_steps: bool = False
     offers: tuple[str, ...] = ("CoSimulation",)
-    clocks: Mapping[str, Fmi3Clock] = field(default_factory=dict)
+    clocks: Mapping[str, FmuClock] = field(default_factory=dict)
     clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     intermediate: frozenset[str] = frozenset()
     shown_inside: frozenset[str] = frozenset()
     structural: frozenset[str] = frozenset()
-
-    @property
-    def references(self) -> dict[str, int]:
-        """Value reference of each variable; for FMUs without arrays."""
-        return {name: element.reference for name, element in self.elements.items()}
 
 
 def read_interface(
@@ -154,10 +147,12 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     variables = {
         name: _variable(v, name, i, starts[v.name]) for v in shown for i, name in enumerate(names[v.name])
     }
-    clocks = {name: Fmi3Clock.of(attributes) for name, attributes in archive.clocks.items()}
+    clocks = {name: FmuClock.of(attributes) for name, attributes in archive.clocks.items()}
     inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
     intermediate = frozenset(n for v in shown if v.name in archive.intermediate for n in names[v.name])
-    feedthrough, assumed = _feedthrough(read, inputs, names)
+    first = read.fmiVersion == "1.0"
+    direct = {n: inputs & {*needed} for v, needed in archive.direct.items() for n in names.get(v, ())}
+    feedthrough, assumed = _feedthrough(read, inputs, names, direct)
     saves = ability.canGetAndSetFMUstate
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
@@ -170,38 +165,36 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         # an execution tool may care about the thread that calls it
         steps_in_threads=not ability.needsExecutionTool,
         can_serialize=saves and ability.canSerializeFMUstate and not (clocks and events),
-        extra={
-            "settable": frozenset(name for v in shown if _takes_start(v) for name in names[v.name]),
-            "tunable": frozenset(
-                n
-                for v in shown
-                if steps and not events and v.causality == "parameter" and v.variability == "tunable"
-                for n in names[v.name]
-            ),
-            "discrete": frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
-            "unit_definitions": {u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
-            "assumed_feedthrough": assumed,
-            "initial_feedthrough": _known(read.initialUnknowns, inputs, names),
-            "variable_step": not steps or ability.canHandleVariableCommunicationStepSize,
-            "only_once": read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
-            "arrays": {name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
-            "enumerations": _enumerations(shown, names),
-            "calculated": frozenset(
-                n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]
-            ),
-            "clocks_without_interval": {
-                name: clock.refusal for name, clock in clocks.items() if events and clock.refusal
-            },
-            "structural": frozenset(v.name for v in shown if v.causality == "structuralParameter"),
-            "refused": {
-                name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))
-            },
+        settable=frozenset(name for v in shown if _takes_start(v, first) for name in names[v.name]),
+        tunable=frozenset(
+            n
+            for v in shown
+            if steps and not events and v.causality == "parameter" and v.variability == "tunable"
+            for n in names[v.name]
+        ),
+        discrete=frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
+        unit_definitions={u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
+        assumed_feedthrough=assumed,
+        initial_feedthrough=_known(read.initialUnknowns, inputs, names),
+        variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
+        only_once=read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",
+        arrays={name: (shape, tuple(names[name])) for name, shape in shapes.items() if shape},
+        enumerations=_enumerations(shown, names),
+        calculated=frozenset(n for v in shown if v.causality == "calculatedParameter" for n in names[v.name]),
+        clocks_without_interval={
+            name: clock.refusal for name, clock in clocks.items() if events and clock.refusal
         },
+        structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
+        refused={name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))},
+        default_experiment=_experiment(read.defaultExperiment),
+        has_derivatives=ability.providesDirectionalDerivative,
     )
     return FmuInterface(
         description=description,
         elements={
-            name: Element(v.valueReference, v.type, i, len(names[v.name]))
+            name: Element(
+                *(v.valueReference, v.type, i, len(names[v.name])), -1 if v.name in archive.negated else 1
+            )
             for v in shown
             for i, name in enumerate(names[v.name])
         },
@@ -209,10 +202,10 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         identifier=ability.modelIdentifier,
         log_categories=tuple(category.name for category in read.logCategories),
         variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
-        version="3.0" if third else "2.0",
+        version="3.0" if third else read.fmiVersion,
         event_mode=events and steps,
         model_exchange=not steps,
-        states=int(read.numberOfContinuousStates) if third else len(read.derivatives),
+        states=int(read.numberOfContinuousStates) if third or first else len(read.derivatives),
         indicators=int(read.numberOfEventIndicators or 0),
         wants_steps=not steps and ability.needsCompletedIntegratorStep,
         offers=archive.interfaces,
@@ -229,7 +222,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     )
 
 
-def _refusal(clock: Fmi3Clock, events: bool) -> str:
+def _refusal(clock: FmuClock, events: bool) -> str:
     """Why a clock cannot be connected."""
     if not events:
         return "clocks tick in event mode, which this FMU does not have"
@@ -303,23 +296,51 @@ def _start(kind: str, text: Any, index: int) -> Any:
     return part if kind == "string" else bytes.fromhex(part) if isinstance(part, str) else part
 
 
-def _takes_start(read: Any) -> bool:
+def _takes_start(read: Any, first: bool) -> bool:
     if read.variability == "constant" or read.type == "Clock":
         return False
+    if first and read.start is not None:  # FMI 1.0: what has a start value
+        return True
     if read.causality in ("calculatedParameter", "independent"):
         return False
     return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
 
 
-def _base_unit(base: Any) -> tuple[tuple[int, ...], float, float]:
-    return tuple(getattr(base, name) for name in EXPONENTS), base.factor, base.offset
+def _base_unit(base: Any) -> UnitDefinition:
+    return UnitDefinition(tuple(getattr(base, name) for name in EXPONENTS), base.factor, base.offset)
+
+
+def _experiment(read: Any) -> DefaultExperiment:
+    """What it says that makes sense: an odd number says nothing."""
+    if read is None:
+        return DefaultExperiment()
+    start, stop, tolerance, step = (
+        _number(text) for text in (read.startTime, read.stopTime, read.tolerance, read.stepSize)
+    )
+    return DefaultExperiment(
+        start,
+        stop if stop is not None and stop > (start or 0.0) else None,
+        tolerance if tolerance is not None and 0.0 < tolerance < 1.0 else None,
+        step if step is not None and step > 0.0 else None,
+    )
+
+
+def _number(text: Any) -> float | None:
+    try:
+        found = float(text)
+    except (TypeError, ValueError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 def _feedthrough(
-    read: Any, inputs: frozenset[str], names: Mapping[str, list[str]]
+    read: Any,
+    inputs: frozenset[str],
+    names: Mapping[str, list[str]],
+    direct: Mapping[str, frozenset[str]],
 ) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
     """For each output its inputs, and the outputs for which that is only assumed."""
-    known = _known(read.outputs, inputs, names)
+    known = _known(read.outputs, inputs, names) | dict(direct)
     outputs = [n for v in read.modelVariables if v.causality == "output" for n in names.get(v.name, ())]
     assumed = frozenset(outputs) - known.keys()
     if not known:

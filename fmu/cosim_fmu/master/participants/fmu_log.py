@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
-from weakref import WeakValueDictionary
 
 SERIOUS = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-
-_numbers = itertools.count(1)
-_logs: WeakValueDictionary[int, FmuLog] = WeakValueDictionary()
 
 
 class FmuLog:
     """The last messages of one instance.
 
-    The logger callback of FMI 2.0 carries a pointer of the environment; here it is the `number` of the log.
-    Its text is formatted by a native helper of fmpy that knows one callback for the whole process, so all
-    instances share `callback`, and messages of instances that are not ours go where fmpy prints them.
-
     Attributes
     ----------
-    number : int
-        At least 1, unique in the process.
     messages : deque of tuple of (int, str)
         Status and text of the last hundred messages.
     """
 
     def __init__(self) -> None:
-        self.number = next(_numbers)
         self.messages: deque[tuple[int, str]] = deque(maxlen=100)
         self.errors = self._before = 0
-        _logs[self.number] = self
 
     def add(self, status: int, message: str) -> None:
         """Keep a message."""
@@ -79,21 +64,3 @@ def serious_categories(declared: Sequence[str]) -> list[str] | None:
     if declared and {*declared} <= {*SERIOUS, "logStatusPending", "logAll"}:
         return []
     return [c for c in declared if c in SERIOUS or "error" in c.lower()] or None
-
-
-@functools.cache
-def callback() -> Any:
-    """The one logger callback; kept for ever, since the native helper keeps its address."""
-    from fmpy.fmi1 import printLogMessage
-    from fmpy.fmi2 import fmi2CallbackLoggerTYPE
-
-    def receive(
-        environment: int | None, instance: bytes, status: int, category: bytes, message: bytes
-    ) -> None:
-        log = _logs.get(environment or 0)
-        if log is not None:
-            log.add(status, (message or b"").decode("utf-8", "replace"))
-        elif not environment:
-            printLogMessage(environment, instance, status, category, message)
-
-    return fmi2CallbackLoggerTYPE(receive)

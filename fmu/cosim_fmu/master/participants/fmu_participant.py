@@ -1,10 +1,10 @@
-"""An FMU for FMI 2.0 Co-Simulation as a participant."""
+"""An FMU for Co-Simulation as a participant."""
 
 from __future__ import annotations
 
-import weakref
+import math
+import struct
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,32 +12,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, ParticipantDescription
-from cosim_fmu.master.participants import fmu_log
+from cosim.kit import InnerPoint, NativeCalls
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import FmiError
+from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
-from cosim_fmu.master.participants.fmu_library import load_library
-from cosim_fmu.master.participants.fmu_state import FmuState
-from cosim_fmu.master.participants.native_calls import NativeCalls
-from cosim_fmu.master.participants.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
-from cosim_fmu.master.participants.variable_access import VariableAccess
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 
-DISCARD, ERROR, FATAL, PENDING = 2, 3, 4, 5
-LAST_SUCCESSFUL_TIME, TERMINATED = 2, 3
+MOST_EVENT_ITERATIONS = 100
+TIMES = struct.Struct("<2d")
+SLOPE_ABILITIES = {
+    "3.0": "providesIntermediateUpdate with inputs that have intermediateUpdate",
+    "2.0": "canInterpolateInputs",
+    "1.0": "canInterpolateInputs",
+}
 
 
-class FmuParticipant(cosim.Participant):
-    """A Co-Simulation FMU (FMI 2.0), bound with fmpy.
+class FmuParticipant(InstanceParticipant):
+    """A Co-Simulation FMU of FMI 1.0, 2.0 or 3.0.
 
-    The file is not trusted: `describe` looks at it without loading anything, `initialize` unpacks it into
-    a private folder (one for all instances of the file, `UnpackedFmu`), loads its library from there
-    and leaves the instance in initialization mode, in which inputs and outputs are made consistent;
-    `exit_initialization`, or else the first `step`, ends that mode. `close` terminates and frees the
-    instance, unloads the library and gives up the folder.
+    An FMU with an event mode is stepped with it: when it asks for it at the end of a
+    step, and at the time of the next event that it has announced (a step is cut there, if it can vary), its
+    discrete states are updated, until nothing changes; discrete inputs that change are written there. It
+    may return early, also where the step began.
 
-    After a call that failed, the instance is freed without being terminated; after one that reported
-    *fatal* nothing of it is called any more. Both as FMI 2.0.4 says (section 2.1.3, figure 11).
+    Clocks with an interval tick when they are due: a step is cut there. A triggered output that is read
+    says whether it has ticked since the last step began; a triggered input that is set to true ticks,
+    once at one instant, together with the inputs that belong to it. An input with
+    ``intermediateUpdate`` follows its slope inside a step, wherever the FMU asks for it.
 
     Parameters
     ----------
@@ -60,339 +64,161 @@ class FmuParticipant(cosim.Participant):
     """
 
     _interface_wanted: ClassVar[str] = "CoSimulation"
-    _names: Mapping[str, str] = {
-        "exit_initialization": "fmi2ExitInitializationMode",
-        "get_state": "fmi2GetFMUstate",
-        "set_state": "fmi2SetFMUstate",
-        "serialize": "fmi2SerializeFMUstate",
-        "deserialize": "fmi2DeSerializeFMUstate",
-    }
-    _methods: Mapping[str, str] = {
-        "get": "getFMUstate",
-        "set": "setFMUstate",
-        "serialize": "serializeFMUstate",
-        "deserialize": "deSerializeFMUstate",
-        "free": "freeFMUstate",
-    }
 
     def __init__(self, path: str | Path, name: str | None = None) -> None:
-        self.path = Path(path)
-        self.name = name if name is not None else self.path.stem
-        self._interface: FmuInterface | None = None
-        self._slave: Any = None
-        self._mode = "new"  # new, instantiated, initializing, stepping, failed, fatal, closed
-        self._log = fmu_log.FmuLog()
-        self._accesses: dict[tuple[str, ...], Any] = {}
-        self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
+        super().__init__(path, name)
+        self._passages: list[cosim.EventRecord] = []
         self._usual_size = 0.0
-        self._unpacked: UnpackedFmu | None = None
-        self._watched: tuple[str, ...] = ()
-        self._watched_at = "events"
-        self._points: list[InnerPoint] = []
 
     @property
-    def messages(self) -> list[str]:
-        """What the FMU has logged, the last hundred messages."""
-        return [text for _, text in self._log.messages]
+    def events(self) -> list[cosim.EventRecord]:
+        """Passages through event mode, with what has changed of what is watched.
 
-    def describe(self) -> ParticipantDescription:
-        """Look at the file; nothing of it is unpacked or loaded."""
-        return self._read_interface().description
-
-    def look(self) -> tuple[ParticipantDescription, list[str]]:
-        """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
-        interface, refusal = look_at_fmu(self.path, self._interface_wanted)
-        both = not interface.model_exchange and "ModelExchange" in interface.offers
-        remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
-        return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
+        Because of an event of its own (cause Triggered), of clocks with an interval (Scheduled), of discrete
+        inputs (Signaled). What was rolled back has not happened.
+        """
+        return self._passages
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
-        interface = self._begin(values)
-        try:
-            self._instantiate(interface)
-            self._call("fmi2SetupExperiment", lambda: self._slave.setupExperiment(tolerance, start, stop))
-            if values:
-                self.set(list(values), list(values.values()))
-            self._call("fmi2EnterInitializationMode", self._slave.enterInitializationMode)
-            self._mode = "initializing"
-        except BaseException:
-            self.close()
-            raise
+        self._time, self._slopes = start, dict[str, float]()
+        self._fault: Exception | None = None
+        self._next_event, self._flags = math.inf, np.zeros(5)
+        self._held: dict[str, float] = {}
+        self._passages, self._usual_size = [], 0.0
+        super().initialize(start, stop, values, tolerance)
 
-    def _begin(self, values: Mapping[str, Any]) -> FmuInterface:
-        if self._mode not in ("new", "closed"):
-            raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
-        self._log, self._usual_size = fmu_log.FmuLog(), 0.0
-        self._points = []
-        interface = self._read_interface()
-        self._check_starts(interface, values)
-        return interface
-
-    def exit_initialization(self) -> None:
-        """End initialization mode; after it, outputs are those of the initialized model."""
-        if self._mode == "initializing":
-            self._end_initialization()
-
-    def _end_initialization(self) -> None:
-        self._call(self._names["exit_initialization"], self._slave.exitInitializationMode)
-        self._mode = "stepping"
+    def _begin(self) -> None:
+        if self._events:
+            self._guard(self._clocks.begin, self._time)
+            self._update_discrete_states()
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write variables of any of the four types."""
-        access = self._access(tuple(names))
-        try:
-            access.write(values)
-        except ValueError as error:
-            raise self._error(str(error)) from None
-        except Exception as error:
-            raise self._failure(error) from error
-
-    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
-        """Read variables: an array when all are real, else a list."""
-        access = self._access(tuple(names))
-        try:
-            return access.read()
-        except Exception as error:
-            raise self._failure(error) from error
-
-    def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """Variables whose values are kept at both sides of events, and where it steps inside a step."""
-        self._watched, self._watched_at = tuple(names), where
-
-    def inside(self) -> Sequence[InnerPoint]:
-        """Values at events since the last call."""
-        found, self._points = self._points, []
-        return found
-
-    def _note(self, time: float) -> None:
-        """Keep the present values."""
-        if self._watched:
-            self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
-
-    def _present(self, names: Sequence[str]) -> list[Any]:
-        """Values as the instance has them now, in whatever mode it is."""
-        return list(FmuParticipant.get(self, names))
+        """Write variables; discrete ones that have changed in event mode, where the FMU has one."""
+        self._slopes.clear()
+        self._held.clear()
+        special = self._special(tuple(names))
+        if special and self._mode == modes.STEPPING:
+            given = dict(zip(names, values, strict=True))
+            plain = {name: given[name] for name in names if name not in special}
+            changed = self._changed({name: given[name] for name in names if name in special})
+            if changed:  # all in event mode: in step mode nothing may be read after it was set
+                self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
+            elif plain:
+                self._write(list(plain), list(plain.values()))
+            return
+        super().set(names, values)
+        if not special and self._read_interface().intermediate:
+            self._held.update(zip(names, values, strict=True))
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of real inputs over the next step, per s."""
-        self._need_ability("follows_slopes", "follow slopes of its inputs", "canInterpolateInputs")
-        assert self._interface is not None
-        references = [self._interface.references[name] for name in names]
-        orders, values = [1] * len(references), list(slopes)
-        self._call(
-            "fmi2SetRealInputDerivatives",
-            lambda: self._slave.setRealInputDerivatives(references, orders, values),
+        interface = self._read_interface()
+        self._need_ability(
+            "follows_slopes", "follow slopes of its inputs", SLOPE_ABILITIES[interface.version]
         )
+        if not interface.intermediate:
+            references = [interface.elements[name].reference for name in names]
+            signed = [interface.elements[n].sign * s for n, s in zip(names, slopes, strict=True)]
+            self._guard(self._instance.set_input_slopes, references, signed)
+            return
+        # nothing may be read between what is set and the step
+        self._bases = {n: self._held[n] if n in self._held else float(self.get([n])[0]) for n in names}
+        self._slopes = dict(zip(names, map(float, slopes), strict=True))
+        self._slopes_since = math.nan  # the next step begins there
 
     def step(self, time: float, size: float) -> float:
-        """Call fmi2DoStep; a discarded step gives the time that the FMU says it has reached.
+        """A communication step; the time reached, which is earlier where it was discarded or ended early.
 
         Raises
         ------
         StopRequested
-            When the FMU discards the step because it wants the simulation to end.
+            When the FMU wants the simulation to end.
         """
-        if self._mode == "initializing":
-            self.exit_initialization()
-        if self._mode != "stepping":
-            raise self._error(f"cannot step: the instance is {self._mode}")
-        self._log.begin()
-        try:
-            # the last one: "no state before this point is restored". Some take 0 for a step to be repeated
-            self._slave.fmi2DoStep(self._slave.component, time, self._size(size), 1)
-        except Exception as error:
-            if getattr(error, "status", None) != DISCARD:
-                raise self._failure(error) from error
-            return self._reached(time, size)
-        return time + size
-
-    def native_calls(
-        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
-    ) -> NativeCalls | None:
-        """Where compiled code finds the functions that write, advance and read; all variables are real.
-
-        None when the library does not export one of them.
-
-        Parameters
-        ----------
-        inputs, reads : sequence of str
-        flags : ndarray, shape (5,)
-            Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
-        """
-        return self._addresses(("fmi2SetReal", "fmi2DoStep", "fmi2GetReal"), inputs, reads)
-
-    def _addresses(
-        self, functions_of: Sequence[str], inputs: Sequence[str], reads: Sequence[str]
-    ) -> NativeCalls | None:
-        from ctypes import addressof, c_uint, c_void_p, cast
-
         self.exit_initialization()
-        library = self._slave.dll
-        functions = [getattr(library, name) for name in functions_of]
-        if not all(hasattr(function, "argtypes") for function in functions):
-            return None
-        assert self._interface is not None
-        references = self._interface.references
-        written = (c_uint * max(1, len(inputs)))(*[references[name] for name in inputs])
-        read = (c_uint * max(1, len(reads)))(*[references[name] for name in reads])
+        if self._mode != modes.STEPPING:
+            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._clocks.begin_step()
+        if self._slopes and math.isnan(self._slopes_since):
+            self._slopes_since = time
+            self._hold_the_mean(size)
+        end, varies = time + size, self._read_interface().variable_step
+        while (tick := min(self._clocks.next_time, self._next_event)) < end - 1e-9 * size:
+            if not varies:
+                tick = self._clocks.next_time
+                if tick >= end - 1e-9 * size:
+                    break  # an event may be handled late, a tick may not
+                raise self._error(
+                    f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
+                    f"{size:g} s, but it cannot vary its communication step: take one that divides it"
+                )
+            reached = self._do_steps(time, tick - time)
+            if reached < tick:  # it returned early before that
+                return reached
+            time = tick
+        return self._do_steps(time, end - time)
+
+    def _do_steps(self, time: float, size: float) -> float:
+        """Communication steps until one gets on; at events at the time where it begins, it does not."""
+        varies = self._read_interface().variable_step
+        for _ in range(MOST_EVENT_ITERATIONS):
+            following = min(self._clocks.next_time, self._next_event) - time
+            if varies and following < size * (1.0 - 1e-9):  # told in event mode just now
+                size = following
+            reached = self._do_step(time, size)
+            if reached > time or not self._events:
+                return reached
+        self._instance.mode = modes.FAILED
+        raise self._error(f"it returned early at t = {time:.9g} s, again and again", self._step_function)
+
+    def _do_step(self, time: float, size: float) -> float:
+        """One communication step of the instance."""
+        self._time = time
+        older = any(token.more[0] < time for token in self._states)
         self._log.begin()
-        set_real, do_step, get_real = (int(cast(f, c_void_p).value or 0) for f in functions)
-        return NativeCalls(
-            instance=int(self._slave.component),
-            set=set_real,
-            step=do_step,
-            get=get_real,
-            input_references=addressof(written),
-            output_references=addressof(read),
-            same_size=not self._interface.variable_step,
-            keep=(written, read),
-        )
-
-    def after_native_step(self, status: int, time: float, size: float) -> float:
-        """What `step` would have done about a status of fmi2DoStep that is not OK."""
-        if status != DISCARD:
-            raise self._native_failure("fmi2DoStep", status)
-        return self._reached(time, size)
-
-    def after_native_access(self, verb: str, status: int) -> None:
-        """Raise what `set` or `get` would have raised."""
-        raise self._native_failure(f"fmi2{verb}Real", status)
-
-    def _native_failure(self, function: str, status: int) -> cosim.FmuError:
-        from fmpy.fmi1 import FMICallException
-
-        return self._failure(FMICallException(function=function, status=status), function)
-
-    def save(self) -> FmuState:
-        """The whole state of the instance, in its own memory."""
-        self._need_ability("can_restore", "save its state", "canGetAndSetFMUstate")
-        handle = self._call(self._names["get_state"], self._state_function("get"))
-        return self._token(handle)
-
-    def restore(self, token: FmuState) -> None:
-        """Go back to a state that this instance saved."""
-        if not isinstance(token, FmuState) or token.owner is not self:
-            raise self._error("this state was not saved by this instance")
-        self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
-        self._call(self._names["set_state"], lambda: self._state_function("set")(token.handle))
-        self._mode = "initializing" if token.initializing else "stepping"
-
-    def serialize(self, token: FmuState) -> bytes:
-        """A saved state as bytes of the FMU's own format, after one byte for the mode."""
-        self._need_ability("can_serialize", "serialize its state", "canSerializeFMUstate")
-        data: bytes = self._call(
-            self._names["serialize"], lambda: self._state_function("serialize")(token.handle)
-        )
-        return (b"\1" if token.initializing else b"\0") + data
-
-    def deserialize(self, data: bytes) -> FmuState:
-        """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
-        self._need_ability("can_serialize", "deserialize a state", "canSerializeFMUstate")
-        if len(data) < 2 or data[:1] not in (b"\0", b"\1"):
-            raise self._error("these bytes are no serialized state of an FMU")
-        handle = self._call(self._names["deserialize"], lambda: self._state_function("deserialize")(data[1:]))
-        token = self._token(handle)
-        token.initializing = data[:1] == b"\1"
-        return token
-
-    def close(self) -> None:
-        """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
-        slave, mode = self._slave, self._mode
-        self._slave, self._mode = None, "closed"
-        self._accesses.clear()
         try:
-            if slave is not None and mode != "fatal":
-                self._release(slave, mode)
-        finally:
-            self._unpacked = None
+            answer = self._instance.do_step(time, self._size(size), not older)
+        except FmiError as error:
+            raise self._failure(self._fault or error) from error
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise self._failure(fault) from fault
+        return self._after(answer, time, size)
 
-    def _release(self, slave: Any, mode: str) -> None:
-        try:
-            if slave.component is not None:
-                for token in list(self._states):
-                    token.free()
-                if mode == "stepping":
-                    with suppress(Exception):
-                        slave.terminate()
-                with suppress(Exception):
-                    self._free_instance(slave)
-        finally:
-            slave.component = None
-            with suppress(Exception):
-                slave.freeLibrary()
-
-    def _read_interface(self) -> FmuInterface:
-        if self._interface is None:
-            self._interface = read_fmu(self.path, self._interface_wanted)[1]
-        return self._interface
-
-    def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
-        for name in values:
-            if name not in interface.references:
-                raise cosim.LookUpError(f"variable of {self.path}", name, interface.references)
-            if name not in interface.description.extra["settable"]:
-                causality = interface.description.variables[name].causality
-                raise self._error(f"{name} takes no start value: its causality is {causality}")
-
-    def _instantiate(self, interface: FmuInterface) -> None:
-        from ctypes import byref
-
-        from fmpy import calloc, free
-        from fmpy.fmi2 import (
-            fmi2CallbackAllocateMemoryTYPE,
-            fmi2CallbackFreeMemoryTYPE,
-            fmi2CallbackFunctions,
-            fmi2StepFinishedTYPE,
-        )
-        from fmpy.logging import addLoggerProxy
-
-        self._unpacked = unpack_fmu(self.path)
-        folder = self._unpacked.folder
-        slave = self._load(folder, interface)
-        self._slave, self._mode = slave, "instantiated"
-        callbacks = fmi2CallbackFunctions()
-        callbacks.logger = fmu_log.callback()
-        callbacks.allocateMemory = fmi2CallbackAllocateMemoryTYPE(calloc)
-        callbacks.freeMemory = fmi2CallbackFreeMemoryTYPE(free)
-        callbacks.stepFinished = fmi2StepFinishedTYPE()
-        callbacks.componentEnvironment = self._log.number
-        addLoggerProxy(byref(callbacks))
-        categories = fmu_log.serious_categories(interface.log_categories)
-        try:
-            slave.instantiate(callbacks=callbacks, loggingOn=categories == [])
-        except Exception as error:
-            if isinstance(error, cosim.FmuError):
-                raise
-            raise self._error("the FMU refused to be instantiated", "fmi2Instantiate") from error
-        if categories is not None:
-            with suppress(Exception):
-                slave.setDebugLogging(True, categories)
+    @property
+    def _step_function(self) -> str:
+        return self._instance.name_of("DoStep")
 
     def _size(self, size: float) -> float:
         """An FMU that cannot vary its step gets the very same number each time, not one an ulp away."""
-        assert self._interface is not None
-        if self._interface.variable_step:
+        if self._read_interface().variable_step:
             return size
         if abs(size - self._usual_size) > 1e-9 * size:
             self._usual_size = size
         return self._usual_size
 
-    def _reached(self, time: float, size: float) -> float:
-        """After a discarded step: how far the FMU came."""
-        stopped, reached = False, time
-        with suppress(Exception):
-            stopped = self._slave.getBooleanStatus(TERMINATED)
-        with suppress(Exception):
-            reached = float(self._slave.getRealStatus(LAST_SUCCESSFUL_TIME))
-        reached = reached if time <= reached <= time + size else time
-        if stopped and not self._log.has_error():
-            raise StopRequested(reached, self._log.text(1) or "the FMU asked to stop")
-        return self._discarded(time, size, reached, "fmi2DoStep")
+    def _after(self, answer: StepAnswer, time: float, size: float) -> float:
+        """What follows from the answer to a step of the length that was asked for; the time reached."""
+        end, reached = time + size, answer.reached
+        if answer.discarded and (not answer.terminate or self._log.has_error()):
+            return self._discarded(time, size, reached)
+        if answer.terminate:
+            where = reached if time <= reached <= end else end
+            raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
+        self._time = float(reached) if answer.early else end
+        due = self._clocks.due(self._time)
+        if not due and self._next_event <= self._time + 4.0 * math.ulp(self._time):
+            due = ["time_event"]
+        if self._events and (answer.event or due):
+            cause = cosim.EventCause.SCHEDULED if due else cosim.EventCause.TRIGGERED
+            self._pass_event(cause, ", ".join(due) or "event_mode")
+        elif answer.early:
+            self._note(self._time)
+        return self._time
 
-    def _discarded(self, time: float, size: float, reached: float, function: str) -> float:
+    def _discarded(self, time: float, size: float, reached: float) -> float:
         """What a discarded step has reached, or the error that it has reached nothing."""
         if time < reached < time + size:  # a full step is not to be discarded
             self._note(reached)
@@ -401,74 +227,198 @@ class FmuParticipant(cosim.Participant):
         if self.describe().can_restore:
             hint += ', or the algorithm "adaptive_step", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
-        said = self._log.text()
+        said, function = self._log.text(), self._step_function
         raise StepDiscarded(str(self.path), text + (f". It logged: {said}" if said else ""), function)
 
-    def _access(self, names: tuple[str, ...]) -> Any:
-        access = self._accesses.get(names)
-        if access is None:
-            if self._slave is None:
-                raise self._error(f"has no instance: it is {self._mode}")
-            assert self._interface is not None
-            variables = self._interface.description.variables
-            for name in names:
-                if name not in variables:
-                    raise cosim.LookUpError(f"variable of {self.path}", name, variables)
-            access = self._accesses[names] = self._make_access(names)
-        return access
+    @property
+    def ticks_by_time(self) -> bool:
+        """Whether it has clocks with an interval."""
+        return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())
 
-    def _make_access(self, names: tuple[str, ...]) -> Any:
+    @property
+    def next_tick(self) -> float:
+        """When the next of its clocks with an interval ticks, s; infinite when none does."""
+        return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
+
+    @property
+    def least_native_steps(self) -> int:
+        """The loop over C functions is at hand at once."""
+        return 0
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """Where compiled code finds the functions that write, advance and read; all variables are real.
+
+        None when the library does not export one of them, and for arrays, aliases of other sign, clocks and
+        what is written in event mode: these are left to Python.
+
+        Parameters
+        ----------
+        inputs, reads : sequence of str
+        flags : ndarray, shape (5,)
+            Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
+        """
+        from ctypes import addressof, c_uint
+
         interface = self._read_interface()
-        types = {name: interface.description.variables[name].type for name in names}
-        return VariableAccess(self._slave, names, types, interface.references)
+        chosen = [interface.elements[name] for name in (*inputs, *reads)]
+        real = self._instance.real
+        if any(e.size > 1 or e.type != real or e.sign < 0 for e in chosen):
+            return None
+        self.exit_initialization()
+        if self._special(tuple(inputs)) or self.ticks_by_time:
+            return None
+        library = self._instance.library
+        functions = [library.address(name) for name in (f"Set{real}", "DoStep", f"Get{real}")]
+        if not all(functions):
+            return None
+        self._flags = flags
+        self.resume_native()
+        written, read = (
+            (c_uint * max(1, len(names)))(*[interface.elements[name].reference for name in names])
+            for names in (inputs, reads)
+        )
+        self._log.begin()
+        return NativeCalls(
+            instance=self._instance.component,
+            set=functions[0],
+            step=functions[1],
+            get=functions[2],
+            input_references=addressof(written),
+            output_references=addressof(read),
+            same_size=not interface.variable_step,
+            keep=(written, read),
+        )
 
-    def _load(self, folder: Path, interface: FmuInterface) -> Any:
-        what = "ModelExchange" if interface.model_exchange else "CoSimulation"
-        names = interface.identifier, interface.guid, self.name
-        return load_library(str(self.path), folder, interface.version, what, *names)
+    def resume_native(self) -> None:
+        """Compiled steps stay clear of the next event: `step` takes the one that reaches it."""
+        following = self._next_event
+        self._flags[4] = following - 8.0 * math.ulp(following) if following < math.inf else following
 
-    def _free_instance(self, slave: Any) -> None:
-        slave.fmi2FreeInstance(slave.component)
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
+        flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:3])
+        told = StepAnswer(float(self._flags[3]), False, *flags)
+        answer = self._guard(self._instance.after_step, status, time, size, told)
+        reached = self._after(answer, time, size)
+        return reached if reached > time or not self._events else self._do_steps(time, size)
 
-    def _state_function(self, verb: str) -> Any:
-        """Fmpy's method for the state of the instance."""
-        return getattr(self._slave, self._methods[verb])
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Raise what `set` or `get` would have raised."""
+        self._guard(self._instance.check, verb + self._instance.real, status)
 
-    def _token(self, handle: Any) -> FmuState:
-        free = self._state_function("free")
-        token = FmuState(handle, self._mode == "initializing", self, self._slave, free)
-        self._states.add(token)
+    def save(self) -> Any:
+        """The whole state of the instance, in its own memory."""
+        token = super().save()
+        token.more = self._time, self._clocks.save(), len(self._passages), self._next_event
         return token
 
-    def _need_ability(self, ability: str, what: str, attribute: str) -> None:
-        if self._slave is None:
-            raise self._error(f"has no instance: it is {self._mode}")
-        if not getattr(self.describe(), ability):
-            raise self._error(f"cannot {what}: its model description does not declare {attribute}")
+    def restore(self, token: Any) -> None:
+        """Go back to a state that this instance saved, or that was made of bytes."""
+        super().restore(token)
+        self._time, clocks, events, self._next_event = token.more
+        self._clocks.restore(clocks)
+        del self._passages[events:]
 
-    def _call(self, function: str, action: Any) -> Any:
+    def serialize(self, token: Any) -> bytes:
+        """A saved state as bytes: times, the mode, then the FMU's own format."""
+        return TIMES.pack(token.more[0], token.more[3]) + super().serialize(token)
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
+        token = super().deserialize(data[TIMES.size :])
+        time, following = TIMES.unpack_from(data)
+        token.more = time, self._clocks.save(), len(self._passages), following
+        return token
+
+    def _pass_event(
+        self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
+    ) -> None:
+        """From step mode through event mode, with what is given, and back; both sides are kept."""
+        known = len(self._points)
+        self._note(self._time)
+        self._guard(self._instance.enter_event_mode)
         try:
-            return action()
-        except Exception as error:
-            raise self._failure(error, function) from error
-
-    def _failure(self, error: Exception, function: str = "") -> cosim.FmuError:
-        """What a failed call means for the instance, and the error to raise."""
-        if isinstance(error, cosim.FmuError):
-            return self._error("the library does not export this function", error.function)
-        status = getattr(error, "status", None)
-        if status is None:
-            self._mode = "failed"
-            own = type(error) is RuntimeError  # a sentence of ours
-            return self._error(str(error) if own else f"{type(error).__name__}: {error}", function)
-        self._mode = "fatal" if status == FATAL else "failed"
-        what = (
-            "returned pending, but asynchronous steps are not supported"
-            if status == PENDING
-            else (f"failed with status {fmu_log.STATUS[status] if 0 <= status < 6 else status}")
+            if given is not None:
+                self._write_discrete(given)
+        finally:
+            if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
+                self._update_discrete_states()
+        self._note(self._time)
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
+        changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
+        before, after = ({name: side[name] for name in changed} for side in sides)
+        self._passages.append(
+            cosim.EventRecord(
+                *(self._time, cause, "unrestricted", handler, (self._time, self._time)),
+                changed=changed,
+                before=before,
+                after=after,
+                name=handler,
+            )
         )
-        return self._error(what, getattr(error, "function", function))
 
-    def _error(self, text: str, function: str = "") -> cosim.FmuError:
-        said = self._log.text()
-        return cosim.FmuError(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+    def _update_discrete_states(self) -> None:
+        """From event mode to step mode: let clocks tick that are due, update until nothing changes."""
+        instance = self._instance
+        for _ in range(MOST_EVENT_ITERATIONS):
+            self._tick(self._clocks.due(self._time))
+            self._guard(self._clocks.listen)
+            update = self._guard(instance.update_discrete_states)
+            following = update.next_event
+            # what is past has been dealt with just now
+            ahead = following is not None and following > self._time
+            self._next_event = following if ahead else math.inf
+            if update.terminate:
+                raise StopRequested(self._time, self._log.text(1) or "the FMU asked to stop")
+            self._guard(self._clocks.ask, self._time)
+            if not update.again and not self._clocks.due(self._time):
+                self._guard(instance.enter_step_mode)
+                return
+        instance.mode = modes.FAILED
+        raise self._error(
+            f"its discrete states still change after {MOST_EVENT_ITERATIONS} updates at one instant",
+            instance.name_of("UpdateDiscreteStates"),
+        )
+
+    def _hold_the_mean(self, size: float) -> None:
+        """Inputs with a slope that cannot follow it inside the step are held at its mean."""
+        intermediate = self._read_interface().intermediate
+        held = {n: self._bases[n] + 0.5 * size * s for n, s in self._slopes.items() if n not in intermediate}
+        if held:
+            super().set(list(held), list(held.values()))
+
+    def _update_inside(self, environment: Any, time: float, wants: bool, tells: bool, *more: Any) -> None:
+        """The callback of an FMU in the middle of a step: values to be kept, inputs on their slopes."""
+        try:
+            if tells and self._watched_inside:
+                values = self._present(self._watched_inside)
+                self._points.append(InnerPoint(time, self._watched_inside, values))
+            if not wants or not self._slopes or self._fault is not None:
+                return
+            names = [name for name in self._slopes if name in self._read_interface().intermediate]
+            since = time - self._slopes_since
+            super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
+        except Exception as error:  # nothing may pass through the FMU
+            self._fault = error
+
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        assert self._unpacked is not None
+        shown = interface.shown_inside if self._watched_at == "steps" else frozenset[str]()
+        self._watched_inside = tuple(name for name in self._watched if name in shown)
+        wanted = {*interface.intermediate, *self._watched_inside}
+        given = self.name, interface.guid, self._unpacked.folder
+        options: dict[str, Any] = {"logging": logging}
+        if wanted:
+            options["intermediate"] = sorted({interface.elements[name].reference for name in wanted})
+            options["intermediate_update"] = self._update_inside
+        self._events = interface.event_mode
+        try:
+            instance.instantiate(*given, event_mode=self._events, **options)
+        except FmiError:
+            if not self._events or interface.clocks:
+                raise
+            # some declare an event mode that they do not have; without it they step all the same
+            self._events = False
+            instance.instantiate(*given, event_mode=False, **options)

@@ -6,35 +6,41 @@ import weakref
 from contextlib import suppress
 from typing import Any
 
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState
+
 
 class FmuState:
-    """Token of `FmuParticipant.save`; it belongs to the instance that made it.
+    """Token of `save`; it belongs to the instance that made it.
 
-    Freed with the instance, or as soon as nobody holds it any more.
+    Freed with the instance, or as soon as no reference to it is left.
 
     Attributes
     ----------
-    handle : object
-        The FMU's own pointer.
-    initializing : bool
-        Whether the instance was in its initialization mode.
-    owner : FmuParticipant
+    saved : SavedState
+    owner : object
+        The participant.
     more : object
         What the participant itself has to remember with it.
     free : callable
         Gives the memory back; does nothing the second time.
     """
 
-    __slots__ = ("__weakref__", "free", "handle", "initializing", "more", "owner")
+    __slots__ = ("__weakref__", "free", "more", "owner", "saved")
 
-    def __init__(self, handle: Any, initializing: bool, owner: object, slave: Any, free: Any) -> None:
-        self.handle, self.initializing, self.owner = handle, initializing, owner
+    def __init__(self, saved: SavedState, owner: object, instance: FmuInstance) -> None:
+        self.saved, self.owner = saved, owner
         self.more: Any = None
-        self.free = weakref.finalize(self, _free, slave, handle, free)
+        self.free = weakref.finalize(self, _free, instance, saved)
         self.free.atexit = False
 
+    @property
+    def initializing(self) -> bool:
+        """Whether the instance was in its initialization mode."""
+        return self.saved.mode == modes.INITIALIZING
 
-def _free(slave: Any, handle: Any, free: Any) -> None:
-    if slave.component is not None:
+
+def _free(instance: FmuInstance, saved: SavedState) -> None:
+    if instance.component and instance.mode != modes.FATAL:
         with suppress(Exception):
-            free(handle)
+            instance.free_state(saved)

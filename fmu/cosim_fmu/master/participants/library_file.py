@@ -15,15 +15,18 @@ def is_cut_off(path: Path) -> bool:
     other files the loader says itself what is wrong. Source: System V ABI, generic part (gABI), chapter 5,
     "Program Header".
     """
-    data = path.read_bytes()
-    if data[:6] != b"\x7fELF\x02\x01" or len(data) < 64:
-        return False
-    (table,) = struct.unpack_from("<Q", data, 32)
-    width, count = struct.unpack_from("<HH", data, 54)
-    for at in range(table, table + width * count, max(width, 1)):
-        if at + 56 > len(data):
+    with path.open("rb") as file:
+        head, length = file.read(64), path.stat().st_size
+        if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
+            return False
+        (table,) = struct.unpack_from("<Q", head, 32)
+        width, count = struct.unpack_from("<HH", head, 54)
+        if table + width * count > length:
             return True
-        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data, at)
-        if kind == LOAD and offset + size > len(data):
+        file.seek(table)
+        data = file.read(width * count)
+    for at in range(0, width * count, max(width, 1)):
+        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data.ljust(at + 56, b"\0"), at)
+        if kind == LOAD and offset + size > length:
             return True
     return False

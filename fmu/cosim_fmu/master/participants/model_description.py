@@ -54,8 +54,8 @@ def read_model_description(archive: FmuArchive) -> Any:
     variables = _variables(root)
     types = _mend_types(root)
     for variable, value in variables:
-        _mend_variable(variable, value, types, len(variables))
-    third = archive.version != "2.0"
+        _mend_variable(variable, value, types, len(variables), archive.version)
+    third = archive.version.startswith("3")
     references = [v.get("valueReference", "") for v, _ in variables]
     known = set(references if third else map(str, range(1, len(variables) + 1)))
     _mend_structure(root, known, "valueReference" if third else "index")
@@ -63,7 +63,12 @@ def read_model_description(archive: FmuArchive) -> Any:
     with zipfile.ZipFile(file, "w") as mended:
         mended.writestr("modelDescription.xml", ElementTree.tostring(root, "utf-8"))
     file.seek(0)
-    return read_model_description(file, validate=False)
+    read = read_model_description(file, validate=False)
+    if archive.version == "1.0" and read.coSimulation is not None:  # fmpy leaves them out
+        for name, given in archive.capabilities.items():
+            if hasattr(read.coSimulation, name):
+                setattr(read.coSimulation, name, given in ("true", "1"))
+    return read
 
 
 def _variables(root: Element) -> list[tuple[Element, Element]]:
@@ -83,7 +88,7 @@ def _mend_types(root: Element) -> set[str]:
     """Leave the attributes that fmpy knows; the names of the types that it reads."""
     names = set()
     for kind in root.findall("TypeDefinitions/*"):
-        inner = kind if kind.tag != "SimpleType" else kind[0]
+        inner = kind[0] if kind.tag in ("SimpleType", "Type") else kind
         for element in (kind, inner, *inner.findall("Item")):
             allowed = (*OF_TYPES, "value") if element.tag == "Item" else OF_TYPES
             for name in [name for name in element.attrib if name not in allowed]:
@@ -93,9 +98,9 @@ def _mend_types(root: Element) -> set[str]:
     return names
 
 
-def _mend_variable(variable: Element, value: Element, types: set[str], count: int) -> None:
+def _mend_variable(variable: Element, value: Element, types: set[str], count: int, version: str) -> None:
     causality = variable.get("causality", "local")
-    if causality in ALLOWED and variable.get("variability") not in ALLOWED[causality]:
+    if version != "1.0" and causality in ALLOWED and variable.get("variability") not in ALLOWED[causality]:
         usual = "continuous" if value.tag in REAL else "discrete"
         variable.set("variability", "fixed" if causality in PARAMETERS else usual)
     if value.get("declaredType") not in types:

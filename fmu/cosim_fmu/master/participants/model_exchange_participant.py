@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_fmu.master.participants.fmi2_model import Fmi2Model
-from cosim_fmu.master.participants.fmu_participant import FmuParticipant
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import FmiError
+from cosim_fmu.binding.fmu_instance import FmuInstance
+from cosim_fmu.master.participants.fmu_interface import FmuInterface
+from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.integrator_options import check_options
 from cosim_fmu.master.participants.model_exchange_system import (
     first_state,
@@ -20,7 +24,6 @@ from cosim_fmu.master.participants.model_exchange_system import (
     put_states,
     states_of,
 )
-from cosim_fmu.master.participants.native_calls import NativeCalls
 from cosim_fmu.master.stop_requested import StopRequested
 
 INTEGRATOR = "integrators.runge_kutta_merson"
@@ -36,14 +39,15 @@ class _Saved(NamedTuple):
     events: int = 0
 
 
-class ModelExchangeParticipant(FmuParticipant):
-    """A Model Exchange FMU (FMI 2.0): its derivatives are integrated by a `Simulator`.
+class ModelExchangeParticipant(InstanceParticipant):
+    """A Model Exchange FMU of FMI 1.0, 2.0 or 3.0: its derivatives are integrated by a `Simulator`.
 
     Its continuous states are those of a system (`model_exchange_system`), its event indicators witnesses
     that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
     told when an integrator step has ended. Continuous inputs are held between communication points, or run
     along their slopes; other inputs are written in event mode. An event that is due at a communication point
-    belongs to the step that ends there.
+    belongs to the step that ends there. How many states and event indicators there are is asked of an
+    instance of FMI 3.0, since structural parameters change it.
 
     Absolute tolerances count in the nominal values of the states; the nominal values are asked for again
     when the FMU says that they have changed.
@@ -76,7 +80,7 @@ class ModelExchangeParticipant(FmuParticipant):
         self._integrator, self._accuracy, self._options = integrator, accuracy, options
         self._tolerance: float | None = None
         self._simulator: cosim.Simulator | None = None
-        self._instance: Any = None
+        self._fmu: Any = None  # FmuModel
         self._values: dict[str, float] = {}
         self._written: dict[str, Any] = {}
         self._sloped = False
@@ -102,23 +106,20 @@ class ModelExchangeParticipant(FmuParticipant):
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
-        self._simulator = self._instance = None
+        self._simulator = self._fmu = None
         self._values, self._written, self._sloped = {}, {}, False
         super().initialize(start, stop, values, tolerance)
 
-    def exit_initialization(self) -> None:
-        """End initialization mode, update the discrete states, begin to simulate."""
-        if self._mode != "initializing":
-            return
-        self._end_initialization()
+    def _begin(self) -> None:
+        """Update the discrete states, begin to simulate."""
         inputs = self._continuous_inputs()
-        held = FmuParticipant.get(self, inputs) if inputs else []
+        held = self._read(inputs) if inputs else []
         self._values = dict(zip(inputs, map(float, held), strict=True))
-        self._instance = self._bind(tuple(inputs))
+        self._fmu = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
-        self._instance.note = self._note
-        instance = self._instance
+        instance = self._fmu
+        instance.note = self._note
         system = model_exchange_system(
             *(instance, len(states), len(inputs), instance.indicators),
             wants_steps=self._read_interface().wants_steps,
@@ -144,7 +145,7 @@ class ModelExchangeParticipant(FmuParticipant):
         if others:
             self._put()
             self._note(float(state.time))
-            self._call("entering event mode", self._slave.enterEventMode)
+            self._guard(self._instance.enter_event_mode)
             self._write_discrete(others)
             found, following, _ = self._leave_event_mode(float(state.time))
             self._note(float(state.time))
@@ -175,8 +176,9 @@ class ModelExchangeParticipant(FmuParticipant):
             When the FMU wants the simulation to end.
         """
         self.exit_initialization()
-        if self._mode != "stepping":
+        if self._mode not in modes.RUNNING:
             raise self._error(f"cannot step: the instance is {self._mode}")
+        self._clocks.begin_step()
         self._guarded(lambda: self._advance(time + size))
         self.simulator.system.hold_inputs(self.simulator.state)
         reached = float(self.simulator.state.time)
@@ -201,13 +203,12 @@ class ModelExchangeParticipant(FmuParticipant):
         if not token.initializing:
             self.exit_initialization()
         super().restore(token.fmu)
-        self._written.clear()
         self._sloped = True  # the inputs may be anywhere
         if token.initializing:
-            self._simulator = self._instance = None
+            self._simulator = self._fmu = None
             return
-        self._instance.asked_to_stop = False
-        self._instance.forget()
+        self._fmu.asked_to_stop = False
+        self._fmu.forget()
         state = self.simulator.system.state_from_bytes(token.state)
         self.simulator.replace_state(state)
         self.simulator.events.truncate(token.events)
@@ -224,15 +225,9 @@ class ModelExchangeParticipant(FmuParticipant):
         fmu = super().deserialize(data[end:])
         return _Saved(fmu, data[8:end], fmu.initializing)
 
-    def native_calls(
-        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
-    ) -> NativeCalls | None:
-        """None: its steps are those of a simulator."""
-        return None
-
     def close(self) -> None:
         """Terminate, free, unload."""
-        self._simulator = self._instance = None
+        self._simulator = self._fmu = None
         super().close()
 
     def _new_simulator(self, system: cosim.System, state: cosim.State) -> cosim.Simulator:
@@ -249,51 +244,48 @@ class ModelExchangeParticipant(FmuParticipant):
     def _put(self) -> None:
         state = self.simulator.state
         state.realize(cosim.Stage.TIME)
-        self._call(
-            "setting the time", lambda: self._instance.put(state.time, states_of(state), state["fmu.u"])
-        )
+        self._guard(self._fmu.put, state.time, states_of(state), state["fmu.u"], what="setting the time")
 
     def _guarded(self, action: Any) -> Any:
         try:
             return action()
         except cosim.SimulationError as error:
             cause: BaseException | None = error
-            # errors of the simulator have a status, too: that of an event
-            while cause is not None and not isinstance(getattr(cause, "status", None), int):
+            while cause is not None and not isinstance(cause, (FmiError, cosim.FmuError)):
                 cause = cause.__cause__
             if isinstance(cause, Exception):
                 raise self._failure(cause) from error
-            self._mode = "failed"
-            lost, time = self._instance.undefined, f"{error.time:.9g} s"
+            self._instance.mode = modes.FAILED
+            lost, time = self._fmu.undefined, f"{error.time:.9g} s"
             text = f"{lost} is nan after t = {time}, and was a number before: events could be missed"
             raise self._error(text if lost else str(error)) from error
 
     def _heed(self, time: float) -> None:
-        if self._instance.asked_to_stop:
+        if self._fmu.asked_to_stop:
             raise StopRequested(time, self._log.text(1) or "the FMU asked to stop")
 
     def _leave_event_mode(self, time: float) -> Any:
-        return self._call("updating discrete states", lambda: self._instance.leave_event_mode(time))
+        return self._guard(self._fmu.leave_event_mode, time, what="updating discrete states")
 
-    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What has to go through event mode: other values than the last ones."""
-        return {name: value for name, value in given.items() if self._written.get(name, self) != value}
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        self._events = interface.version == "3.0"
+        super()._create(instance, interface, logging)
 
-    def _write_discrete(self, given: Mapping[str, Any]) -> None:
-        super().set(list(given), list(given.values()))
-        self._written.update(given)
-
-    def _bind(self, inputs: tuple[str, ...]) -> Any:
+    def _bind(self, inputs: tuple[str, ...]) -> FmuModel:
         """The calls of the instance in continuous-time mode."""
         interface = self._read_interface()
-        return Fmi2Model(self._slave, interface.states, interface.indicators, self._writer(inputs))
+        # without the functions the model description has to do
+        states, indicators = self._instance.sizes() or (interface.states, interface.indicators)
+        self._guard(self._clocks.begin, self._start)
+        writer = self._writer(inputs)
+        return FmuModel(self._instance, states, indicators, writer, self._clocks, self._tick)
 
     def _writer(self, inputs: tuple[str, ...]) -> Any:
         return self._access(inputs).write if inputs else (lambda values: None)
 
     def _continuous_inputs(self) -> list[str]:
         description = self.describe()
-        discrete = description.extra["discrete"] | self._read_interface().clocked.keys()
+        discrete = description.discrete | self._read_interface().clocked.keys()
         return [
             v.name
             for v in description.variables.values()

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.master.participants.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.participants.fmi3_participant import Fmi3Participant
 from cosim_fmu.master.participants.fmu_participant import FmuParticipant
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 
 
-def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> FmuParticipant:
-    """A participant for Co-Simulation or Model Exchange (FMI 2.0 or 3.0), as the file offers it.
+def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> InstanceParticipant:
+    """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
     Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
     is no FMU makes a participant that says so when it is asked to describe itself.
@@ -31,9 +30,8 @@ def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> FmuPa
         interface = read_fmu(Path(path))[1]
     except cosim.FmuError:
         return FmuParticipant(path, name)
-    third = interface.version == "3.0"
     if interface.model_exchange or (options and "ModelExchange" in interface.offers):
-        return (Fmi3ModelExchangeParticipant if third else ModelExchangeParticipant)(path, name, **options)
+        return ModelExchangeParticipant(path, name, **options)
     if options:
         raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes none")
-    return (Fmi3Participant if third else FmuParticipant)(path, name)
+    return FmuParticipant(path, name)

@@ -79,14 +79,22 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    if name in ("exit_initialization", "configure", "watch"):  # not everybody has these
-        return getattr(participant, name, lambda *_: None)(*given)
+    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside
+
+    optional: dict[str, Any] = {
+        "exit_initialization": InitializationMode,
+        "configure": Resizes,
+        "watch": TellsInside,
+        "events": RecordsEvents,
+    }
+    if name in optional and not isinstance(participant, optional[name]):
+        return []
     if name == "step":
         reached = participant.step(*given)
-        points: Any = getattr(participant, "inside", tuple)()
+        points = participant.inside() if isinstance(participant, TellsInside) else ()
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
     if name == "events":
-        return list(getattr(participant, "events", ()))
+        return list(participant.events)
     if name == "get":
         values = participant.get(*given)
         return values.tolist() if hasattr(values, "tolist") else list(values)

@@ -91,10 +91,8 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         can_serialize=True,
         steps_in_threads=True,
         follows_slopes=True,
-        extra={
-            "settable": frozenset(settable),
-            "tunable": frozenset(n for n, v in variables.items() if v.causality == "parameter"),
-            "readable": frozenset(readable),
-            "arrays": arrays,
-        },
+        settable=frozenset(settable),
+        tunable=frozenset(n for n, v in variables.items() if v.causality == "parameter"),
+        readable=frozenset(readable),
+        arrays=arrays,
     )

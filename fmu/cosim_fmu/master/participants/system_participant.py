@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import CalledSimulator, InnerPoint, ParticipantDescription
+from cosim.kit import CalledSimulator, InnerPoint, NativeCalls, ParticipantDescription
 from cosim_fmu.lowering.refusals import method_refusals, system_refusals
 from cosim_fmu.master.participants.integrator_options import check_options
-from cosim_fmu.master.participants.native_calls import NativeCalls
 from cosim_fmu.master.participants.system_interface import describe_system
 from cosim_fmu.master.stop_requested import StopRequested
 
 INTEGRATOR = "integrators.runge_kutta_merson"
 ACCURACY = 1e-6
+LEAST_NATIVE_STEPS = 2000
 
 
 class SystemParticipant(cosim.Participant):
@@ -88,6 +88,11 @@ class SystemParticipant(cosim.Participant):
     def events(self) -> list[cosim.EventRecord]:
         """What has happened inside since `initialize`; what was rolled back has not."""
         return list(self._simulator.events) if self._simulator is not None else []
+
+    @property
+    def least_native_steps(self) -> int:
+        """As many take half a second without compiled code, and loading it takes as long."""
+        return LEAST_NATIVE_STEPS
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]

@@ -101,7 +101,9 @@ class TimedInputs(cosim.Participant):
             dict.fromkeys(variables, frozenset()),
             can_restore=True,
             can_serialize=True,
-            extra={"settable": frozenset(), "discrete": held, "goes_last": True},
+            settable=frozenset(),
+            discrete=held,
+            over_time=True,
         )
 
     def initialize(

@@ -74,7 +74,7 @@ class Recorder:
                 hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
                 raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
         self._units = [numbers[port].unit for port in self.ports]
-        discrete = {name: description.extra.get("discrete", ()) for name, description in descriptions.items()}
+        discrete = {name: description.discrete for name, description in descriptions.items()}
         self._continuous = np.array(
             [numbers[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import cosim
 from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.scenario.progress_bar import ProgressBar
 from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.master.wiring.feedthrough import direct_inputs
@@ -96,8 +97,8 @@ class CosimulateCommand(cosim.Command):
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
     """What results are from: the scenario and the files of the participants."""
-    paths = {name: getattr(participant, "path", None) for name, participant in loop.participants.items()}
-    files = {name: file_digest(path) for name, path in paths.items() if isinstance(path, Path)}
+    paths = file_paths(loop.participants)
+    files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 
 
@@ -139,11 +140,11 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
 
 def header(loop: CoSimulation) -> str:
     """Who takes part, and in which order."""
-    rows = []
+    rows, paths = [], file_paths(loop.participants)
     for name, description in loop.descriptions.items():
-        path = getattr(loop.participants[name], "path", None)
+        path = paths[name]
         kind = description.kind + (", state saved and restored" if description.can_restore else "")
-        rows.append((name, path.name if isinstance(path, Path) else "", kind))
+        rows.append((name, "" if path is None else path.name, kind))
     widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
     lines = [
         "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True) if w or cell)

@@ -10,6 +10,7 @@ from typing import Any
 import cosim
 from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.master.scenario.scenario_changes import NAME, make_changes
@@ -152,8 +153,8 @@ class Scenario:
     def _key_of(self, fmu: str) -> KeyPath:
         """Of the participant that an error of an FMU speaks of."""
         file = Path(fmu).resolve()
-        paths = {name: getattr(made, "path", None) for name, made in self.participants.items()}
-        found = [name for name, path in paths.items() if path is not None and Path(path).resolve() == file]
+        paths = file_paths(self.participants)
+        found = [name for name, path in paths.items() if path is not None and path.resolve() == file]
         return ("participants", *found[:1])
 
     def _check_run(self, made: CoSimulation) -> list[WiringProblem]:

@@ -79,7 +79,7 @@ def _add(
     if name not in participants:
         return str(cosim.LookUpError("participant", name, participants))
     description = participants[name].describe()
-    known, tunable = description.variables.get(variable), description.extra.get("tunable", ())
+    known, tunable = description.variables.get(variable), description.tunable
     if known is None:
         inputs = [n for n, v in description.variables.items() if v.causality == "input"]
         return str(cosim.LookUpError(f"input or tunable parameter of {name}", variable, [*inputs, *tunable]))
@@ -103,7 +103,7 @@ def _add(
 def _first(path: str, description: ParticipantDescription, starts: Mapping[str, Any]) -> Any:
     """The value at the start; that of an element may be given with its whole array."""
     name, _, variable = path.partition(".")
-    for array, (_, elements) in description.extra.get("arrays", {}).items():
+    for array, (_, elements) in description.arrays.items():
         whole = starts.get(f"{name}.{array}")
         if variable in elements and path not in starts and whole is not None:
             return np.array(whole, dtype=object).ravel()[elements.index(variable)]

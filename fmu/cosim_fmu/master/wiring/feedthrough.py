@@ -18,7 +18,7 @@ def direct_inputs(
 
     In initialization mode it may depend on others than in a run.
     """
-    known: Mapping[str, frozenset[str]] = description.extra.get("initial_feedthrough", {})
+    known: Mapping[str, frozenset[str]] = description.initial_feedthrough
     if initializing and output in known:
         return known[output]
     if description.feedthrough is not None and output in description.feedthrough:
@@ -29,7 +29,7 @@ def direct_inputs(
 def is_assumed(description: ParticipantDescription, output: str) -> bool:
     """Whether the dependencies of an output are not known but taken to be all inputs."""
     unknown = description.feedthrough is None or output not in description.feedthrough
-    return unknown or output in description.extra.get("assumed_feedthrough", ())
+    return unknown or output in description.assumed_feedthrough
 
 
 def instant_graph(

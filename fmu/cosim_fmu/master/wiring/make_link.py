@@ -44,9 +44,7 @@ def make_link(
     widens = WIDENS.get((output.type, read.type))
     if output.type != read.type and widens is None:
         raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
-    items = [
-        descriptions[name].extra.get("enumerations", {}).get(variable.name) for name, variable in (start, end)
-    ]
+    items = [descriptions[name].enumerations.get(variable.name) for name, variable in (start, end)]
     if connection.mapping:
         table = _table(names, (output, read), items, connection.mapping)
         return Link(source, output.name, target, read.name, widens=widens, table=table)

@@ -75,7 +75,7 @@ def definition_of(unit: str, description: ParticipantDescription) -> Definition 
 
 
 def _definition(unit: str, description: ParticipantDescription) -> Definition | None:
-    found: Definition | None = description.extra.get("unit_definitions", {}).get(unit)
+    found: Definition | None = description.unit_definitions.get(unit)
     if found is not None and found[1] == 0.0:
         raise cosim.UnitError(f"the FMU defines '{unit}' with the factor 0")
     return found

@@ -114,9 +114,9 @@ def check_starts(
             continue
         description = descriptions[participant]
         variable = description.variables[name]
-        items = dict(description.extra.get("enumerations", {}).get(name, ()))
+        items = dict(description.enumerations.get(name, ()))
         value = items.get(value, value) if isinstance(value, str) else value
-        settable = description.extra.get("settable")
+        settable = description.settable
         if not (variable.causality in ("parameter", "input") if settable is None else name in settable):
             problems.append(problem(key, f"{path} is {_a(variable.causality)}, which takes no start value"))
             continue
@@ -134,7 +134,7 @@ def _start_elements(
     found: dict[str, Any] = {}
     for path, value in starts.items():
         participant, _, name = path.partition(".")
-        known = descriptions[participant].extra.get("arrays", {}) if participant in descriptions else {}
+        known = descriptions[participant].arrays if participant in descriptions else {}
         if name not in known:
             found[path] = value
             continue
@@ -209,7 +209,7 @@ def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
     first: dict[str, str] = {}
     problems = []
     for name, description in descriptions.items():
-        identity = description.extra.get("only_once", "")
+        identity = description.only_once
         if identity and identity in first:
             text = f"is the same FMU as {first[identity]}, and it can be instantiated only once in a process"
             problems.append(problem(("participants", name), text))
@@ -222,7 +222,7 @@ def check_clocks(descriptions: Descriptions) -> list[WiringProblem]:
     return [
         problem(("participants", name), f"clock {clock} cannot tick: {reason}")
         for name, description in descriptions.items()
-        for clock, reason in description.extra.get("clocks_without_interval", {}).items()
+        for clock, reason in description.clocks_without_interval.items()
     ]
 
 
@@ -241,7 +241,7 @@ def check_abilities(
                 "that only goes forward (jacobi, gauss_seidel, adaptive_forward)"
             )
             found.append(problem(("participants", name), text))
-        if algorithm.varies_step and not description.extra.get("variable_step", True):
+        if algorithm.varies_step and not description.variable_step:
             text = f"cannot vary its communication step, which {kind} does: take another algorithm"
             found.append(problem(("participants", name), text))
     return found
@@ -255,7 +255,7 @@ def check_last_step(
     found = []
     for name, description in descriptions.items():
         cut = abs(last - points.step) > 1e-9 * points.step or points.count % every.get(name, 1) != 0
-        if cut and not description.extra.get("variable_step", True):
+        if cut and not description.variable_step:
             own = every.get(name, 1) * points.step
             text = (
                 f"{name} cannot vary its communication step, and the end, {points.until:g} s, is not a "
@@ -276,7 +276,7 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     shapes, names = [], []
     for path in (connection.start, connection.end):
         name, _, variable = path.partition(".")
-        known = descriptions[name].extra.get("arrays", {}) if name in descriptions else {}
+        known = descriptions[name].arrays if name in descriptions else {}
         shape, elements = known.get(variable, ((), (variable,)))
         shapes.append(shape)
         names.append([f"{name}.{element}" for element in elements])
@@ -293,7 +293,7 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
 
 def _gives(description: ParticipantDescription, name: str) -> bool:
     causality = description.variables[name].causality
-    return causality == "output" or name in description.extra.get("readable", ())
+    return causality == "output" or name in description.readable
 
 
 def _find_port(
@@ -309,8 +309,8 @@ def _find_port(
         return None, str(cosim.LookUpError("participant", name, [*descriptions, *unknown]))
     variables = descriptions[name].variables
     if variable not in variables:
-        if variable in descriptions[name].extra.get("arrays", {}):
-            first = descriptions[name].extra["arrays"][variable][1][:1]
+        if variable in descriptions[name].arrays:
+            first = descriptions[name].arrays[variable][1][:1]
             return (
                 None,
                 f"{path} is an array: name one of its elements, {', '.join(first) or 'it has none'} …",
@@ -320,14 +320,14 @@ def _find_port(
         return None, str(cosim.LookUpError(what, variable, fitting or variables))
     found = variables[variable]
     if causality == "calculated":
-        if found.causality == "parameter" or variable in descriptions[name].extra.get("calculated", ()):
+        if found.causality == "parameter" or variable in descriptions[name].calculated:
             return (name, found), ""
         return None, f"{path} is {_a(found.causality)}, but a parameter gets its value once, from a parameter"
-    if causality == "parameter" and variable in descriptions[name].extra.get("structural", ()):
+    if causality == "parameter" and variable in descriptions[name].structural:
         return None, f"{path} decides the sizes of arrays: give it a start value instead of a connection"
-    if causality and (reason := descriptions[name].extra.get("refused", {}).get(variable)):
+    if causality and (reason := descriptions[name].refused.get(variable)):
         return None, f"{path} cannot be connected: {reason}"
-    if causality == "output" and variable in descriptions[name].extra.get("readable", ()):
+    if causality == "output" and variable in descriptions[name].readable:
         return (name, found), ""
     if causality not in ("", found.causality):
         others = [v.name for v in variables.values() if v.causality == causality]

@@ -1,33 +1,40 @@
-"""Calls of an instance of a Model Exchange FMU (FMI 2.0)."""
+"""An instance of a Model Exchange FMU as the system that integrates it sees it."""
 
 from __future__ import annotations
 
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
+
+from cosim_fmu.binding.fmi_error import DISCARD, FmiError
+from cosim_fmu.binding.fmu_instance import FmuInstance, Update
+from cosim_fmu.master.participants.fmu_clocks import FmuClocks
 
 MOST_EVENT_ITERATIONS = 100
 LEAST_INTERVAL = 1e-12
 """Between time events, s, for times up to 1 s; for later ones relative to them."""
-DISCARD = 2
 
 
-class Fmi2Model:
+class FmuModel:
     """What a system needs of an instance in continuous-time mode (`ModelExchangeInstance`).
 
-    Its methods let fmpy's errors through, but for a *discard* of the derivatives or event indicators: they
+    Its methods let the errors of calls (`FmiError`) through, but for a *discard* of the derivatives or
+    event indicators: they
     are not defined there, which is what NaN says. Where an event indicator is NaN that was a number before,
     an event could be missed, so the derivatives are NaN there, too: steps end before.
 
     Parameters
     ----------
-    model : fmpy.fmi2.FMU2Model
+    instance : FmuInstance
         Instantiated.
     states, indicators : int
         How many continuous states and event indicators it has.
     write_inputs : callable
         Writes the continuous inputs.
+    clocks : FmuClocks
+    tick : callable
+        Activates clocks and writes the inputs that belong to them.
 
     Attributes
     ----------
@@ -39,13 +46,17 @@ class Fmi2Model:
         Which event indicators are NaN at the last point, "" when none is that was a number before.
     """
 
-    _rates_function: ClassVar[str] = "getDerivatives"
-    _nominals_function: ClassVar[str] = "getNominalsOfContinuousStates"
-
     def __init__(
-        self, model: Any, states: int, indicators: int, write_inputs: Callable[[Sequence[float]], None]
+        self,
+        instance: FmuInstance,
+        states: int,
+        indicators: int,
+        write_inputs: Callable[[Sequence[float]], None],
+        clocks: FmuClocks,
+        tick: Callable[[Sequence[str]], None],
     ) -> None:
-        self.model, self.count, self.indicators = model, states, indicators
+        self.instance, self.count, self.indicators = instance, states, indicators
+        self._clocks, self._tick = clocks, tick
         self._x, self._rates = (ctypes.c_double * states)(), (ctypes.c_double * states)()
         self._crossings = (ctypes.c_double * indicators)()
         self.forget()
@@ -63,20 +74,20 @@ class Fmi2Model:
         """Make this the present point of the instance."""
         if self.asked_to_stop:
             return
-        self.model.setTime(time)
+        self.instance.set_time(time)
         if self.count:
             self._x[:] = list(states)[: self.count]
-            self.model.setContinuousStates(self._x, self.count)
+            self.instance.set_continuous_states(self._x)
         self._write_inputs(inputs)
 
     def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
         """Derivatives and event indicators at a point."""
         self.put(time, states, inputs)
         if self.count:
-            self._read(self._rates_function, self._rates)
+            self._read(self.instance.get_derivatives, self._rates)
         self.undefined = ""
         if self.indicators:
-            self._read("getEventIndicators", self._crossings)
+            self._read(self.instance.get_event_indicators, self._crossings)
             lost = []
             for i, x in enumerate(self._crossings):
                 since = self._numbers.get(i, math.inf)  # later than now where a step was tried and given up
@@ -93,7 +104,7 @@ class Fmi2Model:
         """Event mode until nothing changes; see `leave_event_mode`."""
         self.put(time, states, inputs)
         self.note(time)
-        self.model.enterEventMode()
+        self.instance.enter_event_mode()
         found = self.leave_event_mode(time)
         self.note(time)
         return found
@@ -115,17 +126,17 @@ class Fmi2Model:
         """
         nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
-            again, stop, nominals, _, defined, next_time = self.update(time)
-            nominals_changed = nominals_changed or bool(nominals)
-            if defined and math.isnan(next_time):
+            update = self._update(time)
+            nominals_changed = nominals_changed or update.nominals_changed
+            if update.next_event is not None and math.isnan(update.next_event):
                 raise RuntimeError("the time of the next event is nan")
-            following = max(next_time, time) if defined else math.inf
+            following = max(update.next_event, time) if update.next_event is not None else math.inf
             crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
-            if stop:
+            if update.terminate:
                 self.asked_to_stop = True
                 break
-            if not again and self.is_quiet(time):
-                self.model.enterContinuousTimeMode()
+            if not update.again and not self._clocks.due(time):
+                self.instance.enter_continuous_time_mode()
                 break
         else:
             raise RuntimeError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
@@ -135,43 +146,37 @@ class Fmi2Model:
                 f"{self._crowded} time events within {LEAST_INTERVAL:g} s of each other, in a row"
             )
         if self.count:
-            self.model.getContinuousStates(self._x, self.count)
-        return list(self._x), min(following, self.next_tick), nominals_changed
+            self.instance.get_continuous_states(self._x)
+        return list(self._x), min(following, self._clocks.next_time), nominals_changed
 
-    def update(self, time: float) -> tuple[Any, ...]:
-        """One update of the discrete states; fmpy's answer."""
-        return tuple(self.model.newDiscreteStates())
-
-    def is_quiet(self, time: float) -> bool:
-        """Whether nothing else is due at this instant."""
-        return True
-
-    @property
-    def next_tick(self) -> float:
-        """When the next clock ticks, s; FMI 2.0 has none."""
-        return math.inf
+    def _update(self, time: float) -> Update:
+        """One update of the discrete states, with the clocks that are due."""
+        self._tick(self._clocks.due(time))
+        self._clocks.listen()
+        answer = self.instance.update_discrete_states()
+        self._clocks.ask(time)
+        return answer
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states; 1 for what is not told or makes no sense."""
         found = (ctypes.c_double * self.count)(*[1.0] * self.count)
         if self.count:
             try:
-                getattr(self.model, self._nominals_function)(found, self.count)
-            except Exception:  # no such function, or a status: then nothing is known
+                self.instance.get_nominals(found)
+            except FmiError:  # no such function, or a status: then nothing is known
                 return [1.0] * self.count
         return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]
 
     def completed_step(self, time: float, states: Any, inputs: Any) -> bool:
         """Tell that an integrator step has ended; whether the FMU wants an event."""
         self.put(time, states, inputs)
-        event, stop = self.model.completedIntegratorStep()
-        self.asked_to_stop = bool(stop)
-        return bool(event) and not stop
+        event, self.asked_to_stop = self.instance.completed_step()
+        return event and not self.asked_to_stop
 
-    def _read(self, function: str, into: Any) -> None:
+    def _read(self, function: Callable[[Any], None], into: Any) -> None:
         try:
-            getattr(self.model, function)(into, len(into))
-        except Exception as error:
-            if getattr(error, "status", None) != DISCARD:
+            function(into)
+        except FmiError as error:
+            if error.status != DISCARD:
                 raise
             into[:] = [math.nan] * len(into)

@@ -1,20 +1,19 @@
-"""The clocks of an instance of an FMU for FMI 3.0."""
+"""The clocks of an instance of an FMU."""
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cosim_fmu.master.participants.fmi3_clock import ASKED, PERIODIC, Fmi3Clock
+from cosim_fmu.master.participants.fmu_clock import ASKED, PERIODIC, FmuClock
 
 NOT_YET_KNOWN, CHANGED = 0, 2
 Saved = tuple[Any, Any, Any, frozenset[str], frozenset[str], bool]
 
 
-class Fmi3Clocks:
-    """When the clocks of an instance tick, and which of them do.
+class FmuClocks:
+    """When the clocks of an instance tick, and which of them do; FMUs of FMI 1.0 and 2.0 have none.
 
     Clocks with an interval are activated at ``origin + i * interval``, never at an accumulated sum; those of
     changing interval and countdown clocks when the FMU says so. Triggered inputs tick when they are set, at
@@ -22,8 +21,9 @@ class Fmi3Clocks:
 
     Parameters
     ----------
-    slave : fmpy.fmi3.FMU3Slave or fmpy.fmi3.FMU3Model
-    clocks : mapping of str to Fmi3Clock
+    instance : FmuInstance
+        Of FMI 3.0, where there are clocks.
+    clocks : mapping of str to FmuClock
     clocked : mapping of str to sequence of str
         For each variable that belongs to clocks their names.
 
@@ -38,9 +38,9 @@ class Fmi3Clocks:
     """
 
     def __init__(
-        self, slave: Any, clocks: Mapping[str, Fmi3Clock], clocked: Mapping[str, Sequence[str]]
+        self, instance: Any, clocks: Mapping[str, FmuClock], clocked: Mapping[str, Sequence[str]]
     ) -> None:
-        self._slave, self._clocks, self.clocked = slave, clocks, clocked
+        self._instance, self._clocks, self.clocked = instance, clocks, clocked
         self._outputs = [name for name, clock in clocks.items() if clock.causality == "output"]
         self._timed = [name for name, clock in clocks.items() if clock.ticks_by_time]
         self._asked = [name for name in self._timed if clocks[name].variability in ASKED]
@@ -74,9 +74,7 @@ class Fmi3Clocks:
         chosen = [name for name in names if name in self._clocks]
         if not chosen:
             return {}
-        references = (ctypes.c_uint32 * len(chosen))(*(self._clocks[name].reference for name in chosen))
-        values = (ctypes.c_bool * len(chosen))(*[True] * len(chosen))
-        self._slave.fmi3SetClock(self._slave.component, references, len(chosen), values)
+        self._instance.activate_clocks([self._clocks[name].reference for name in chosen])
         self._tick(chosen)
         self.fired |= set(chosen)
         for name in chosen:
@@ -90,11 +88,7 @@ class Fmi3Clocks:
         """In event mode: which triggered outputs tick."""
         if not self._outputs:
             return
-        references = (ctypes.c_uint32 * len(self._outputs))(
-            *(self._clocks[name].reference for name in self._outputs)
-        )
-        values = (ctypes.c_bool * len(self._outputs))()
-        self._slave.fmi3GetClock(self._slave.component, references, len(self._outputs), values)
+        values = self._instance.active_clocks([self._clocks[name].reference for name in self._outputs])
         self._tick([name for name, value in zip(self._outputs, values, strict=True) if value])
 
     def _tick(self, names: Sequence[str]) -> None:
@@ -105,16 +99,14 @@ class Fmi3Clocks:
     def ask(self, time: float) -> None:
         """In event mode: the intervals that the FMU decides."""
         for name in self._asked:
-            reference = (ctypes.c_uint32 * 1)(self._clocks[name].reference)
-            interval, qualifier = (ctypes.c_double * 1)(), (ctypes.c_int * 1)()
-            self._slave.fmi3GetIntervalDecimal(self._slave.component, reference, 1, interval, qualifier)
-            changed, variability = qualifier[0] == CHANGED, self._clocks[name].variability
-            if qualifier[0] == NOT_YET_KNOWN or (not changed and name in self._schedule):
+            interval, qualifier = self._instance.interval(self._clocks[name].reference)
+            changed, variability = qualifier == CHANGED, self._clocks[name].variability
+            if qualifier == NOT_YET_KNOWN or (not changed and name in self._schedule):
                 continue
             periodic = variability in PERIODIC
             if not changed and variability == "countdown":
                 continue
-            gap = interval[0] if changed or periodic else self._gaps.get(name, interval[0])
+            gap = interval if changed or periodic else self._gaps.get(name, interval)
             if not 0.0 <= gap < math.inf or (periodic and gap == 0.0):
                 raise ValueError(f"clock {name} has an interval of {gap!r} s")
             self._gaps[name] = gap

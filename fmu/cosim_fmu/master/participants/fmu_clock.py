@@ -12,7 +12,7 @@ ASKED = ("calculated", "tunable", "changing", "countdown")
 
 
 @dataclass(frozen=True)
-class Fmi3Clock:
+class FmuClock:
     """Facts of a clock.
 
     Attributes
@@ -34,12 +34,12 @@ class Fmi3Clock:
     shift: float = 0.0
 
     @classmethod
-    def of(cls, attributes: Mapping[str, str]) -> Fmi3Clock:
+    def of(cls, attributes: Mapping[str, str]) -> FmuClock:
         """From the attributes of its element; ``ValueError`` when they make no sense.
 
         Examples
         --------
-        >>> Fmi3Clock.of({"valueReference": "7", "causality": "input", "intervalVariability": "constant",
+        >>> FmuClock.of({"valueReference": "7", "causality": "input", "intervalVariability": "constant",
         ...               "intervalCounter": "3", "resolution": "1000"}).interval
         0.003
         """
