@@ -15,6 +15,7 @@ from cosim.compiled import copies, native
 from cosim.ensemble.reduction import KNOWN
 from cosim.step import batch
 from cosim.step.arrays import PARTS
+from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.loop import compiled_steps
@@ -163,6 +164,7 @@ def ask_for_all() -> None:
         native.part_address(part)
     for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
         native.block_address(block)
+    kit.compile_function(meet_constraints, MEET_SIGNATURE)
     kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
