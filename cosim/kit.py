@@ -15,6 +15,8 @@ co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescripti
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
+                  `seconds`: a time that may be text
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
@@ -145,11 +147,16 @@ from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
 from cosim.helper_process import end_with_parent as end_with_parent
 from cosim.helper_process import kill_with_parent as kill_with_parent
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
+from cosim.options import check_options as check_options
+from cosim.options import option_names as option_names
+from cosim.options import options_checked as options_checked
+from cosim.options import seconds as seconds
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
 from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry

@@ -17,6 +17,8 @@ from cosim.kit import (
     Resizes,
     ResultStream,
     interrupt_between_steps,
+    options_checked,
+    seconds,
 )
 from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
@@ -132,6 +134,7 @@ class CoSimulation:
     cosim.errors.FmuError: missing.fmu: no such file
     """
 
+    @options_checked
     def __init__(
         self,
         participants: Mapping[str, Any],
@@ -249,9 +252,10 @@ class CoSimulation:
 
         return write_ssp(self, Path(path), until, export)
 
+    @options_checked
     def simulate(
         self,
-        until: float | None = None,
+        until: float | str | None = None,
         progress: Callable[[float], bool | None] | None = None,
         record: Sequence[str] | None = None,
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
@@ -263,8 +267,8 @@ class CoSimulation:
 
         Parameters
         ----------
-        until : float, optional
-            s. The last step is shortened to end there. An SSP may say it itself.
+        until : float or str, optional
+            s, or text with a unit. The last step is shortened to end there. An SSP may say it itself.
         progress : callable, optional
             Called with the time (s) at most twenty times a second and at the end; answering False
             stops the run.
@@ -300,6 +304,7 @@ class CoSimulation:
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: say when the run ends, in seconds")
+        until = seconds(until, "until")
         points = CommunicationPoints(self.start, until, self.step)
         problems = check_last_step(self.descriptions, self.every, points)
         if inside not in INSIDE:
