@@ -25,10 +25,13 @@ PUBLIC = {
 }
 """What a plugin lets others import."""
 LAYERS = (
-    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
+    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
+    ("cosim.nearest",),
     ("cosim.errors",),
     ("cosim.units",),
+    ("cosim.options",),
     ("cosim.unit_text",),
+    ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),
     ("cosim.compiled",),
     ("cosim.component",),
@@ -37,6 +40,7 @@ LAYERS = (
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
+    ("cosim.ensemble",),
     ("cosim.model",),
     ("cosim.cli", "cosim.kit"),
     ("cosim", "cosim.__main__"),
@@ -47,7 +51,7 @@ KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas", "pyarrow", "xarray"},
+    "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
@@ -65,6 +69,7 @@ HEAVY = {
     "pandas",
     "pyarrow",
     "xarray",
+    "distributed",
     "pytest",
     "hypothesis",
 }

@@ -6,14 +6,17 @@ Each function returns a `Declaration`; the name is that of the class attribute.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from cosim.component.attachment import SOURCE, Attachment
-from cosim.errors import ContractError
+from cosim.errors import ContractError, UnitError
+from cosim.options import options_checked
 from cosim.stage import Stage
+from cosim.units import parse_unit
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
@@ -86,10 +89,31 @@ def _free_length(shape: Shape) -> str:
     return shape if isinstance(shape, str) else ""
 
 
-def _units(unit: str | Sequence[str] | None) -> tuple[str, ...]:
+def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ...]:
+    """One unit, or one for each element; `ContractError` names the line of the class that gives them."""
     if unit is None or "{" in unit:
         return ("1",)
-    return (unit,) if isinstance(unit, str) else tuple(unit)
+    units = (unit,) if isinstance(unit, str) else tuple(unit)
+    size = math.prod(_shape(shape))
+    if len(units) not in (1, size):
+        raise ContractError(f"{_declared_at()}: {len(units)} units for {size} elements: give one, or {size}")
+    for text in units:
+        try:
+            parse_unit(text)
+        except (UnitError, AttributeError, TypeError) as error:
+            raise ContractError(f"{_declared_at()}: {error}") from error
+    return units
+
+
+def _declared_at() -> str:
+    """File and line of the class that declares something now."""
+    frame = sys._getframe()
+    while (
+        frame.f_code.co_filename in (__file__, options_checked.__code__.co_filename)
+        and frame.f_back is not None
+    ):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _rule(unit: str | Sequence[str] | None) -> str | None:
@@ -99,6 +123,7 @@ def _rule(unit: str | Sequence[str] | None) -> str | None:
     return unit if isinstance(unit, str) and "{" in unit else None
 
 
+@options_checked
 def parameter(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -132,7 +157,7 @@ def parameter(
         "parameter",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         default,
         minimum,
         maximum,
@@ -144,6 +169,7 @@ def parameter(
     )
 
 
+@options_checked
 def position(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -152,11 +178,11 @@ def position(
     nominal: float | None = None,
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    return _nominal(
-        Declaration("position", "", _shape(shape), _units(unit), start, description=description), nominal
-    )
+    made = Declaration("position", "", _shape(shape), _units(unit, shape), start, description=description)
+    return _nominal(made, nominal)
 
 
+@options_checked
 def speed(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -165,11 +191,11 @@ def speed(
     nominal: float | None = None,
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
-    return _nominal(
-        Declaration("speed", "", _shape(shape), _units(unit), start, description=description), nominal
-    )
+    made = Declaration("speed", "", _shape(shape), _units(unit, shape), start, description=description)
+    return _nominal(made, nominal)
 
 
+@options_checked
 def auxiliary_state(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -186,7 +212,7 @@ def auxiliary_state(
         "auxiliary",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         minimum,
         description=description,
@@ -195,6 +221,7 @@ def auxiliary_state(
     return _nominal(made, nominal)
 
 
+@options_checked
 def discrete(
     dtype: type = float,
     unit: str | Sequence[str] | None = None,
@@ -222,7 +249,7 @@ def discrete(
         kind,
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         description=description,
         invalidates=invalidates,
@@ -231,6 +258,7 @@ def discrete(
     )
 
 
+@options_checked
 def timer(start: float = math.inf, description: str = "") -> Any:
     """A discrete variable that holds the time, s, at which its handlers (`cosim.on`) run next; inf: never.
 
@@ -250,6 +278,7 @@ def timer(start: float = math.inf, description: str = "") -> Any:
     return Declaration("discrete", "", (), ("s",), start, description=description, options=options)
 
 
+@options_checked
 def cache_slot(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -268,7 +297,7 @@ def cache_slot(
         "cache",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         accumulates=accumulates,
         description=description,
         options={"notice": notice} if notice else {},
@@ -277,6 +306,7 @@ def cache_slot(
     )
 
 
+@options_checked
 def output(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -292,7 +322,7 @@ def output(
         "output",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         accumulates=accumulates,
         description=description,
         unit_rule=_rule(unit),
@@ -300,6 +330,7 @@ def output(
     return _nominal(made, nominal)
 
 
+@options_checked
 def input(  # noqa: A001
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -313,7 +344,7 @@ def input(  # noqa: A001
     connected to; declare ``"1"`` for what is dimensionless.
     """
     made = Declaration(
-        "input", "", _shape(shape), _units(unit), start, description=description, unit_rule=_rule(unit)
+        "input", "", _shape(shape), _units(unit, shape), start, description=description, unit_rule=_rule(unit)
     )
     return _nominal(made, nominal)
 
@@ -324,6 +355,7 @@ def attachment(kind: Attachment, each: bool = False, description: str = "", **op
     return Declaration("attachment", description=description, options=options)
 
 
+@options_checked
 def source(unit: str | None = None, shape: Shape = (), optional: bool = False, description: str = "") -> Any:
     """An attachment to a signal: ``<name>`` is its value, ``<name>_dot`` its derivative (or NaN).
 
@@ -339,15 +371,18 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
+    _units(unit, shape)
     made = attachment(SOURCE, description=description, unit=unit, optional=optional)
     return replace(made, shape=_shape(shape))
 
 
+@options_checked
 def collect(slot: str, description: str = "") -> Any:
     """Every scalar slot of that name in the model: the kernel function runs once for each."""
     return Declaration("collect", description=description, options={"slot": slot})
 
 
+@options_checked
 def history(of: str, keep: str, description: str = "") -> Any:
     """The past of a source, kept for as long as the parameter `keep` says.
 
@@ -357,11 +392,13 @@ def history(of: str, keep: str, description: str = "") -> Any:
     return Declaration("history", description=description, options={"of": of, "keep": keep})
 
 
+@options_checked
 def signal(description: str = "") -> Any:
     """A flag in the State that event handlers and users raise; see `cosim.on`."""
     return Declaration("signal", description=description, start=0)
 
 
+@options_checked
 def option(
     default: Any, choices: Sequence[Any] | None = None, description: str = "", unit_of: str = ""
 ) -> Any:

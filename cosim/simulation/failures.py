@@ -105,8 +105,8 @@ def _crawl(step: CompiledStep, wanted: float) -> str:
     return (
         f"to reach {wanted:.9g} s would take more than a thousand million steps, at their present pace or "
         f"because they get ever shorter: the system is extremely stiff, runs toward a singularity, or its "
-        f"events do not end. {name} of {path.partition('.')[0]} changes fastest.{_notices(step)} Choose an implicit "
-        "integrator (integrators.radau5), or look at what acts on that state"
+        f"events do not end. {name} of {path.partition('.')[0]} changes fastest.{_notices(step)} Choose an "
+        "implicit integrator (integrators.radau5), or look at what acts on that state"
     )
 
 
