@@ -11,8 +11,8 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, what participants may do
-                  beside the contract (`InitializationMode` …), `CalledSimulator`
+co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
+                  participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
@@ -69,6 +69,7 @@ from cosim.contracts.dense_output import DenseOutput as DenseOutput
 from cosim.contracts.integrator import Vector as Vector
 from cosim.contracts.master_algorithm import Course as Course
 from cosim.contracts.master_algorithm import Exchange as Exchange
+from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
 from cosim.contracts.method_kernels import MethodKernels as MethodKernels
 from cosim.contracts.method_kernels import method_settings as method_settings
 from cosim.contracts.method_kernels import method_slots as method_slots
@@ -133,6 +134,7 @@ from cosim.contracts.participant_abilities import Resizes as Resizes
 from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
 from cosim.contracts.participant_abilities import TellsInside as TellsInside
 from cosim.contracts.participant_abilities import Ticks as Ticks
+from cosim.contracts.participant_abilities import Watches as Watches
 from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
 from cosim.contracts.participant_description import TYPES as TYPES
 from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
