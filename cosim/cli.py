@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
 from cosim.registration.hookspecs import CONTRACT_VERSION
-from cosim.registration.plugin_index import load_installed
 from cosim.registration.plugin_record import Entry, PluginRecord
 from cosim.registration.registry import Registry, registry
 from cosim.version import __version__
@@ -157,7 +156,7 @@ def _plugins(words: list[str]) -> int:
     options = parser.parse_args(words)
     found = registry()
     if options.strict and not found.is_loaded:
-        found = Registry(load_installed())
+        found = Registry.discover()
     plugins = found.plugins
     ours = ".".join(map(str, CONTRACT_VERSION))
     if options.json:
