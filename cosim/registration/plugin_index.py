@@ -1,8 +1,8 @@
 """An index of what installed plugins register: a start imports none of them before it is needed.
 
 What a plugin registers is kept beside compiled kernels, with the files that decide about it: the modules of
-its own package, and those of the base classes. When one of them has changed, the plugin is loaded and its part
-of the index is made again. A plugin that fails is loaded at each start, so that its fault is told as it is now.
+its own package, and those of the base classes. When one of them has changed, the plugin is loaded and its
+part is made again. A plugin that fails is loaded at each start: its fault is told as it is now.
 """
 
 from __future__ import annotations
