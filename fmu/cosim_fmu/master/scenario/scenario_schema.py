@@ -81,6 +81,7 @@ def _participant() -> dict[str, Any]:
             "description": 'inputs on which outputs depend at the same instant: { y = ["u"] }',
         },
         "process": {"type": "boolean", "description": "in a process of its own"},
+        "timeout": {**POSITIVE, "description": "for each call of a participant in a process of its own [s]"},
     }
     found = _table(scenario_participants.KEYS, keys)
     return {**found, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
@@ -117,5 +118,6 @@ def _master() -> dict[str, Any]:
         "start": {**QUANTITY, "description": "[s]"},
         "tolerance": {"type": "number", "exclusiveMinimum": 0, "description": "of participants' integrators"},
         "threads": {"type": "integer", "minimum": 1, "default": 1},
+        "time_limit": {**POSITIVE, "description": "for the whole run, on the clock on the wall [s]"},
     }
     return _table(scenario.MASTER, keys)
