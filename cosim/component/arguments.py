@@ -99,7 +99,7 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         check_rules(function)
     effects = effects_of(function)
     known = known_names(declarations)
-    if kernel.role in ("witness", "rate") and (kernel.is_python or not returns_value(function)):
+    if kernel.role in ("check", "witness", "rate") and (kernel.is_python or not returns_value(function)):
         raise ContractError(
             f"{where(function, function.__code__.co_firstlineno)}: a {kernel.role} is a kernel function that "
             "returns a number: def floor(height): return height"
@@ -109,6 +109,8 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         known["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
     found = []
     known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
+    if kernel.role == "check":
+        known = {n: a for n, a in known.items() if _is_constant(a, declarations)}
     for name in kernel.arguments:
         if kernel.role == "handler" and kernel.is_python and name in ("state", "next_state"):
             continue
@@ -120,6 +122,12 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
             )
         found.append(_with_effect(kernel, known[name], declarations, effects))
     return found
+
+
+def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
+    """What a check may ask for: parameters, options, and slots of its own to compute in."""
+    kinds = ("parameter", "option", "cache")
+    return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 
 
 def _may_write_next(

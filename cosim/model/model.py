@@ -20,6 +20,7 @@ from cosim.registration.kinds import kinds_of
 from cosim.system.connection import Connection
 
 if TYPE_CHECKING:
+    from cosim.contracts.exporter import Exporter
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
     from cosim.system.system import System
@@ -243,24 +244,31 @@ class Model:
         return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
-        self, path: str | Path, *, native: bool = False, exporter: str | None = None, **options: Any
+        self, path: str | Path, *, native: bool | None = False, exporter: str | None = None, **options: Any
     ) -> Any:
         """Write the model as an FMU through a registered exporter.
 
         Parameters
         ----------
         path : path
-        native : bool
-            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter.
+        native : bool or None
+            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter. None:
+            machine code where all of the model can be lowered and a C compiler is here.
         exporter : str, optional
             Id of another exporter.
         **options
             For the exporter: ``inputs``, ``outputs``, ``expose`` …
         """
+        return self.exporter(native, exporter).export(self, Path(path), **options)
+
+    @staticmethod
+    def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
+        """The exporter that `export_fmu` takes."""
         from cosim.registration.registry import registry
 
-        chosen = exporter or ("fmu.native" if native else "fmu.pythonfmu")
-        return registry().get("exporter", chosen)().export(self, Path(path), **options)
+        chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
+        made: Exporter = registry().get("exporter", exporter or chosen)()
+        return made
 
     # as data
 

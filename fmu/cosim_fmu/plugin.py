@@ -15,6 +15,7 @@ from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.scenario_schema import ScenarioSchema
 from cosim_fmu.master.system_participant import SystemParticipant
 from cosim_fmu.master.waveform_iteration import WaveformIteration
+from cosim_fmu.native.fitting_exporter import FittingFmuExporter
 from cosim_fmu.native.native_exporter import NativeFmuExporter
 from cosim_fmu.ssp.ssp_describer import SspDescriber
 from cosim_fmu.validate.validate_command import ValidateCommand
@@ -26,6 +27,7 @@ cosim_contract = "1.0"
 def cosim_register(register: cosim.Register) -> None:
     register("fmu.pythonfmu", PythonFmuExporter)
     register("fmu.native", NativeFmuExporter)
+    register("fmu.fitting", FittingFmuExporter)
     register("fmu.jacobi", Jacobi)
     register("fmu.gauss_seidel", GaussSeidel)
     register("fmu.waveform_iteration", WaveformIteration)

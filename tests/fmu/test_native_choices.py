@@ -70,7 +70,7 @@ def test_all_wrong_choices_at_once(swing: Path, capsys: pytest.CaptureFixture[st
     assert refused(swing, capsys, "--fmi", "1", "--kind", "cs,se", "--platforms", "mac,linux64") == [
         "fmi: is '1', needs 2 or 3",
         "kind: is se, needs cs, me or both",
-        "platforms: 'mac' is none; there are linux64, aarch64-linux, win64, darwin64",
+        "platforms: 'mac' is none; there are linux64, aarch64-linux, win64, darwin64, or all of them: all",
     ]
     assert "none is named" in refused(swing, capsys, "--platforms", ",")[0]
     model = cosim.Model.from_file(swing)

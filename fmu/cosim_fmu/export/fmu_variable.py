@@ -28,7 +28,7 @@ class FmuVariable:
     stage : int
         The stage that the State has to be realized to before a value is read.
     type : str
-        "Real" or "Integer".
+        "Real", "Integer" or "Boolean".
     causality : str
         "input", "output", "parameter" or "local".
     variability : str
@@ -37,7 +37,7 @@ class FmuVariable:
         "exact" or "calculated"; empty for inputs, for which the standard fixes it.
     unit : str
         Modelica unit expression; "1" for none.
-    start : float, int or None
+    start : float, int, bool or None
     minimum, maximum : float or None
     description : str
     display_unit : str
@@ -64,7 +64,7 @@ class FmuVariable:
     variability: str
     initial: str
     unit: str = "1"
-    start: float | int | None = None
+    start: float | int | bool | None = None
     minimum: float | None = None
     maximum: float | None = None
     description: str = ""

@@ -18,7 +18,7 @@ from cosim_fmu.export.model_description import (
 )
 from cosim_fmu.export.unit_definitions import unit_definitions
 
-TYPES = {"Real": "Float64", "Integer": "Int64"}
+TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean"}
 
 
 def fmi3_description(
@@ -49,7 +49,7 @@ def fmi3_description(
     Functional Mock-up Interface 3.0, sections 2.4 and 3.3.
     """
     attributes = {"fmiVersion": "3.0", "modelName": plain_text(interface.model_name)}
-    attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool)}
+    attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
     units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
