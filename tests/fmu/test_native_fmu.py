@@ -282,8 +282,8 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     model = tmp_path / "swing.toml"
     model.write_text('[model]\nname = "swing"\n[measures.wave]\ntype = "measures.sinusoid"\n', "utf-8")
     target = tmp_path / "swing.fmu"
-    assert main(["export", str(model), "-o", str(target), "--kind", "cs"]) != 0
-    assert "add --native" in capsys.readouterr().err
+    assert main(["export", str(model), "-o", str(target), "--python", "--kind", "cs"]) != 0
+    assert "--kind is for native FMUs" in capsys.readouterr().err
     assert main(["export", str(model), "-o", str(target), "--native", "--platforms", "linux65"]) != 0
     assert "linux64" in capsys.readouterr().err and not target.exists()
     chosen = str(own_platform())

@@ -2,47 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from lowered_run import LoweredRun
+from thrown_ball import EVENTS, RISE, thrown_ball
 
-import cosim
 from cosim.step import codes, layout
-
-G = 9.81
-
-
-class Thrown(cosim.Component):
-    """A ball that bounces without loss, and is kicked at a time."""
-
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
-    kick = cosim.parameter(unit="m/s", default=2.0)
-
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
-    def bounce(speed, speed_next):
-        speed_next[0] = -speed
-
-    @cosim.at([0.7], does="unrestricted")
-    def hit(speed, kick, speed_next):
-        speed_next[0] = speed + kick
-
-
-def system() -> cosim.System:
-    model = cosim.Model("thrown")
-    model.add(Thrown, "ball")
-    model.add("measures.delay", "late", source="ball.speed", delay=0.1)
-    return model.build()
 
 
 def value(run: LoweredRun, path: str) -> float:
@@ -61,15 +25,11 @@ def step(run: LoweredRun, target: float) -> bool:
 
 
 def started(h: bool = True) -> LoweredRun:
-    run = LoweredRun(system(), "integrators.dormand_prince", accuracy=1e-8)
+    run = LoweredRun(thrown_ball().build(), "integrators.dormand_prince", accuracy=1e-8)
     assert run.call("accuracy", 1e-8) == codes.REACHED
     assert run.call("initialize", 0.0) == codes.REACHED
     run.arrays["places"][layout.HALTS] = int(h)
     return run
-
-
-FALL = math.sqrt(2.0 / G)
-"""When it touches the floor, with -G FALL."""
 
 
 @pytest.mark.parametrize("h", [0.01, 0.35, 1.0])
@@ -86,16 +46,7 @@ def test_both_limits_of_a_bounce_a_kick_and_what_arrives_late(h: float) -> None:
             assert run.call("announce") == codes.REACHED
             assert run.arrays["clock"][layout.NEXT_EVENT] > time
             seen.append((time, *before, value(run, "ball.speed"), value(run, "late")))
-    rise = G * FALL
-    at_kick = rise - G * (0.7 - FALL)
-    late_at_kick = rise - G * (0.6 - FALL)
-    expected = [
-        (FALL, -rise, -G * (FALL - 0.1), rise, -G * (FALL - 0.1)),
-        (FALL + 0.1, rise - G * 0.1, -rise, rise - G * 0.1, rise),
-        (0.7, at_kick, late_at_kick, at_kick + 2.0, late_at_kick),
-        (0.8, at_kick + 2.0 - G * 0.1, at_kick, at_kick + 2.0 - G * 0.1, at_kick + 2.0),
-    ]
-    assert [row for row in seen if row[0] < 0.9] == [pytest.approx(row, abs=1e-5) for row in expected]
+    assert [row for row in seen if row[0] < 0.9] == [pytest.approx(row, abs=1e-5) for row in EVENTS]
 
 
 def test_a_host_without_event_mode_gets_what_one_with_it_gets() -> None:
@@ -123,4 +74,4 @@ def test_what_waits_survives_a_saved_state() -> None:
     assert other.call("announce") == codes.EVENT
     for each in (run, other):
         assert each.call("advance", each.arrays["clock"][layout.TIME]) == codes.REACHED
-    assert value(run, "late") == value(other, "late") == pytest.approx(G * FALL, abs=1e-5)
+    assert value(run, "late") == value(other, "late") == pytest.approx(RISE, abs=1e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -238,7 +239,7 @@ class FmuInstance:
                 self.state[variable.path] = value
         return refused
 
-    def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: set[int]) -> Exception | None:
+    def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:
         """Why parameters do not fit together; None where they do, or may when others have followed."""
         trial = self.state.copy()
         for variable, value in parameters:
@@ -251,12 +252,14 @@ class FmuInstance:
             return cosim.StateError(error.reason)
         return None
 
-    def _is_decided(self, trial: cosim.State, written: set[int]) -> bool:
+    def _is_decided(self, trial: cosim.State, written: Collection[int]) -> bool:
         """Whether a call has set all that the check looks at which refuses."""
         cache = self.system.arrays(trial)[-1]
         settable = {v.offset for v in self.interface.variables if v.array == "p" and v.is_settable}
         failed = [check for check in self.system.checks if check.sentence(cache)]
-        return any(settable & {at for s in check.reads for at in s.elements} <= written for check in failed)
+        return any(
+            settable & {at for s in check.reads for at in s.elements} <= set(written) for check in failed
+        )
 
     def _settable(self, kind: str, reference: int) -> FmuVariable:
         variable = self._variable(kind, reference)

@@ -69,7 +69,7 @@ class NamedByModel:
             if variable.kind != "parameter" or is_pose(variable) or is_constant or not self._given(variable):
                 continue
             part, _, name = path.partition(".")
-            given = self._system.parts[part].values.given.get(name)
+            given: Any = self._system.parts[part].values.given.get(name)
             if isinstance(given, str) and not any(letter.isdigit() for letter in given):
                 continue  # a word, such as an axis
             if _is_shorter(given, variable.slot.size):

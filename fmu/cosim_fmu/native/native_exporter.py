@@ -94,8 +94,8 @@ class NativeFmuExporter(cosim.Exporter):
         version, kinds, chosen = _choices(fmi, kind, platforms)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         check_place(target)
-        selections = {"inputs": inputs, "outputs": outputs, "parameters": parameters, "expose": expose}
-        selections |= {"all": all}
+        selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        selections |= {"expose": expose, "all": all}
         given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
         settings = run_settings(model, given, integrator, options)
         sources = NativeSources(model, version, kinds, selections, settings)
