@@ -25,10 +25,11 @@ PUBLIC = {
 }
 """What a plugin lets others import."""
 LAYERS = (
-    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
+    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.unit_text",),
+    ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),
     ("cosim.compiled",),
     ("cosim.component",),
@@ -37,6 +38,7 @@ LAYERS = (
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
+    ("cosim.ensemble",),
     ("cosim.model",),
     ("cosim.cli", "cosim.kit"),
     ("cosim", "cosim.__main__"),

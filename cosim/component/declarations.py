@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from cosim.component.attachment import SOURCE, Attachment
-from cosim.errors import ContractError
+from cosim.errors import ContractError, UnitError
 from cosim.stage import Stage
+from cosim.units import parse_unit
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
@@ -97,10 +98,28 @@ def _free_length(shape: Shape) -> str:
     return shape if isinstance(shape, str) else ""
 
 
-def _units(unit: str | Sequence[str] | None) -> tuple[str, ...]:
+def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ...]:
+    """One unit, or one for each element; `ContractError` names the line of the class that gives them."""
     if unit is None or "{" in unit:
         return ("1",)
-    return (unit,) if isinstance(unit, str) else tuple(unit)
+    units = (unit,) if isinstance(unit, str) else tuple(unit)
+    size = math.prod(_shape(shape))
+    if len(units) not in (1, size):
+        raise ContractError(f"{_declared_at()}: {len(units)} units for {size} elements: give one, or {size}")
+    for text in units:
+        try:
+            parse_unit(text)
+        except (UnitError, AttributeError, TypeError) as error:
+            raise ContractError(f"{_declared_at()}: {error}") from error
+    return units
+
+
+def _declared_at() -> str:
+    """File and line of the class that declares something now."""
+    frame = sys._getframe()
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _rule(unit: str | Sequence[str] | None) -> str | None:
@@ -153,7 +172,7 @@ def parameter(
         "parameter",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         default,
         minimum,
         maximum,
@@ -175,9 +194,8 @@ def position(
     nominal: float | None = None,
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    return _nominal(
-        Declaration("position", "", _shape(shape), _units(unit), start, description=description), nominal
-    )
+    made = Declaration("position", "", _shape(shape), _units(unit, shape), start, description=description)
+    return _nominal(made, nominal)
 
 
 def speed(
@@ -188,9 +206,8 @@ def speed(
     nominal: float | None = None,
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
-    return _nominal(
-        Declaration("speed", "", _shape(shape), _units(unit), start, description=description), nominal
-    )
+    made = Declaration("speed", "", _shape(shape), _units(unit, shape), start, description=description)
+    return _nominal(made, nominal)
 
 
 def auxiliary_state(
@@ -211,7 +228,7 @@ def auxiliary_state(
         "auxiliary",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         minimum,
         description=description,
@@ -251,7 +268,7 @@ def discrete(
         kind,
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         description=description,
         invalidates=invalidates,
@@ -299,7 +316,7 @@ def cache_slot(
         "cache",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         accumulates=accumulates,
         description=description,
         options={"notice": notice} if notice else {},
@@ -325,7 +342,7 @@ def output(
         "output",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         accumulates=accumulates,
         description=description,
         unit_rule=_rule(unit),
@@ -347,7 +364,7 @@ def input(  # noqa: A001
     connected to; declare ``"1"`` for what is dimensionless.
     """
     made = Declaration(
-        "input", "", _shape(shape), _units(unit), start, description=description, unit_rule=_rule(unit)
+        "input", "", _shape(shape), _units(unit, shape), start, description=description, unit_rule=_rule(unit)
     )
     return _nominal(made, nominal)
 
@@ -373,6 +390,7 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
+    _units(unit, shape)
     made = attachment(SOURCE, description=description, unit=unit, optional=optional)
     return replace(made, shape=_shape(shape))
 

@@ -139,7 +139,7 @@ def test_a_check_in_python_says_what_is_wrong_too() -> None:
 
 
 def test_a_check_asks_for_parameters_alone() -> None:
-    with pytest.raises(cosim.ContractError, match="nobody provides 'level'"):
+    with pytest.raises(cosim.ContractError, match="'level' is neither declared nor offered"):
 
         class Wrong(cosim.Component):
             """Looks at a state."""

@@ -227,7 +227,7 @@ class FmuInstance:
         ]
         for reference, variable, value in changed:
             try:
-                self.system.checked(variable.path, value)
+                self.system.numbers_of(variable.path, value)
             except cosim.CosimError as error:
                 refused[reference] = error
         parameters = [(v, value) for _, v, value in changed if v.array == "p"]
