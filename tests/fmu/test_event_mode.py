@@ -68,8 +68,9 @@ def test_both_limits_of_every_event(master: Master, steps: int, h: float) -> Non
     assert rows == [pytest.approx(row, abs=2e-6) for row in EVENTS]
     assert run.first == LATE  # told before the first step: there the delayed speed has a kink
     told = [following for _, following, _, _ in run.events]
-    assert told[0] == pytest.approx(EVENTS[1][0]) and told[1] == KICK_AT
-    assert told[2] == pytest.approx(KICK_AT + LATE)
+    assert told[0] == pytest.approx(EVENTS[1][0])
+    times = [time for time, *_ in run.events]
+    assert all(now < then <= after for now, then, after in zip(times, told, times[1:], strict=False))
 
 
 def test_a_kick_exactly_on_a_communication_point(master: Master) -> None:
@@ -88,16 +89,15 @@ def test_a_master_without_event_mode(master: Master, early: bool) -> None:
     run = master.run(9, 0.1, event_mode=False, early=early)
     assert not run.events and len(run.points) == 9
     for i, (time, now, late) in enumerate(run.points, start=1):
-        left = 2.0 if time == pytest.approx(KICK_AT, abs=1e-12) else 0.0  # the left limit there
-        assert (time, now) == pytest.approx((0.1 * i, speed(0.1 * i + 1e-12) - left), abs=2e-6)
+        assert (time, now) == (i * 0.1, pytest.approx(speed(i * 0.1), abs=2e-6))  # 7 * 0.1 is past the kick
         if i not in (1, 8):
             assert late == pytest.approx(speed(time - LATE), abs=2e-6)
 
 
 def test_event_mode_without_early_return_tells_of_events_at_the_ends_of_steps_alone(master: Master) -> None:
-    run = master.run(9, 0.1, event_mode=True, early=False)
-    assert [time for time, *_ in run.events] == pytest.approx([KICK_AT, KICK_AT + LATE])
-    with_mode = master.run(9, 0.1, event_mode=True)
+    run = master.run(3, KICK_AT / 2, event_mode=True, early=False)
+    assert [time for time, *_ in run.events] == [KICK_AT]
+    with_mode = master.run(3, KICK_AT / 2, event_mode=True)
     for one, other in zip(run.points, with_mode.points, strict=True):
         assert one == pytest.approx(other, abs=2e-6)
 
