@@ -49,7 +49,7 @@ KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas", "pyarrow", "xarray"},
+    "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
@@ -67,6 +67,7 @@ HEAVY = {
     "pandas",
     "pyarrow",
     "xarray",
+    "distributed",
     "pytest",
     "hypothesis",
 }

@@ -69,7 +69,12 @@ class EnsembleResult:
     @property
     def names(self) -> list[str]:
         """Reductions and recorded signals."""
-        return [*self._reduced, *(self._signals if self._series is not None else ())]
+        return [*self._reduced, *self.signals]
+
+    @property
+    def signals(self) -> list[str]:
+        """Paths of what was recorded over time; empty where reductions were kept alone."""
+        return [] if self._series is None else list(self._signals)
 
     @property
     def is_done(self) -> NDArray[np.bool_]:

@@ -70,7 +70,7 @@ class Plan:
                 f"is {self.interval:g} s, needs {shortest:g} s at least, and {MOST_POINTS:g} points at most",
             )
         self.times = self._grid()
-        self.keeps_series = reduce is None
+        self.keeps_series = reduce is None or signals is not None
         made: Any = None
         if reduce is None:
             paths = choose_signals(system, signals)

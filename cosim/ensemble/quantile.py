@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 def sort(values):
     """Sort in place, by heaps: no room is needed, and it is never slow."""
-    count = values.shape[0]
+    count = len(values)
     for start in range(count // 2 - 1, -1, -1):
         sift(values, start, count)
     for end in range(count - 1, 0, -1):
@@ -35,13 +35,13 @@ def sift(values, start, end):
 
 def interpolated(values, share):
     """The quantile of values, which are sorted by that; between two it is linear."""
-    for i in range(values.shape[0]):
+    for i in range(len(values)):
         if values[i] != values[i]:
             return math.nan
     sort(values)
-    at = share * (values.shape[0] - 1)
+    at = share * (len(values) - 1)
     below = int(at)
-    above = min(below + 1, values.shape[0] - 1)
+    above = min(below + 1, len(values) - 1)
     return values[below] + (at - below) * (values[above] - values[below])
 
 

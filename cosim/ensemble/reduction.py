@@ -20,7 +20,7 @@ Spec = str | Callable[..., float] | Sequence[Any]
 
 def last(times, values):
     """The value at the end of the run."""
-    return values[values.shape[0] - 1]
+    return values[len(values) - 1]
 
 
 def first(times, values):
@@ -31,7 +31,7 @@ def first(times, values):
 def maximum(times, values):
     """The largest value; NaN where one is NaN."""
     found = values[0]
-    for i in range(values.shape[0]):
+    for i in range(len(values)):
         if values[i] > found or values[i] != values[i]:
             found = values[i]
     return found
@@ -40,7 +40,7 @@ def maximum(times, values):
 def minimum(times, values):
     """The smallest value; NaN where one is NaN."""
     found = values[0]
-    for i in range(values.shape[0]):
+    for i in range(len(values)):
         if values[i] < found or values[i] != values[i]:
             found = values[i]
     return found
@@ -54,24 +54,24 @@ def span(times, values):
 def integral(times, values):
     """The integral over the run, by trapezia."""
     total = 0.0
-    for i in range(1, values.shape[0]):
+    for i in range(1, len(values)):
         total += 0.5 * (times[i] - times[i - 1]) * (values[i] + values[i - 1])
     return total
 
 
 def mean(times, values):
     """The mean over time, by trapezia."""
-    duration = times[times.shape[0] - 1] - times[0]
+    duration = times[len(times) - 1] - times[0]
     return integral(times, values) / duration if duration > 0.0 else values[0]
 
 
 def rms(times, values):
     """The root of the mean square over time, by trapezia."""
     total = 0.0
-    for i in range(1, values.shape[0]):
+    for i in range(1, len(values)):
         squares = values[i] * values[i] + values[i - 1] * values[i - 1]
         total += 0.5 * (times[i] - times[i - 1]) * squares
-    duration = times[times.shape[0] - 1] - times[0]
+    duration = times[len(times) - 1] - times[0]
     return math.sqrt(total / duration) if duration > 0.0 else abs(values[0])
 
 
@@ -195,7 +195,7 @@ def _adapted(function: types.FunctionType, signals: int) -> types.FunctionType:
     if signals == 1:
         return function
     parts = ", ".join(f"values[{i} * n : {i + 1} * n]" for i in range(signals))
-    source = f"def reduction(times, values):\n    n = times.shape[0]\n    return function(times, {parts})\n"
+    source = f"def reduction(times, values):\n    n = len(times)\n    return function(times, {parts})\n"
     namespace: dict[str, Any] = {"function": function, "__name__": __name__}
     exec(compile(source, f"<reduction {function.__name__}>", "exec"), namespace)  # noqa: S102
     made: types.FunctionType = namespace["reduction"]

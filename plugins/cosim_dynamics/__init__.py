@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from cosim_dynamics.jacobians import frame_jacobian as frame_jacobian
     from cosim_dynamics.jacobians import point_bias as point_bias
     from cosim_dynamics.jacobians import point_jacobian as point_jacobian
-    from cosim_dynamics.linearization import Linearization as Linearization
     from cosim_dynamics.linear_model import linearize as linearize
+    from cosim_dynamics.linearization import Linearization as Linearization
     from cosim_dynamics.mode import Mode as Mode
     from cosim_dynamics.operators import bias as bias
     from cosim_dynamics.operators import generalized_forces as generalized_forces

@@ -10,8 +10,8 @@ import numpy as np
 
 import cosim
 from cosim_dynamics.find_equilibrium import equilibrium
-from cosim_dynamics.linearization import Linearization
 from cosim_dynamics.linear_model import linearize
+from cosim_dynamics.linearization import Linearization
 from cosim_dynamics.mode import Mode
 
 PARTS = 3

@@ -93,14 +93,14 @@ class Deadly(Ball):
 def overshoot(times, values):
     """By how much the largest value exceeds the last one."""
     largest = values[0]
-    for i in range(values.shape[0]):
+    for i in range(len(values)):
         largest = max(largest, values[i])
-    return largest - values[values.shape[0] - 1]
+    return largest - values[len(values) - 1]
 
 
 def distance(times, first, second):
     """The largest distance of two signals."""
     found = 0.0
-    for i in range(times.shape[0]):
+    for i in range(len(times)):
         found = max(found, abs(first[i] - second[i]))
     return found

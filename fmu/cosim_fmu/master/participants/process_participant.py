@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -220,7 +221,17 @@ class ProcessParticipant(cosim.Participant):
         environment = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         handle = theirs.fileno()
-        command = [sys.executable, "-c", START, str(handle), str(os.getpid()), folder]
+        # the kernel would kill it with the thread that starts it: so only with the main thread
+        ours_for_good = threading.current_thread() is threading.main_thread()
+        command = [
+            sys.executable,
+            "-c",
+            START,
+            str(handle),
+            str(os.getpid()),
+            folder,
+            str(int(ours_for_good)),
+        ]
         more: dict[str, Any] = {"pass_fds": [handle]}
         if os.name == "nt":
             os.set_handle_inheritable(handle, True)  # type: ignore[attr-defined]
