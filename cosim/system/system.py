@@ -568,6 +568,15 @@ class System:
         """
         return self._leaves(path, self.assembly.updates["end"])
 
+    def sources(self, path: str, *, initially: bool = False) -> set[tuple[str, int]]:
+        """`dependencies`, or `initial_dependencies`, as places: array and offset of each number.
+
+        Inputs of the system lie in d; ("t", 0) is the time.
+        """
+        updates = self.assembly.updates["end"] if initially else []
+        found = self.assembly.graph.sources(self.signal(path).slot, updates)
+        return {(slot.array, i) for slot in found for i in slot.elements}
+
     def _leaves(self, path: str, updates: list[Block]) -> set[str]:
         found = self.assembly.graph.sources(self.signal(path).slot, updates)
         places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}

@@ -7,7 +7,7 @@ from typing import Any
 
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
-    "reinit",
+    *("reinit", "depends_on_time"),
 )
 
 
@@ -46,6 +46,8 @@ class FmuVariable:
         Names of the variables that it depends on at the same instant (of outputs and derivatives).
     initial_dependencies : tuple of str
         Names of what it depends on when the simulation is initialized (of the same).
+    depends_on_time : bool
+        Whether it depends on the time at once (of outputs and derivatives).
     derivative_of : str
         Name of the continuous state whose derivative it is, empty for others.
     nominal : float or None
@@ -74,6 +76,7 @@ class FmuVariable:
     derivative_of: str = ""
     nominal: float | None = None
     reinit: bool = False
+    depends_on_time: bool = False
 
     @property
     def is_settable(self) -> bool:

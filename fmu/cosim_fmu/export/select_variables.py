@@ -93,24 +93,31 @@ def select_variables(
 
 def _with_dependencies(system: cosim.System, found: dict[str, FmuVariable]) -> Iterator[FmuVariable]:
     """The variables; outputs and derivatives know on which others of them they depend."""
-    names: dict[str, list[str]] = {}
-    for variable in found.values():
-        if not variable.derivative_of:
-            names.setdefault(_base(variable.path), []).append(variable.name)
-    known: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    names = {_place(system, v): name for name, v in found.items() if not v.derivative_of and _is_known(v)}
     for variable in found.values():
         if variable.causality != "output" and not variable.derivative_of:
             yield variable
             continue
-        path = _base(variable.path)
-        if path not in known:
-            now, first = (
-                tuple(name for p, of_path in names.items() if p in needed for name in of_path)
-                for needed in (system.dependencies(path), system.initial_dependencies(path))
-            )
-            known[path] = now, first
-        now, first = known[path]
-        yield replace(variable, dependencies=now, initial_dependencies=first)
+        now, first = (system.sources(variable.path, initially=initially) for initially in (False, True))
+        yield replace(
+            variable,
+            dependencies=tuple(name for place, name in names.items() if place in now),
+            initial_dependencies=tuple(name for place, name in names.items() if place in first),
+            depends_on_time=("t", 0) in now,
+        )
+
+
+def _is_known(variable: FmuVariable) -> bool:
+    """Whether others can depend on it: an input, a parameter, or a state under the name that it is set by."""
+    return variable.is_settable or variable.array != "c"
+
+
+def _place(system: cosim.System, variable: FmuVariable) -> tuple[str, int]:
+    """Where it lies that others read; an input is read from a copy."""
+    if variable.causality == "input":
+        slot = system.written_slot(variable.path)
+        return slot.array, slot.offset
+    return variable.array, variable.offset
 
 
 def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:

@@ -100,14 +100,16 @@ def _structure(
     now, at_start = knowns(variables)
     structure = Element("ModelStructure")
 
-    def add(tag: str, name: str, needed: set[str]) -> None:
-        known = " ".join(str(i) for i in sorted(reference[n] for n in needed))
+    def add(tag: str, name: str, needed: set[str], on_time: bool = False) -> None:
+        places = sorted(reference[n] for n in needed)
+        known = " ".join(map(str, [*places, len(variables)] if on_time else places))
         SubElement(structure, tag, {"valueReference": str(reference[name]), "dependencies": known})
 
     for variable in outputs:
-        add("Output", variable.name, now & set(variable.dependencies))
+        add("Output", variable.name, now & set(variable.dependencies), variable.depends_on_time)
     for variable in derivatives:
-        add("ContinuousStateDerivative", variable.name, now & set(variable.dependencies))
+        needed = now & set(variable.dependencies)
+        add("ContinuousStateDerivative", variable.name, needed, variable.depends_on_time)
     for variable in initial:
         add("InitialUnknown", variable.name, at_start & set(variable.initial_dependencies))
     for name in event_indicators:
