@@ -26,8 +26,10 @@ PUBLIC = {
 """What a plugin lets others import."""
 LAYERS = (
     ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
+    ("cosim.nearest",),
     ("cosim.errors",),
     ("cosim.units",),
+    ("cosim.options",),
     ("cosim.unit_text",),
     ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),

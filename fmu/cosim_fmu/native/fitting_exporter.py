@@ -12,8 +12,6 @@ from cosim.kit import is_plain
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmu.native.native_exporter import NativeFmuExporter
 
-ONLY_NATIVE = ("platforms", "fmi", "kind", "compiler")
-
 
 class FittingFmuExporter(cosim.Exporter):
     """Writes a native FMU where all of a model can be lowered and a compiler is here, else a Python one.
@@ -35,20 +33,26 @@ class FittingFmuExporter(cosim.Exporter):
         integrator: str | None = None,
         accuracy: float | None = None,
         all: bool = False,  # noqa: A002
+        platforms: str | Sequence[str] | None = None,
+        fmi: int | str | None = None,
+        kind: str | Sequence[str] | None = None,
+        libpython: str | None = None,
         **options: Any,
     ) -> Path:
         """Write the FMU; options as for `NativeFmuExporter.export` and `PythonFmuExporter.export`."""
         given: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         given |= {"expose": expose, "step_size": step_size, "stop_time": stop_time}
         given |= {"integrator": integrator, "accuracy": accuracy, "all": all, **options}
-        if "libpython" in options:
-            return self._written(PythonFmuExporter(), model, path, given)
+        if libpython is not None:
+            return self._written(PythonFmuExporter(), model, path, {**given, "libpython": libpython})
+        native = {"platforms": platforms, "fmi": fmi, "kind": kind}
+        native = {name: value for name, value in native.items() if value is not None}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "numba, which makes machine code, is missing or off")
-            return self._written(NativeFmuExporter(), model, path, given)
+            return self._written(NativeFmuExporter(), model, path, {**given, **native})
         except cosim.ModelError as error:
-            if any(name in options for name in ONLY_NATIVE):
+            if native:
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
         written = self._written(PythonFmuExporter(), model, path, given)

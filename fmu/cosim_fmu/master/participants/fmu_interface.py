@@ -175,6 +175,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         discrete=frozenset(n for v in shown if v.variability == "discrete" for n in names[v.name]),
         unit_definitions={u.name: _base_unit(u.baseUnit) for u in read.unitDefinitions if u.baseUnit},
         assumed_feedthrough=assumed,
+        possible_feedthrough=frozenset(n for n, needs in (feedthrough or {}).items() if needs) - assumed,
         initial_feedthrough=_known(read.initialUnknowns, inputs, names),
         variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
         only_once=read.guid if ability.canBeInstantiatedOnlyOncePerProcess else "",

@@ -117,12 +117,13 @@ class InstanceParticipant(cosim.Participant):
         self._check_starts(interface, values)
         self._log, self._points = fmu_log.FmuLog(), []
         self._written, self._specials = {}, {}
+        told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         self._settings = ProcessSettings()
         try:
             with undisturbed(self._library_path):
                 self._instantiate(interface)
                 self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
-                self._guard(self._instance.setup, start, stop, tolerance)
+                self._guard(self._instance.setup, start, stop, told)
                 self._set_starts(interface, values)
                 self._guard(self._instance.enter_initialization_mode)
         except BaseException:

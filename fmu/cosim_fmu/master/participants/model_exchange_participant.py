@@ -83,6 +83,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._fmu: Any = None  # FmuModel
         self._values: dict[str, float] = {}
         self._written: dict[str, Any] = {}
+        self._set: dict[str, Any] = {}
         self._sloped = False
 
     @property
@@ -107,14 +108,15 @@ class ModelExchangeParticipant(InstanceParticipant):
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
         self._simulator = self._fmu = None
-        self._values, self._written, self._sloped = {}, {}, False
+        self._values, self._written, self._set, self._sloped = {}, {}, {}, False
         super().initialize(start, stop, values, tolerance)
 
     def _begin(self) -> None:
         """Update the discrete states, begin to simulate."""
         inputs = self._continuous_inputs()
-        held = self._read(inputs) if inputs else []
-        self._values = dict(zip(inputs, map(float, held), strict=True))
+        # what was set, or else the start values: an FMU may refuse to be asked for its inputs
+        variables = self.describe().variables
+        self._values = {name: float(self._set.get(name, variables[name].start or 0.0)) for name in inputs}
         self._fmu = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
@@ -134,6 +136,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         """Write variables: real inputs are held from now on, all others are written in event mode."""
         if self._simulator is None:
             super().set(names, values)
+            self._set.update(zip(names, values, strict=True))
             return
         state = self.simulator.state
         continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}

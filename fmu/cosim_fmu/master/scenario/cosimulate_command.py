@@ -60,12 +60,13 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple()
+            loop.settle_order()
         except cosim.ModelError as error:
             count = len(error.problems)
             print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
             return BAD_INPUT
         if not arguments.quiet:
-            for line in getattr(scenario, "remarks", ()):
+            for line in (*scenario.remarks, *(f"warning: {text}" for text in loop.warnings)):
                 print(line, file=sys.stderr)
         if arguments.explain:
             print(loop.explain())

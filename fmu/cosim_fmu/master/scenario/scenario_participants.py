@@ -14,7 +14,10 @@ from cosim_fmu.master.participants.timed_inputs import TimedInputs
 from cosim_toml.toml_lines import KeyPath
 
 KINDS = ("fmu", "model", "type", "series")
-KEYS = (*KINDS, "options", "parameters", "parameter_files", "step", "process")
+KEYS = (
+    *KINDS,
+    *("options", "parameters", "parameter_files", "step", "tolerance", "feedthrough", "process"),
+)
 Say = Callable[[KeyPath, str], None]
 
 

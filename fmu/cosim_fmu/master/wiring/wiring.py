@@ -15,7 +15,6 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.scenario.quantity import Quantity
 from cosim_fmu.master.wiring.connection import Connection
-from cosim_fmu.master.wiring.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.wiring.link import Link
 from cosim_fmu.master.wiring.make_link import make_link
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
@@ -153,20 +152,6 @@ def _start_elements(
 
 def _shape_text(shape: Sequence[int]) -> str:
     return "×".join(map(str, shape)) if shape else "of a scalar"
-
-
-def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[WiringProblem]:
-    """A problem for each closed loop of declared direct feedthrough."""
-    found = loops(instant_graph(descriptions, links, known_only=True))
-    return [
-        problem(
-            ("master", "algorithm"),
-            "direct feedthrough closes a loop, which no order of the participants resolves: "
-            f'{path_text(path)}. Take "jacobi", or break the loop: a delay, or an output that does not '
-            "depend on its inputs directly",
-        )
-        for path in found
-    ]
 
 
 def check_steps(
