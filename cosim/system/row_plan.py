@@ -67,8 +67,8 @@ class RowPlan:
             written[RETURNED] = result
         always = [slots[a.name] for a in self.arguments if a.role == "switch"]
         if self._flows is None:  # a Python method
-            read = (*of_names(slots, self.reads), *((TIME,) if self._tells_time else ()))
-            return tuple((slot, read) for slot in written.values())
+            everything = (*of_names(slots, self.reads), *((TIME,) if self._tells_time else ()))
+            return tuple((slot, everything) for slot in written.values())
         found = []
         for name, slot in written.items():
             entries = {index: read for (to, index), read in self._flows.items() if to == name}

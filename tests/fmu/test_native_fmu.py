@@ -140,7 +140,7 @@ WRONG = {
     "a state while running": (lambda f: f.start().__setitem__("osc.x", 1.0), "initialization is over"),
     "no variable": (lambda f: f.slave.getReal([99]), "no variable has the value reference 99"),
     "another type": (lambda f: f.slave.getInteger([0]), "is a real number"),
-    "Boolean": (lambda f: f.slave.getBoolean([0]), "no Boolean"),
+    "Boolean": (lambda f: f.slave.getBoolean([0]), "is a real number, not a Boolean"),
     "a step back": (lambda f: f.start().slave.doStep(0.0, -0.1), "more than 0"),
     "no step": (lambda f: f.start().slave.doStep(0.0, 0.0), "more than 0"),
     "an endless step": (lambda f: f.start().slave.doStep(0.0, math.inf), "finite"),
