@@ -98,7 +98,8 @@ def test_exit_in_a_probe_is_a_finding(tmp_path: Path, compiled: Compiled) -> Non
     from cosim_fmu.validate.check_fmu import check_run
 
     found = list(check_run(make(tmp_path, compiled, "SetupExperiment", "exit(0)"), 60.0))
-    assert any(f.severity == "error" and "fmi2SetupExperiment: the FMU called exit()" in f.text for f in found)
+    said = "fmi2SetupExperiment: the FMU called exit()"
+    assert any(f.severity == "error" and said in f.text for f in found)
 
 
 def settings() -> tuple[Any, ...]:
