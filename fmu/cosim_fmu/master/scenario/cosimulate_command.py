@@ -113,6 +113,8 @@ def check_target(target: Path) -> None:
     """
     if not target.parent.is_dir():
         raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+    if target.is_fifo():
+        raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
     if target.is_dir():
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):

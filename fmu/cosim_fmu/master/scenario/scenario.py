@@ -193,7 +193,8 @@ class Scenario:
         except ValueError:
             return False
         name = (given.start if side == "from" else given.end).partition(".")[0]
-        return name not in self.participants and name in self.source.data["participants"]
+        given_ones = self.source.data.get("participants")
+        return name not in self.participants and isinstance(given_ones, Mapping) and name in given_ones
 
     def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import LOG_LEVELS
 from cosim_fmu.master.co_simulation import INSIDE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
@@ -80,6 +81,8 @@ def _participant() -> dict[str, Any]:
             "anyOf": [{"enum": ["none"]}, {"type": "object", "additionalProperties": TEXTS}],
             "description": 'inputs on which outputs depend at the same instant: { y = ["u"] }',
         },
+        "log": {**TEXT, "description": "file for what it logs"},
+        "log_level": {"enum": list(LOG_LEVELS), "default": "warning"},
         "process": {"type": "boolean", "description": "in a process of its own"},
     }
     found = _table(scenario_participants.KEYS, keys)
