@@ -147,6 +147,7 @@ from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.ensemble.workers import workers_of as workers_of
 from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
 from cosim.helper_process import end_with_parent as end_with_parent
@@ -168,6 +169,7 @@ from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
+from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
