@@ -17,7 +17,7 @@ from cosim.stage import Stage
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
-Shape = int | tuple[int, ...] | str
+Shape = int | str | tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Declaration:
         "parameter", "position", "speed", "auxiliary", "discrete", "integer", "cache", "input",
         "output", "attachment", "collect", "history", "signal" or "option".
     shape : tuple of int
-        Of a class ``(0,)`` where it has a free length; an instance has the real shape.
-    free_length : str
-        Name of the length, for a vector that is as long as what is given; all that have the name are
-        equally long.
+        Of a class 0 in each axis that has a free length; an instance has the real shape.
+    free_length : tuple of str
+        Where an axis is as long as what is given: for each axis the name of its length, empty for a fixed
+        one. All that have the name are equally long; ``"name+1"`` is one longer.
     units : tuple of str
         One unit, or one for each element.
     start : object
@@ -58,7 +58,7 @@ class Declaration:
     invalidates: Stage | str = Stage.TIME
     accumulates: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-    free_length: str = ""
+    free_length: tuple[str, ...] = ()
     nominal: float | None = None
     unit_rule: str | None = None
 
@@ -77,13 +77,18 @@ class Declaration:
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:
-    if isinstance(shape, str):
-        return (0,)
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(0 if isinstance(axis, str) else axis for axis in _axes(shape))
 
 
-def _free_length(shape: Shape) -> str:
-    return shape if isinstance(shape, str) else ""
+def _free_length(shape: Shape) -> tuple[str, ...]:
+    axes = _axes(shape)
+    if not any(isinstance(axis, str) for axis in axes):
+        return ()
+    return tuple(axis if isinstance(axis, str) else "" for axis in axes)
+
+
+def _axes(shape: Shape) -> tuple[int | str, ...]:
+    return shape if isinstance(shape, tuple) else (shape,)
 
 
 def _units(unit: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -117,8 +122,9 @@ def parameter(
         Modelica unit expression, one for all elements or one for each. ``"{value}/s"``: that of another
         quantity of the component, here per second. Without one it is 1, unless it is named so itself:
         then it is that of the number that is given, ``"3 N/mm"``, or follows from the others.
-    shape : int, tuple of int or str
-        ``()`` for a scalar; a name for a vector of any length, the same for all that have the name.
+    shape : int, str or tuple of them
+        ``()`` for a scalar; a name for an axis of any length, the same for all that have the name. With
+        ``"name+1"`` it is one longer.
     default : array_like, optional
         Used when none is given; without it the parameter has to be given.
     minimum, maximum : float, optional
@@ -153,7 +159,16 @@ def position(
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
     return _nominal(
-        Declaration("position", "", _shape(shape), _units(unit), start, description=description), nominal
+        Declaration(
+            "position",
+            "",
+            _shape(shape),
+            _units(unit),
+            start,
+            description=description,
+            free_length=_free_length(shape),
+        ),
+        nominal,
     )
 
 
@@ -166,7 +181,16 @@ def speed(
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
     return _nominal(
-        Declaration("speed", "", _shape(shape), _units(unit), start, description=description), nominal
+        Declaration(
+            "speed",
+            "",
+            _shape(shape),
+            _units(unit),
+            start,
+            description=description,
+            free_length=_free_length(shape),
+        ),
+        nominal,
     )
 
 
@@ -190,6 +214,7 @@ def auxiliary_state(
         start,
         minimum,
         description=description,
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
     )
     return _nominal(made, nominal)
@@ -227,6 +252,7 @@ def discrete(
         description=description,
         invalidates=invalidates,
         options={"internal": internal},
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
     )
 
@@ -256,13 +282,14 @@ def cache_slot(
     accumulates: bool = False,
     description: str = "",
     notice: str = "",
+    internal: bool = False,
 ) -> Any:
     """An intermediate result: written by one kernel function, read by later ones.
 
     With `accumulates` kernel functions only add to it, and it is zeroed before they do. Where `shape` is a
     name, it is as long as the parameters whose shape has that name. With `notice` it is a status, 0 while all
     is well: whenever a step ends with another number, the Simulator notes this sentence, once, in its
-    `findings`.
+    `findings`. With `internal` it is not listed among the variables of a system, as `discrete` variables.
     """
     return Declaration(
         "cache",
@@ -271,7 +298,7 @@ def cache_slot(
         _units(unit),
         accumulates=accumulates,
         description=description,
-        options={"notice": notice} if notice else {},
+        options={"internal": internal, **({"notice": notice} if notice else {})},
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
     )
@@ -295,6 +322,7 @@ def output(
         _units(unit),
         accumulates=accumulates,
         description=description,
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
     )
     return _nominal(made, nominal)
@@ -313,7 +341,14 @@ def input(  # noqa: A001
     connected to; declare ``"1"`` for what is dimensionless.
     """
     made = Declaration(
-        "input", "", _shape(shape), _units(unit), start, description=description, unit_rule=_rule(unit)
+        "input",
+        "",
+        _shape(shape),
+        _units(unit),
+        start,
+        description=description,
+        free_length=_free_length(shape),
+        unit_rule=_rule(unit),
     )
     return _nominal(made, nominal)
 
@@ -333,14 +368,14 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     ----------
     unit : str, optional
         The signal is converted to it; ``"{first}"`` is that of another quantity of the component.
-    shape : int or tuple of int
-        Of a signal that is needed whole; ``()`` for a number. A component that is `elementwise` takes a
-        vector there too, one element after the other.
+    shape : int, str or tuple of them
+        Of a signal that is needed whole, as for `parameter`; ``()`` for a number. A component that is
+        `elementwise` takes a vector there too, one element after the other.
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
     made = attachment(SOURCE, description=description, unit=unit, optional=optional)
-    return replace(made, shape=_shape(shape))
+    return replace(made, shape=_shape(shape), free_length=_free_length(shape))
 
 
 def collect(slot: str, description: str = "") -> Any:

@@ -348,13 +348,15 @@ class Assembly:
     def source_slot(self, part: Component, argument: Argument) -> Slot:
         """Where the value of a source lies, or one of its derivatives."""
         declaration = part.declarations[argument.of]
+        size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
-            return self.not_a_number(argument.size)
+            return self.not_a_number(size)
         path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
         slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)
-        if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
-            hint = f"name one: {path}[0]" if argument.size == 1 else f"{argument.of} takes {argument.size}"
+        if slot.size != size and not (part.elementwise and declaration.shape == ()):
+            takes_one = size == 1 and not argument.is_free
+            hint = f"name one: {path}[0]" if takes_one else f"{argument.of} takes {size}"
             raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
         return slot
 
