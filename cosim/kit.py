@@ -12,6 +12,7 @@ solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is gi
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
+data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
 ================= ==========================================================================================
@@ -55,6 +56,8 @@ from cosim.component.attachment import Attachment as Attachment
 from cosim.component.attachment import Offer as Offer
 from cosim.component.declarations import Declaration as Declaration
 from cosim.component.declarations import attachment as attachment
+from cosim.component.declarations import data_file as data_file
+from cosim.component.declarations import text as text
 from cosim.component.json_schema import component_schema as component_schema
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
@@ -134,6 +137,8 @@ from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.read_series import TimeSeries as TimeSeries
+from cosim.simulation.read_series import read_series as read_series
 from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals

@@ -407,11 +407,22 @@ def option(
     """
     if unit_of:
         text = description or "unit; found from what is given or connected where it is empty"
-        options = {"choices": None, "unit_of": unit_of}
+        options = {"choices": None, "text": True, "unit_of": unit_of}
         return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})
+
+
+def text(description: str = "") -> Any:
+    """A text that is no choice, such as the name of a column: for Python; kernel functions see 0."""
+    return Declaration("option", start="", description=description, options={"choices": None, "text": True})
+
+
+def data_file(description: str = "") -> Any:
+    """The path of a file with data, as text; a relative one begins in the folder of the model file."""
+    options = {"choices": None, "text": True, "file": True}
+    return Declaration("option", start="", description=description, options=options)
 
 
 def _nominal(declaration: Declaration, nominal: float | None) -> Declaration:

@@ -467,6 +467,6 @@ def _invalidated(part: Component, declaration: Declaration) -> Stage:
 def _option_number(part: Component, name: str) -> float:
     value = part.values.options[name]
     choices = part.declarations[name].options.get("choices")
-    if "unit_of" in part.declarations[name].options:
-        return 0.0  # text for people
+    if part.declarations[name].options.get("text"):
+        return 0.0  # for people
     return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

@@ -1,7 +1,7 @@
 """Curves through the points of a table; for kernel functions.
 
-A table is `x` (rising between `first` and `last`, the indices of its first and last point) and `y`; `m` are the
-slopes at the points. Straight lines go between the points, or cubics that have these slopes; beyond both
+A table is `x` and `y`, from the point `first` to the point `last`, between which x rises; `m` are the slopes at
+the points. Straight lines go between the points, or cubics that have these slopes; beyond both
 ends the curve goes on along its tangent.
 """
 
@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-Reals = Sequence[float]
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = Sequence[float] | NDArray[np.float64]
 Slot = Any  # a view of an array that is written to
 
 
@@ -77,10 +80,9 @@ def end_slope(h0: float, h1: float, d0: float, d1: float) -> float:
 
 
 def spline_slopes(x: Reals, y: Reals, first: int, last: int, m: Slot, work: Slot) -> None:
-    """Write the slopes of the cubic spline: two continuous derivatives, the third one at the second and last
-    but one point, too ("not a knot").
+    """Write the slopes of the cubic spline, whose first two derivatives are continuous.
 
-    Two points give a line, three a parabola. `work` is as long as `m`.
+    At the second and the last but one point the third one is, too ("not a knot"). Two points give a line, three a parabola. `work` is as long as `m`.
 
     References
     ----------

@@ -7,9 +7,12 @@ from cosim_signals.chirp import Chirp
 from cosim_signals.dead_zone import DeadZone
 from cosim_signals.hysteresis import Hysteresis
 from cosim_signals.limiter import Limiter
+from cosim_signals.noise import Noise
 from cosim_signals.pulse import Pulse
 from cosim_signals.ramp import Ramp
+from cosim_signals.random_road import RandomRoad
 from cosim_signals.step import Step
+from cosim_signals.time_table import TimeTable
 from cosim_signals.unit_delay import UnitDelay
 
 cosim_contract = "1.0"
@@ -21,6 +24,9 @@ def cosim_register(register: cosim.Register) -> None:
     register("signals.ramp", Ramp)
     register("signals.pulse", Pulse)
     register("signals.chirp", Chirp)
+    register("signals.noise", Noise)
+    register("signals.random_road", RandomRoad)
+    register("signals.time_table", TimeTable)
     register("signals.limiter", Limiter)
     register("signals.dead_zone", DeadZone)
     register("signals.hysteresis", Hysteresis)

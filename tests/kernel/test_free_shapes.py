@@ -85,3 +85,32 @@ def test_what_does_not_go_together(wrong: dict[str, object], text: str) -> None:
 def test_a_source_of_another_length() -> None:
     with pytest.raises(cosim.ModelError, match="'input' has 3 elements; u takes 1"):
         system(B=[[0.0], [1.0]])
+
+
+class Polynomial(cosim.Measure):
+    """Takes the elements of its source one by one, all with the same coefficients."""
+
+    source = cosim.source()
+    coefficients = cosim.parameter(shape="terms")
+
+    @cosim.kernel
+    def evaluate(source, coefficients, value):
+        value[0] = 0.0
+        for i in range(len(coefficients)):
+            value[0] = value[0] * source + coefficients[i]
+
+
+def test_elements_of_a_vector_share_what_is_as_long_as_it_likes() -> None:
+    model = cosim.Model("elements")
+    model.add("measures.constant", "input", value=[1.0, 0.5, 7.0])
+    model.add(Linear, "plant", u="input", **GIVEN)
+    model.add(Polynomial, "one", source="plant.total[2]", coefficients=[1.0, 2.0])
+    model.add(Polynomial, "all", source="plant.total", coefficients=[1.0, 0.0, 0.0, 2.0])
+    state = model.build().default_state().realize(cosim.Stage.REPORT)
+    assert state["one"] == 5.0
+    assert state["all"] == pytest.approx(state["plant.total"] ** 3 + 2.0)
+
+
+def test_an_empty_list_is_no_value() -> None:
+    with pytest.raises(cosim.ModelError, match="needs a list of numbers"):
+        Polynomial(coefficients=[])
