@@ -22,6 +22,7 @@ PUBLIC = {
     "cosim_mechanics.contracts",
     "cosim_integrators.kit",
     "cosim_measures.sampled",
+    "cosim_measures.still",
     "cosim_signals.curves",
     "cosim_toml",
 }

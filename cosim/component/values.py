@@ -123,8 +123,8 @@ def _with_lengths(values: Values, problems: list[Problem]) -> Mapping[str, Decla
 
 
 def _says_length(values: Values, declaration: Declaration) -> bool:
-    """Whether a value has the free lengths: one number that all elements start with has not."""
-    return declaration.kind == "parameter" or values.numbers[declaration.name].ndim > 0
+    """Whether a value has the free lengths: one number for all elements has not."""
+    return values.numbers[declaration.name].ndim > 0
 
 
 def _measure(
@@ -199,9 +199,9 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 
 
 def _fits_free(declaration: Declaration, array: NDArray[np.float64]) -> bool:
-    """Whether an array has as many axes as the free shape, or is the one number that a state starts with."""
+    """Whether an array has as many axes as the free shape, or is one number for all where the default is."""
     if array.ndim == 0:
-        return declaration.kind != "parameter"
+        return declaration.start is not None and np.ndim(declaration.start) == 0
     fixed = zip(array.shape, declaration.shape, strict=False)
     return array.ndim == len(declaration.shape) and all(size == axis for size, axis in fixed if axis)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import cosim
+from cosim_measures.still import Still
 
 
-class Sampled(cosim.Measure):
+class Sampled(Still):
     """Base of signals that are taken at fixed times and held between them; a subclass says what is taken.
 
     Parameters
@@ -21,15 +20,8 @@ class Sampled(cosim.Measure):
     """
 
     unit_from = "source"
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
     source = cosim.source(description="what is sampled")
     period = cosim.parameter(unit="s", minimum=1e-12, description="from one sample to the next")
     offset = cosim.parameter(unit="s", default=0.0, description="when the first sample is taken")
     value = cosim.discrete(description="what is held")
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0

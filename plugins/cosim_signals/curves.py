@@ -1,8 +1,8 @@
 """Curves through the points of a table; for kernel functions.
 
-A table is `x` and `y`, from the point `first` to the point `last`, between which x rises; `m` are the slopes at
-the points. Straight lines go between the points, or cubics that have these slopes; beyond both
-ends the curve goes on along its tangent.
+A table is `x` and `y`, from the point `first` to the point `last`, between which x rises; `m` are the slopes
+at the points. Straight lines go between the points, or cubics that have these slopes; beyond both ends the
+curve goes on along its tangent.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def end_slope(h0: float, h1: float, d0: float, d1: float) -> float:
 def spline_slopes(x: Reals, y: Reals, first: int, last: int, m: Slot, work: Slot) -> None:
     """Write the slopes of the cubic spline, whose first two derivatives are continuous.
 
-    At the second and the last but one point the third one is, too ("not a knot"). Two points give a line, three a parabola. `work` is as long as `m`.
+    At the second and the last but one point the third one is, too ("not a knot"). Two points give a line,
+    three a parabola. `work` is as long as `m`.
 
     References
     ----------

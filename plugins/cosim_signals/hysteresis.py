@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import cosim
+from cosim_measures.still import Still
 
 
-class Hysteresis(cosim.Measure):
+class Hysteresis(Still):
     """A switch with two thresholds.
 
     Law: goes on when the source rises above `upper`, off when it falls below `lower`, and stays as it is
@@ -37,7 +36,6 @@ class Hysteresis(cosim.Measure):
     """
 
     elementwise = False
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
     source = cosim.source(description="what is compared")
     lower = cosim.parameter(unit="{source}", default=0.0, description="goes off below")
@@ -51,12 +49,6 @@ class Hysteresis(cosim.Measure):
     @cosim.kernel
     def switch_value(is_on, on_value, off_value, value):
         value[0] = on_value if is_on != 0 else off_value
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(source, lower, upper, starts_on, is_on_next):

@@ -24,9 +24,9 @@ class RandomRoad(cosim.Measure):
     Law: value = sum of a_i cos(k_i x + phase_i), i = 1 … 256, where x = position + speed t + distance. The
     one-sided spectral density of the displacement over the spatial frequency n is roughness
     (n / (0.1 / m))^-waviness between the lowest and the highest one. Frequencies lie in bands of equal
-    ratio, at a random place in each, so that the profile does not repeat itself; a_i^2 / 2 is the density times
-    the width of the band. Places and phases are made from the seed and the number i alone. Three
-    derivatives are known, one of them where it follows a `distance` that has one.
+    ratio, at a random place in each, so that the profile does not repeat itself; a_i^2 / 2 is the
+    density times the width of the band. Places and phases are made from the seed and the number i alone.
+    Three derivatives are known, one of them where it follows a `distance` that has one.
 
     One seed is one road: a second wheel of the track has the same seed and another `position`, or follows
     another `distance`.
