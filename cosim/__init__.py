@@ -37,6 +37,7 @@ from cosim.contracts.model_reader import ModelReader as ModelReader
 from cosim.contracts.model_table import ModelTable as ModelTable
 from cosim.contracts.participant import Participant as Participant
 from cosim.contracts.result_sink import ResultSink as ResultSink
+from cosim.ensemble.ensemble import Ensemble as Ensemble
 from cosim.errors import ContractError as ContractError
 from cosim.errors import CosimError as CosimError
 from cosim.errors import FmuError as FmuError
@@ -56,7 +57,6 @@ from cosim.registration.registry import registry as registry
 from cosim.simulation.assembler import assemble as assemble
 from cosim.simulation.checkpoint import Checkpoint as Checkpoint
 from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
-from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import EventRecord as EventRecord
 from cosim.simulation.read_result import read_result as read_result
 from cosim.simulation.result import Result as Result

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
 from cosim.registration.hookspecs import CONTRACT_VERSION
+from cosim.registration.plugin_index import load_installed
 from cosim.registration.plugin_record import Entry, PluginRecord
 from cosim.registration.registry import Registry, registry
 from cosim.version import __version__
@@ -95,8 +96,8 @@ def _run(entry: Entry, words: list[str], show_traceback: bool) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.filename is not None:
             return _complain(f"{error.filename}: {error.strerror}", BAD_INPUT, show_traceback)
-        hint = "" if show_traceback else f" See where with: cosim --traceback {entry.cls.name} …"
-        fault = f"{entry.owner}: command '{entry.cls.name}' failed: {type(error).__name__}: {error}.{hint}"
+        hint = "" if show_traceback else f" See where with: cosim --traceback {entry.known.name} …"
+        fault = f"{entry.owner}: command '{entry.known.name}' failed: {type(error).__name__}: {error}.{hint}"
         return _complain(fault, FAILED, show_traceback)
 
 
@@ -114,7 +115,7 @@ def _commands(source: Registry) -> dict[str, list[Entry]]:
     """All commands by the word that is typed; several under one word when plugins chose the same."""
     found: dict[str, list[Entry]] = {}
     for entry in source.entries("command"):
-        found.setdefault(entry.cls.name, []).append(entry)
+        found.setdefault(entry.known.name, []).append(entry)
     return found
 
 
@@ -139,7 +140,7 @@ def _overview(source: Registry) -> str:
     rows = {"plugins": "list the installed plugins, what each registers, or why it failed"}
     for name, claimants in _commands(source).items():
         for entry in claimants:
-            rows[name if len(claimants) == 1 else entry.id] = entry.cls.summary
+            rows[name if len(claimants) == 1 else entry.id] = entry.known.summary
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {summary}" for name, summary in sorted(rows.items())]
     lines += ["", "  cosim <command> --help explains a command.", "", "options:", "  --version"]
@@ -154,7 +155,10 @@ def _plugins(words: list[str]) -> int:
     parser.add_argument("--strict", action="store_true", help="exit status 1 when one did not load")
     parser.add_argument("--traceback", action="store_true", help="show where each failed plugin failed")
     options = parser.parse_args(words)
-    plugins = registry().plugins
+    found = registry()
+    if options.strict and not found.is_loaded:
+        found = Registry(load_installed())
+    plugins = found.plugins
     ours = ".".join(map(str, CONTRACT_VERSION))
     if options.json:
         rows = [record.to_dict() for record in plugins]
@@ -163,7 +167,7 @@ def _plugins(words: list[str]) -> int:
         print(f"cosim {__version__}, contract {ours}, {len(plugins)} plugins")
         for record in plugins:
             print(_described(record, options.traceback))
-    broken = registry().failures or registry().refusals
+    broken = found.failures or found.refusals
     return FAILED if options.strict and broken else DONE
 
 

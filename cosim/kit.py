@@ -11,10 +11,14 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Course`, `Exchange`, `InnerPoint`, `ParticipantVariable`, `CalledSimulator`
+co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, what participants may do
+                  beside the contract (`InitializationMode` …), `CalledSimulator`
+helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
-text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name
+packages          `late_names`: an ``__init__`` that imports a name when it is asked for
+text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
+                  `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================
 """
 
@@ -59,6 +63,7 @@ from cosim.component.declarations import attachment as attachment
 from cosim.component.declarations import data_file as data_file
 from cosim.component.declarations import text as text
 from cosim.component.json_schema import component_schema as component_schema
+from cosim.component.run_source import run_source as run_source
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.capabilities import Capabilities as Capabilities
 from cosim.contracts.dense_output import DenseOutput as DenseOutput
@@ -116,23 +121,44 @@ from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
 from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
 from cosim.contracts.method_layout import WORST as WORST
 from cosim.contracts.method_layout import own_slots as own_slots
-from cosim.contracts.participant import InnerPoint as InnerPoint
-from cosim.contracts.participant import ParticipantDescription as ParticipantDescription
-from cosim.contracts.participant import ParticipantVariable as ParticipantVariable
+from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
+from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
+from cosim.contracts.participant_abilities import HasFile as HasFile
+from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
+from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
+from cosim.contracts.participant_abilities import Inspectable as Inspectable
+from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
+from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
+from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
+from cosim.contracts.participant_abilities import Resizes as Resizes
+from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
+from cosim.contracts.participant_abilities import TellsInside as TellsInside
+from cosim.contracts.participant_abilities import Ticks as Ticks
+from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
+from cosim.contracts.participant_description import TYPES as TYPES
+from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
+from cosim.contracts.participant_description import ParticipantDescription as ParticipantDescription
+from cosim.contracts.participant_description import ParticipantVariable as ParticipantVariable
+from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
 from cosim.contracts.result_stream import ResultStream as ResultStream
 from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
 from cosim.errors import nearest as nearest
+from cosim.helper_process import end_with_parent as end_with_parent
+from cosim.helper_process import kill_with_parent as kill_with_parent
 from cosim.matching import is_pattern as is_pattern
 from cosim.matching import matches as matches
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
 from cosim.registration.registry import Registry as Registry
 from cosim.registration.registry import use_registry as use_registry
 from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
+from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps

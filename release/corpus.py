@@ -12,9 +12,11 @@ import numpy as np
 import cosim
 from cosim import kit
 from cosim.compiled import copies, native
+from cosim.ensemble.reduction import KNOWN
+from cosim.step import batch
 from cosim.step.arrays import PARTS
 from cosim.step.sliding_field import sliding_field
-from cosim_fmu.master import compiled_steps
+from cosim_fmu.master.loop import compiled_steps
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -149,6 +151,9 @@ def ask_for_all() -> None:
         native.part_address(part)
     for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
         native.block_address(block)
+    kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
+    for function in KNOWN.values():
+        kit.function_address(function, batch.REDUCTION_SIGNATURE)
     kit.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
         kit.CalledSimulator(next(runs()))

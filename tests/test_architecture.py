@@ -28,10 +28,11 @@ PUBLIC = {
 }
 """What a plugin lets others import."""
 LAYERS = (
-    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
+    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.unit_text",),
+    ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),
     ("cosim.compiled",),
     ("cosim.component",),
@@ -40,6 +41,7 @@ LAYERS = (
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
+    ("cosim.ensemble",),
     ("cosim.model",),
     ("cosim.cli", "cosim.kit"),
     ("cosim", "cosim.__main__"),
@@ -50,7 +52,7 @@ KERNEL = {"numpy", "pluggy"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
-    "cosim_workbench": {"rich", "matplotlib", "pandas", "pyarrow", "xarray"},
+    "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
@@ -68,6 +70,7 @@ HEAVY = {
     "pandas",
     "pyarrow",
     "xarray",
+    "distributed",
     "pytest",
     "hypothesis",
 }

@@ -16,8 +16,8 @@ import pytest
 from cosim.errors import LookUpError, PluginError
 from cosim.registration.hookspecs import CONTRACT_VERSION
 from cosim.registration.kinds import declared_kinds
-from cosim.registration.plugin_loader import selection
 from cosim.registration.registry import Registry, registry, use_registry
+from cosim.registration.selection import selection
 
 GREETING = '''
 import cosim

@@ -17,8 +17,8 @@ import time
 
 import cosim
 from cosim_fmu import CoSimulation, SystemParticipant
-from cosim_fmu.master import compiled_loop
-from cosim_fmu.master.step_threads import StepThreads
+from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.participants import system_participant
 
 STEP = 1e-3
 COUNT = 4
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--terms", type=int, nargs="+", default=[100, 1_000, 10_000, 100_000])
     arguments = parser.parse_args()
     rounds = arguments.rounds
-    compiled_loop.LEAST_STEPS = 0
+    system_participant.LEAST_NATIVE_STEPS = 0
     print("| a step takes | steps of four | one thread | two threads | gain | two that hash |")
     print("|---|---|---|---|---|---|")
     for terms in arguments.terms:

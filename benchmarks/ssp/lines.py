@@ -28,7 +28,7 @@ from train_parts import Controller, Wagon  # noqa: E402
 
 import cosim  # noqa: E402
 from cosim_fmu import CoSimulation  # noqa: E402
-from cosim_fmu.master.scenario import Scenario  # noqa: E402
+from cosim_fmu.master.scenario.scenario import Scenario  # noqa: E402
 
 POSITIONS = [f"wagon{i}.wagon.x" for i in range(1, 5)]
 TOLERANCE = 1e-12

@@ -17,6 +17,7 @@ from typing import Any
 
 from cosim.compiled import kernel_cache, native
 from cosim.compiled.parts import in_process, parts_called
+from cosim.helper_process import kill_with_parent
 
 log = logging.getLogger("cosim.native")
 
@@ -86,11 +87,13 @@ def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
 
 
 def _forked(missing: Sequence[Wanted], jobs: int, answers_in: int, answers: int) -> int:
-    """A process that compiles what nobody else has begun; its number."""
+    """A process that compiles what no other has begun, as long as this one lives; its number."""
+    parent = os.getpid()
     child = os.fork()
     if child:
         return child
     try:
+        kill_with_parent(parent)
         os.close(answers)
         log.disabled = True
         while number := os.read(jobs, NUMBER.size):

@@ -7,6 +7,7 @@ the same in every process: no address, no hash of Python's and no name stands fo
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
 import hashlib
@@ -65,7 +66,8 @@ def environment(function: types.FunctionType) -> dict[str, Any]:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name in _names(function.__code__):
         if name in cells:
-            found[name] = cells[name].cell_contents
+            with contextlib.suppress(ValueError):  # what it stands for is made later
+                found[name] = cells[name].cell_contents
         elif name in function.__globals__:
             found[name] = function.__globals__[name]
     return found

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cosim.compiled import foreign, intrinsics, lowered_calls, lowered_code, walker
+from cosim.compiled.compiler_errors import explained
 from cosim.compiled.fingerprint import environment, fingerprint
 
 Lift = Callable[[types.FunctionType], Any]
@@ -39,7 +40,7 @@ def compiled_anew(
 ) -> Any:
     """The function as numba compiles it."""
     import numba
-    from numba.core.errors import NumbaWarning
+    from numba.core.errors import NumbaError, NumbaWarning
 
     arguments, result = signature.split(">")
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
@@ -50,12 +51,27 @@ def compiled_anew(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)
             dispatcher.compile(intrinsics.numba_type(result)(*[intrinsics.numba_type(a) for a in arguments]))
+    except NumbaError as error:
+        raise explained(error, function, _files_of(function)) from error
     finally:
         numba.config.LOOP_VECTORIZE = vectorize
         if collects:
             gc.enable()
     dispatcher.disable_compile()
     return dispatcher
+
+
+def _files_of(function: types.FunctionType) -> set[str]:
+    """The files of a function and of all that it reaches."""
+    files: set[str] = set()
+    todo, seen = [function], {function}
+    while todo:
+        one = todo.pop()
+        files.add(one.__code__.co_filename)
+        reached = {v for v in environment(one).values() if isinstance(v, types.FunctionType)} - seen
+        todo += reached
+        seen |= reached
+    return files
 
 
 def _with_lifted_globals(function: types.FunctionType, lift: Lift) -> types.FunctionType:

@@ -20,6 +20,7 @@ from typing import Any
 from cosim.compiled import fresh, llvm_text, lowered_code, native, shipped
 from cosim.compiled.machine_code import MachineCode
 from cosim.compiled.parts import in_process, parts_called
+from cosim.helper_process import kill_with_parent
 
 Wanted = tuple[types.FunctionType, str]
 
@@ -85,7 +86,7 @@ def make_library(
         jobs = list(by_symbol)
         global _jobs
         _jobs = by_symbol, Path(folder)
-        with multiprocessing.get_context("fork").Pool(processes, _compile_from_here) as pool:
+        with multiprocessing.get_context("fork").Pool(processes, _compile_from_here, (os.getpid(),)) as pool:
             for done, _ in enumerate(pool.imap_unordered(_object_file, jobs), 1):
                 progress(done, len(jobs))
         objects = [str(Path(folder) / f"{name}.o") for name in jobs]
@@ -107,7 +108,8 @@ _jobs: tuple[dict[str, tuple[types.FunctionType, str, bool]], Path]
 """What the processes that compile find: they are forked from the one that has collected."""
 
 
-def _compile_from_here() -> None:
+def _compile_from_here(parent: int) -> None:
+    kill_with_parent(parent)
     os.environ.pop("NUMBA_DISABLE_JIT", None)
     native.is_plain.cache_clear()
 

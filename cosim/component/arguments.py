@@ -7,11 +7,20 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 
 from cosim.component.attachment import Offer
 from cosim.component.declarations import RING, Declaration
+from cosim.component.kernel_effects import (
+    Effects,
+    effects_of,
+    line_of_returned_value,
+    may_raise,
+    returns_value,
+)
 from cosim.component.kernel_function import KernelFunction
-from cosim.component.kernel_rules import Effects, check_rules, effects_of, returns_value, where
+from cosim.component.kernel_rules import rule_faults
+from cosim.component.kernel_source import where
 from cosim.errors import ContractError, nearest
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
@@ -94,33 +103,103 @@ def switch_argument(name: str) -> Argument:
 
 
 def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str) -> list[Argument]:
-    """What each argument means; `ContractError` with the line for what breaks a rule."""
+    """What each argument means; `ContractError` with all that breaks a rule, one fault a line."""
     function = kernel.function
-    if not kernel.is_python:
-        check_rules(function)
-    effects = effects_of(function)
     known = known_names(declarations)
-    if kernel.role in ("witness", "rate") and (kernel.is_python or not returns_value(function)):
-        raise ContractError(
-            f"{where(function, function.__code__.co_firstlineno)}: a {kernel.role} is a kernel function that "
-            "returns a number: def floor(height): return height"
-        )
     if kernel.role == "update":
         known["side"] = Argument("side", "side", "side", "", (), "read")
         known["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
-    found = []
     known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
+    faults = [] if kernel.is_python else list(rule_faults(function, frozenset(known)))
+    effects = effects_of(function)
+    if kernel.role in ("witness", "rate") and (kernel.is_python or not returns_value(function)):
+        faults.append(
+            f"{where(function)}: a {kernel.role} is a kernel function that returns a number: "
+            "def floor(height): return height"
+        )
+    found = []
+    given = signature(function).parameters
+    defaults = [n for n in given if given[n].default is not given[n].empty and not kernel.is_python]
     for name in kernel.arguments:
         if kernel.role == "handler" and kernel.is_python and name in ("state", "next_state"):
             continue
         if name not in known:
-            raise ContractError(
-                f"{where(function, function.__code__.co_firstlineno)}: nobody provides '{name}'"
-                f"{_suggest(name, known)} A kernel function of {owner} may ask for: "
-                f"{', '.join(sorted(known))}"
-            )
-        found.append(_with_effect(kernel, known[name], declarations, effects))
+            if name not in defaults:  # said already
+                faults.append(_unknown(kernel, name, known, owner))
+            continue
+        try:
+            argument = _with_effect(kernel, known[name], declarations, effects)
+            if not kernel.is_python:
+                _check_kind(argument, effects, function)
+            _check_index(argument, effects, function)
+            found.append(argument)
+        except ContractError as error:
+            faults.append(str(error))
+    faults += (
+        [] if faults or kernel.is_python else _faults_of_results(kernel, found, effects, declarations, known)
+    )
+    if faults:
+        raise ContractError("\n".join(faults))
     return found
+
+
+def _unknown(kernel: KernelFunction, name: str, known: Mapping[str, Argument], owner: str) -> str:
+    """The sentence about an argument that neither the class nor its contract has."""
+    near = nearest(name, known)
+    listed = ", ".join(sorted(known))
+    return (
+        f"{where(kernel.function)}: '{name}' is neither declared nor offered by an attachment"
+        + (f"; nearest: '{near}'." if near else ".")
+        + f" Declare it in the class ({name} = cosim.parameter(…)), or ask for what {owner} has: {listed}"
+    )
+
+
+def _faults_of_results(
+    kernel: KernelFunction,
+    found: list[Argument],
+    effects: Effects,
+    declarations: Mapping[str, Declaration],
+    known: Mapping[str, Argument],
+) -> list[str]:
+    """What a function computes gets lost: it returns it, or writes it nowhere."""
+    function = kernel.function
+    possible = [a for a in found if _may_hold_result(a, declarations)]
+    missing = not possible
+    if missing:  # that of what it reads comes first
+        read = [a.of for a in found]
+        possible = [a for a in known.values() if _may_hold_result(a, declarations)]
+        possible.sort(key=lambda a: a.of not in read)
+    accumulates = bool(possible) and _accumulates(possible[0], declarations.get(possible[0].of))
+    shown = f"{possible[0].name if possible else 'result'}[0] {'+=' if accumulates else '='} …"
+    if missing and possible:
+        shown = f"ask for {possible[0].name} in the signature and write {shown}"
+    else:
+        shown = f"write {shown}"
+    line = line_of_returned_value(function)
+    if kernel.role in ("kernel", "update") and line:
+        return [
+            f"{where(function, line)}: what a kernel function returns is lost; results are arguments: {shown}"
+        ]
+    touched = effects.writes | effects.adds | effects.passed_on
+    unwritten = [a for a in found if a.role in ("derivative", "next") and a.name not in touched]
+    if unwritten:
+        return [
+            f"{where(function)}: {a.name} is asked for but never written: write {a.name}[0] = …"
+            for a in unwritten
+        ]
+    does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
+    if kernel.role in ("kernel", "update") and not does_something:
+        return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
+    return []
+
+
+def _may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
+    """Whether a kernel function may write or add to it."""
+    declaration = declarations.get(argument.of)
+    if argument.effect != "read" or _accumulates(argument, declaration):
+        return True
+    is_slot = declaration is not None and declaration.kind in ("cache", "output")
+    return argument.role in ("derivative", "next") or (argument.role == "own" and is_slot)
 
 
 def _may_write_next(
@@ -130,11 +209,6 @@ def _may_write_next(
     if kernel.role == "update":
         return declarations[argument.of].kind in ("discrete", "integer")
     return kernel.role == "handler"
-
-
-def _suggest(name: str, known: Mapping[str, Argument]) -> str:
-    near = nearest(name, known)
-    return f"; nearest: '{near}'." if near else "."
 
 
 def _with_effect(
@@ -152,7 +226,6 @@ def _with_effect(
             f"{where(function, effects.rebinds[name])}: `{name} = …` changes nothing outside; "
             f"a result is a view: write {name}[0] = …"
         )
-    _check_index(argument, effects, function)
     effect = "read"
     if accumulates:
         if writes and not adds:
@@ -176,6 +249,25 @@ def _with_effect(
             "derivatives and adds to forces"
         )
     return replace(argument, effect=effect)
+
+
+def _check_kind(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
+    """A number has no elements, and a view is no number."""
+    name = argument.name
+    if argument.role in ("history", "ring"):
+        return
+    if argument.is_number or argument.role in ("time", "side", "smoothness"):
+        if name in effects.subscripts:
+            raise ContractError(
+                f"{where(function, effects.subscripts[name])}: {name} is a number here: write {name}, "
+                f"not {name}[0]; what is only read and declared without a shape has no elements"
+            )
+    elif name in effects.as_numbers:
+        what = f"{argument.size} numbers" if argument.size != 1 or argument.is_free else "one number"
+        raise ContractError(
+            f"{where(function, effects.as_numbers[name])}: {name} is a view of "
+            f"{'numbers' if argument.is_free else what}: compute with its elements, {name}[0]"
+        )
 
 
 def _check_index(argument: Argument, effects: Effects, function: types.FunctionType) -> None:

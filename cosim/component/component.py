@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from cosim.component.arguments import Argument, known_names, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
-from cosim.component.unit_rules import check_rule_names, settle_unit_rules
+from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import Values, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
@@ -84,14 +84,9 @@ class Component:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._collect()
-        cls.arguments = {}
-        for name, kernel in cls.kernels.items():
-            cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
-            if cls.switch and kernel.role == "kernel":
-                cls.arguments[name].append(switch_argument(cls.switch))
-        for name, handler in cls.handlers.items():
-            if not handler.function.is_python:
-                cls.arguments[name] = resolve(handler.function, cls.declarations, cls.__name__)
+        faults = cls._resolve()
+        if faults:
+            raise ContractError("\n".join(faults))
         check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
         cls._check_writers()
         cls._check_names()
@@ -106,6 +101,21 @@ class Component:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"
+
+    @classmethod
+    def _resolve(cls) -> list[str]:
+        """Find what the arguments of each function mean; the faults of all functions together."""
+        cls.arguments, faults = {}, []
+        handlers = {n: h.function for n, h in cls.handlers.items() if not h.function.is_python}
+        for name, kernel in {**cls.kernels, **handlers}.items():
+            try:
+                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
+            except ContractError as error:
+                faults += str(error).splitlines()
+                continue
+            if cls.switch and kernel.role == "kernel":
+                cls.arguments[name].append(switch_argument(cls.switch))
+        return list(dict.fromkeys(faults))
 
     @classmethod
     def _collect(cls) -> None:
@@ -136,11 +146,12 @@ class Component:
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
         settle_unit_rules(cls.declarations, cls.open_units, getattr(cls, "unit_from", ""))
-        for alias, (slot, index, _unit) in cls.signals.items():
+        for alias, (slot, index, unit) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
                 raise ContractError(
                     f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"
                 )
+            check_unit(unit, f"{cls.__name__}: signal '{alias}'")
 
     @classmethod
     def _check_names(cls) -> None:

@@ -6,14 +6,16 @@ Each function returns a `Declaration`; the name is that of the class attribute.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from cosim.component.attachment import SOURCE, Attachment
-from cosim.errors import ContractError
+from cosim.errors import ContractError, UnitError
 from cosim.stage import Stage
+from cosim.units import parse_unit
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
@@ -91,10 +93,28 @@ def _axes(shape: Shape) -> tuple[int | str, ...]:
     return shape if isinstance(shape, tuple) else (shape,)
 
 
-def _units(unit: str | Sequence[str] | None) -> tuple[str, ...]:
+def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ...]:
+    """One unit, or one for each element; `ContractError` names the line of the class that gives them."""
     if unit is None or "{" in unit:
         return ("1",)
-    return (unit,) if isinstance(unit, str) else tuple(unit)
+    units = (unit,) if isinstance(unit, str) else tuple(unit)
+    size = math.prod(_shape(shape))
+    if len(units) not in (1, size):
+        raise ContractError(f"{_declared_at()}: {len(units)} units for {size} elements: give one, or {size}")
+    for text in units:
+        try:
+            parse_unit(text)
+        except (UnitError, AttributeError, TypeError) as error:
+            raise ContractError(f"{_declared_at()}: {error}") from error
+    return units
+
+
+def _declared_at() -> str:
+    """File and line of the class that declares something now."""
+    frame = sys._getframe()
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _rule(unit: str | Sequence[str] | None) -> str | None:
@@ -138,7 +158,7 @@ def parameter(
         "parameter",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         default,
         minimum,
         maximum,
@@ -163,7 +183,7 @@ def position(
             "position",
             "",
             _shape(shape),
-            _units(unit),
+            _units(unit, shape),
             start,
             description=description,
             free_length=_free_length(shape),
@@ -185,7 +205,7 @@ def speed(
             "speed",
             "",
             _shape(shape),
-            _units(unit),
+            _units(unit, shape),
             start,
             description=description,
             free_length=_free_length(shape),
@@ -210,7 +230,7 @@ def auxiliary_state(
         "auxiliary",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         minimum,
         description=description,
@@ -247,7 +267,7 @@ def discrete(
         kind,
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         description=description,
         invalidates=invalidates,
@@ -295,7 +315,7 @@ def cache_slot(
         "cache",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         accumulates=accumulates,
         description=description,
         options={"internal": internal, **({"notice": notice} if notice else {})},
@@ -319,7 +339,7 @@ def output(
         "output",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         accumulates=accumulates,
         description=description,
         free_length=_free_length(shape),
@@ -344,7 +364,7 @@ def input(  # noqa: A001
         "input",
         "",
         _shape(shape),
-        _units(unit),
+        _units(unit, shape),
         start,
         description=description,
         free_length=_free_length(shape),
@@ -374,6 +394,7 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
+    _units(unit, shape)
     made = attachment(SOURCE, description=description, unit=unit, optional=optional)
     return replace(made, shape=_shape(shape), free_length=_free_length(shape))
 

@@ -11,7 +11,7 @@ from inspect import signature
 from typing import Any
 
 from cosim.cause import EventCause
-from cosim.component.kernel_rules import returns_condition
+from cosim.component.kernel_effects import returns_condition
 from cosim.errors import ContractError
 from cosim.stage import Stage
 

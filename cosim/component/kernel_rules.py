@@ -1,18 +1,22 @@
-"""The rules for kernel functions, read from their source when the class is made.
-
-Also finds which arguments a function writes or adds to, through the helpers that it calls.
-"""
+"""The rules for kernel functions, read from their source when the class is made."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import enum
 import functools
-import inspect
 import types
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+import numpy as np
+
+from cosim.compiled.debugging import VARIABLE, is_debugging
 from cosim.compiled.fingerprint import environment
-from cosim.errors import ContractError
+from cosim.component.assigned_names import names_without_value
+from cosim.component.kernel_source import bound_names, definition_of, names_of_file, where
+from cosim.errors import ContractError, nearest
 
 FORBIDDEN: dict[type[ast.AST], str] = {
     ast.List: "a list; small vectors are tuples: (x, y, z)",
@@ -27,197 +31,258 @@ FORBIDDEN: dict[type[ast.AST], str] = {
     ast.With: "with",
     ast.JoinedStr: "an f-string",
     ast.Yield: "yield",
+    ast.YieldFrom: "yield",
     ast.Await: "await",
     ast.FunctionDef: "a nested function; write a module-level helper function",
+    ast.AsyncFunctionDef: "a nested function; write a module-level helper function",
+    ast.ClassDef: "a class; small vectors are tuples: (x, y, z)",
     ast.Global: "global; a kernel function is pure",
     ast.Nonlocal: "nonlocal; a kernel function is pure",
+    ast.Import: "import; import at the top of the file",
+    ast.ImportFrom: "import; import at the top of the file",
+    ast.Delete: "del",
+    ast.Match: "match; write if and elif",
 }
+BUILTINS = (
+    "abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "range", "round", "sum", "zip",
+)  # fmt: skip
+IN_MATH = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "degrees",
+    "e", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "frexp", "gamma", "gcd", "hypot", "inf",
+    "isfinite", "isinf", "isnan", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "modf", "nan", "pi",
+    "pow", "radians", "sin", "sinh", "sqrt", "tan", "tanh", "tau", "trunc",
+)  # fmt: skip
+"""What of `math` the compiler knows."""
+ADVICE = {
+    "print": f"print; set {VARIABLE}=1: there print() and breakpoint() work",
+    "breakpoint": f"breakpoint(); set {VARIABLE}=1: there print() and breakpoint() work",
+    "pow": "pow(); write math.pow(x, y)",
+    "sorted": "sorted(), which makes a list",
+    "list": "list(); small vectors are tuples: (x, y, z)",
+    "dict": "dict()",
+    "set": "set()",
+    "str": "text",
+    "input": "input(); it has no user",
+    "open": "files; read them before the run, into a parameter",
+    "super": "super(); call a module-level helper function",
+}
+FOR_DEBUGGING = ("print", "breakpoint")
+PURE = "a kernel function changes its results alone; what is to be remembered is a state: cosim.discrete()"
 
 
-@dataclass(frozen=True)
-class Effects:
-    """What a function does to its arguments.
+def check_rules(function: types.FunctionType, declared: Iterable[str] = ()) -> None:
+    """Check a kernel function and every helper that it reaches.
 
-    Attributes
+    Parameters
     ----------
-    arguments : tuple of str
-    writes, adds : frozenset of str
-        Arguments that it stores into by ``=``, by ``+=`` or ``-=``.
-    rebinds : dict of str to int
-        Arguments whose name it assigns, with the line.
-    lines : dict of str to int
-        Where it first stores into an argument.
-    indices : dict of str to (int, int)
-        The largest constant index of an argument, with the line.
+    function : function
+    declared : iterable of str
+        Names that the function could ask for.
+
+    Raises
+    ------
+    ContractError
+        Every fault, one a line, each with file and line.
     """
-
-    arguments: tuple[str, ...]
-    writes: frozenset[str]
-    adds: frozenset[str]
-    rebinds: dict[str, int] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
-    indices: dict[str, tuple[int, int]] = field(default_factory=dict)
+    faults = rule_faults(function, frozenset(declared))
+    if faults:
+        raise ContractError("\n".join(faults))
 
 
 @functools.cache
-def check_rules(function: types.FunctionType) -> None:
-    """Check a kernel function and every helper that it reaches; `ContractError` names the line."""
-    tree = _parse(function)
-    helpers = environment(function)
-    for node in ast.walk(ast.Module(tree.body, [])):
-        _check_node(function, node, getattr(node, "lineno", 1), helpers)
-    for helper in helpers.values():
+def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """What breaks a rule in a function and in its helpers, each with file and line, in order of lines."""
+    checked = _Checked(function, declared)
+    found = [(line, f"{where(function, line)}: {text}") for line, text in checked.faults()]
+    faults = [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
+    for helper in checked.globals.values():
         if isinstance(helper, types.FunctionType) and helper is not function:
-            check_rules(helper)
+            faults += rule_faults(helper)
+    return tuple(dict.fromkeys(faults))
 
 
-@functools.cache
-def effects_of(function: types.FunctionType) -> Effects:
-    """Which arguments the function writes, adds to or assigns."""
-    tree = _parse(function)
-    arguments = tuple(a.arg for a in tree.args.args)
-    writes: set[str] = set()
-    adds: set[str] = set()
-    rebinds: dict[str, int] = {}
-    lines: dict[str, int] = {}
-    indices: dict[str, tuple[int, int]] = {}
-    helpers = environment(function)
+class _Checked:
+    """One function while its syntax tree is looked through."""
 
-    def note(names: set[str], target: ast.expr, line: int) -> None:
-        if (
-            isinstance(target, ast.Subscript)
-            and isinstance(target.value, ast.Name)
-            and target.value.id in arguments
-        ):
-            names.add(target.value.id)
-            lines.setdefault(target.value.id, line)
-        elif isinstance(target, ast.Name) and target.id in arguments:
-            rebinds.setdefault(target.id, line)
-        elif isinstance(target, ast.Tuple):
-            for element in target.elts:
-                note(names, element, line)
+    def __init__(self, function: types.FunctionType, declared: frozenset[str]) -> None:
+        self.function, self.declared = function, declared
+        self.tree = definition_of(function)
+        self.arguments = [a.arg for a in self.tree.args.args]
+        self.local = {*self.arguments, *bound_names(self.tree)}
+        self.globals = environment(function)
 
-    for node in ast.walk(ast.Module(tree.body, [])):
-        line = getattr(node, "lineno", 1)
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            name, index = node.value.id, _constant_index(node.slice)
-            if name in arguments and index is not None and index > indices.get(name, (-1, 0))[0]:
-                indices[name] = (index, line)
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                note(writes, target, line)
-        elif isinstance(node, ast.AugAssign):
-            note(adds if isinstance(node.op, (ast.Add, ast.Sub)) else writes, node.target, line)
-        elif isinstance(node, ast.For):
-            note(writes, node.target, line)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            helper = helpers.get(node.func.id)
-            if isinstance(helper, types.FunctionType):
-                inner = effects_of(helper)
-                for name, argument in zip(inner.arguments, node.args, strict=False):
-                    passed = argument.value if isinstance(argument, ast.Subscript) else argument
-                    if isinstance(passed, ast.Name) and passed.id in arguments:
-                        if name in inner.writes:
-                            writes.add(passed.id)
-                        if name in inner.adds:
-                            adds.add(passed.id)
-                        lines.setdefault(passed.id, line)
-    return Effects(arguments, frozenset(writes), frozenset(adds), rebinds, lines, indices)
+    def faults(self) -> Iterator[tuple[int, str]]:
+        """Line and text of each fault."""
+        yield from self._of_signature()
+        body = self.tree.body
+        first = body[0] if body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            body = body[1:]  # the docstring
+        for statement in body:
+            yield from self._of(statement)
+        for line, name in names_without_value(body, self.arguments, self.local):
+            yield line, f"'{name}' may have no value here: give it one before the branch or the loop"
 
+    def _of_signature(self) -> Iterator[tuple[int, str]]:
+        given = self.tree.args
+        line = self.tree.lineno
+        for argument, default in zip(reversed(given.args), reversed(given.defaults), strict=False):
+            declaration = f"{argument.arg} = cosim.parameter(default={ast.unparse(default)})"
+            remedy = f"write it into the class: {declaration}" if self.declared else "give it in each call"
+            yield argument.lineno, f"the argument '{argument.arg}' has a default here; {remedy}"
+        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
+            yield line, "a kernel function has plain arguments: no *, ** or /"
 
-def _constant_index(index: ast.expr) -> int | None:
-    """A constant index; a negative one counts as too large, since nothing counts from the end."""
-    if isinstance(index, ast.Constant) and isinstance(index.value, int):
-        return index.value
-    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
-        return 1 << 30 if isinstance(index.operand, ast.Constant) else None
-    return None
+    def _of(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
+        """Faults of a node and of all below it."""
+        if is_debugging() and _is_for_debugging(node):
+            return
+        line = getattr(node, "lineno", self.tree.lineno)
+        if type(node) in FORBIDDEN:
+            yield line, f"a kernel function cannot use {FORBIDDEN[type(node)]}"
+            return
+        for text in self._of_node(node, raised):
+            yield line, text
+        raised = raised or isinstance(node, (ast.Raise, ast.Assert))
+        skipped = self._skipped(node)
+        for child in ast.iter_child_nodes(node):
+            if child is not skipped:
+                yield from self._of(child, raised)
 
+    @staticmethod
+    def _skipped(node: ast.AST) -> ast.AST | None:
+        """What below a node is said with the node itself."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            return node.value
+        if isinstance(node, ast.AnnAssign):
+            return node.annotation
+        return None
 
-@functools.cache
-def returns_value(function: types.FunctionType) -> bool:
-    """Whether the function returns something other than None."""
-    tree = _parse(function)
-    returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
-    return any(not (isinstance(value, ast.Constant) and value.value is None) for value in returned)
+    def _of_node(self, node: ast.AST, raised: bool) -> Iterator[str]:
+        if isinstance(node, ast.Call) and node.keywords:
+            yield "a kernel function calls helpers with positional arguments only"
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow):
+            yield (
+                "`**` differs between compiled and plain Python in the last bit; "
+                "write x * x, or math.pow(x, y) for a real exponent"
+            )
+        if isinstance(node, ast.Constant):
+            yield from self._of_constant(node, raised)
+        if isinstance(node, ast.Attribute):
+            yield from self._of_attribute(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield from self._of_name(node.id, raised)
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                base = target.value if isinstance(target, ast.Subscript) else None
+                if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
+                    shown = ast.unparse(target.value)
+                    yield f"{ast.unparse(target)} = … cannot be compiled; for i in range(…): {shown}[i] = …"
+                if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
+                    yield f"'{base.id}' belongs to the module: {PURE}"
 
+    def _of_constant(self, node: ast.Constant, raised: bool) -> Iterator[str]:
+        if isinstance(node.value, (str, bytes)) and not raised:
+            yield (
+                f"a kernel function cannot use text ({node.value!r}); "
+                "an option with choices arrives as its place among them: 0 for the first"
+            )
+        if isinstance(node.value, complex):
+            yield f"a kernel function computes with reals, not with {node.value}"
 
-@functools.cache
-def returns_condition(function: types.FunctionType) -> bool:
-    """Whether everything that the function returns is true or false."""
-    tree = _parse(function)
-    assigned: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    assigned.setdefault(target.id, []).append(node.value)
+    def _of_attribute(self, node: ast.Attribute) -> Iterator[str]:
+        shown = ast.unparse(node)
+        base = node.value
+        of_module = isinstance(base, ast.Name) and base.id not in self.local
+        value = self.globals.get(base.id) if isinstance(base, ast.Name) and of_module else None
+        if isinstance(value, types.ModuleType):
+            yield from self._of_module(value, shown, node.attr)
+        elif isinstance(value, type) and issubclass(value, enum.Enum):
+            return
+        elif isinstance(base, ast.Name) and base.id == "self":
+            yield f"{shown}: a kernel function has no self; ask for '{node.attr}' in its arguments"
+        elif isinstance(base, ast.Name) and base.id not in self.local and value is not None:
+            yield f"'{base.id}' belongs to the module, {shown} is no number: {PURE}"
+        elif isinstance(base, ast.Name) and base.id not in self.local:
+            yield from self._of_name(base.id, False)
+        elif node.attr in ("size", "shape", "ndim"):
+            yield f"{shown} cannot be compiled; write len(…)"
+        else:
+            yield f"{shown} cannot be compiled: numbers, tuples and views have no methods here"
 
-    def is_condition(value: ast.expr | None, depth: int = 0) -> bool:
-        if isinstance(value, ast.BoolOp):
-            return all(is_condition(v, depth) for v in value.values)
-        if isinstance(value, ast.IfExp):
-            return is_condition(value.body, depth) and is_condition(value.orelse, depth)
-        if isinstance(value, ast.Name) and depth < 10:
-            sources = assigned.get(value.id, [])
-            return bool(sources) and all(is_condition(v, depth + 1) for v in sources)
-        if isinstance(value, ast.Call):
-            return isinstance(value.func, ast.Name) and value.func.id == "bool"
-        is_not = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-        is_constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
-        return is_not or is_constant or isinstance(value, ast.Compare)
-
-    returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return)]
-    return bool(returned) and all(is_condition(value) for value in returned)
-
-
-def where(function: types.FunctionType, line: int) -> str:
-    """File, line and name for a message."""
-    return f"{function.__code__.co_filename}:{line}: {function.__qualname__}"
-
-
-@functools.cache
-def _parse(function: types.FunctionType) -> ast.FunctionDef:
-    """The definition of a function; its lines are those of the file."""
-    try:
-        lines, _ = inspect.findsource(function)
-    except (OSError, TypeError) as error:
-        raise ContractError(
-            f"{function.__qualname__}: its source cannot be read ({error}); kernel functions live in a file"
-        ) from error
-    found = _definitions("".join(lines)).get(function.__code__.co_firstlineno)
-    if found is None:
-        raise ContractError(f"{function.__qualname__}: a kernel function is made with def")
-    return found
-
-
-@functools.cache
-def _definitions(source: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a file by the line at which each begins, decorators included."""
-    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
-
-
-def _check_node(function: types.FunctionType, node: ast.AST, line: int, helpers: dict[str, object]) -> None:
-    if type(node) in FORBIDDEN:
-        raise ContractError(f"{where(function, line)}: a kernel function cannot use {FORBIDDEN[type(node)]}")
-    if isinstance(node, ast.Call) and node.keywords:
-        raise ContractError(
-            f"{where(function, line)}: a kernel function calls helpers with positional arguments only"
-        )
-    if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow):
-        raise ContractError(
-            f"{where(function, line)}: `**` differs between compiled and plain Python in the last bit; "
-            "write x * x, or math.pow(x, y) for a real exponent"
-        )
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        module = helpers.get(node.value.id)
-        if isinstance(module, types.ModuleType) and module.__name__ != "math":
+    def _of_module(self, module: types.ModuleType, shown: str, name: str) -> Iterator[str]:
+        if module.__name__ != "math":
             advice = (
                 "use math"
                 if module.__name__ == "numpy"
-                else f"import it by name: from {module.__name__} import {node.attr}"
+                else f"import it by name: from {module.__name__} import {name}"
             )
-            raise ContractError(
-                f"{where(function, line)}: {node.value.id}.{node.attr} cannot be compiled; {advice}"
-            )
+            yield f"{shown} cannot be compiled; {advice}"
+        elif name not in IN_MATH:
+            yield f"{shown} cannot be compiled{_nearest(name, IN_MATH, 'math.')}"
+
+    def _of_name(self, name: str, raised: bool) -> Iterator[str]:
+        if name in self.local:
+            return
+        if name in self.globals:
+            yield from self._of_global(name, self.globals[name], raised)
+        elif hasattr(builtins, name):
+            is_exception = raised and isinstance(getattr(builtins, name), type)
+            if name not in BUILTINS and not is_exception:
+                yield f"a kernel function cannot use {ADVICE.get(name, f'{name}()')}"
+        elif name == "self":
+            yield "a kernel function has no self; ask for what it needs in its arguments"
+        elif name in self.declared:
+            yield f"'{name}' is not among the arguments: write it into the signature to be given it"
+        elif name in self.function.__code__.co_freevars or name in names_of_file(self.function):
+            yield f"'{name}' is defined further down; move it above the class"
+        else:
+            known = [*self.local, *self.globals, *self.declared, *BUILTINS]
+            yield f"'{name}' is not defined{_nearest(name, known)}"
+
+    def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
+        if isinstance(value, (int, float, np.generic, types.FunctionType, types.ModuleType)):
+            return
+        if isinstance(value, type):
+            if not (issubclass(value, enum.Enum) or (raised and issubclass(value, BaseException))):
+                yield f"'{name}' is a class; a kernel function computes with numbers, tuples and views"
+        elif isinstance(value, tuple):
+            if not _is_of_numbers(value):
+                yield f"'{name}' is a tuple with more in it than numbers"
+        elif isinstance(value, np.ndarray):
+            if value.dtype.kind not in "fiub":
+                yield f"'{name}' is an array of {value.dtype}, needs numbers"
+        elif isinstance(value, (list, dict, set, str, bytes)) or value is None:
+            remedy = f"; make it a tuple: {name} = (…)" if isinstance(value, list) else ""
+            yield f"'{name}' is a {type(value).__name__}, which a kernel function cannot use{remedy}"
+        elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math":
+            if value.__name__ not in IN_MATH:
+                yield f"math.{value.__name__} cannot be compiled{_nearest(value.__name__, IN_MATH, 'math.')}"
+        elif not type(value).__module__.startswith("numba"):
+            yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
+
+
+def _is_of_numbers(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_of_numbers, value))
+    return isinstance(value, (int, float, np.generic))
+
+
+def _is_for_debugging(node: ast.AST) -> bool:
+    """A call of print or of a debugger, or the import of one."""
+    if isinstance(node, ast.Import):
+        return all(alias.name == "pdb" for alias in node.names)
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return False
+    called = ast.unparse(node.value.func)
+    return called in FOR_DEBUGGING or called.startswith("pdb.")
+
+
+def _nearest(name: str, known: Iterable[str], before: str = "") -> str:
+    near = nearest(name, known)
+    return f"; nearest: '{before}{near}'" if near else ""
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

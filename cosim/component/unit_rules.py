@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from cosim.component.declarations import Declaration
-from cosim.errors import ContractError, nearest
+from cosim.errors import ContractError, UnitError, nearest
+from cosim.units import parse_unit
 
 NAME = re.compile(r"\{(\w+)\}")
 DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
@@ -47,6 +48,14 @@ def read_rule(text: str) -> UnitRule:
     return UnitRule(names[0], names[1], units[0], units[1])
 
 
+def check_unit(unit: str, where: str) -> None:
+    """Read a unit that stands in a class; `ContractError` says where it does."""
+    try:
+        parse_unit(unit)
+    except UnitError as error:
+        raise ContractError(f"{where}: {error}") from error
+
+
 def settle_unit_rules(
     declarations: dict[str, Declaration], open_names: Iterable[str], unit_from: str
 ) -> None:
@@ -82,6 +91,9 @@ def check_rule_names(declarations: dict[str, Declaration], known: Iterable[str],
     known = list(known)
     for name, declaration in declarations.items():
         rule = declaration.unit_rule or declaration.options.get("unit") or ""
+        for written in read_rule(rule)[2:] if "{" in rule else ():
+            for unit in written:
+                check_unit(unit, f"{owner}: the unit of {name}")
         for mentioned in (*NAME.findall(rule), *filter(None, [declaration.options.get("unit_of")])):
             if mentioned not in known:
                 near = nearest(mentioned, known)

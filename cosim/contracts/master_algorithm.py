@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -120,6 +121,30 @@ class MasterAlgorithm(ABC):
 
     def initialize(self, exchange: Exchange, time: float) -> None:  # noqa: B027 - most have nothing to forget
         """Forget earlier runs; called at the start `time` (s), before the first step."""
+
+    @property
+    def about(self) -> str:
+        """What a step does with these options, in a sentence or two, for those who ask to have it explained.
+
+        Needed where the calls of a step depend on the values; the second paragraph of the docstring unless
+        given.
+        """
+        return (inspect.getdoc(type(self)) or "").partition("\n\n")[2].partition("\n\n")[0]
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        """What a real input does over a step, in words: "the line through the last two values, continued".
+
+        Parameters
+        ----------
+        stepped : bool
+            Whether the source steps before the participant that has the input.
+
+        Returns
+        -------
+        str
+            Empty when there is nothing to say.
+        """
+        return ""
 
     @abstractmethod
     def step(self, exchange: Exchange, time: float, size: float) -> None:

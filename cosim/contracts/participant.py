@@ -4,90 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.contracts.participant_description import ParticipantDescription
 from cosim.registration.kinds import plugin_kind
-
-
-@dataclass(frozen=True)
-class ParticipantVariable:
-    """A variable that a participant shows to the master.
-
-    Attributes
-    ----------
-    name : str
-    causality : str
-        "input", "output", "parameter" or "local".
-    type : str
-        "real", "integer", "boolean", "string", "binary" or "clock" (true where it has ticked).
-    unit : str
-        Modelica unit expression, "1" when there is none.
-    start : object
-        Start value, None when the participant declares none.
-    description : str
-    """
-
-    name: str
-    causality: str
-    type: str = "real"
-    unit: str = "1"
-    start: Any = None
-    description: str = ""
-
-
-@dataclass(frozen=True)
-class ParticipantDescription:
-    """What a participant says about itself before anything is instantiated.
-
-    Attributes
-    ----------
-    kind : str
-        For people: "FMI 2.0 Co-Simulation", "cosim system", "Python object".
-    variables : dict of str to ParticipantVariable
-    feedthrough : dict of str to frozenset of str, or None
-        For each output the inputs that it depends on directly, at the same instant; None when it is
-        not known (then every output has to be taken as depending on every input).
-    can_restore : bool
-        Whether `save` and `restore` work.
-    can_serialize : bool
-        Whether `serialize` works.
-    follows_slopes : bool
-        Whether `set_slopes` works.
-    steps_in_threads : bool
-        Whether `step` may be called from another thread than the other methods are, while other
-        participants step.
-    """
-
-    kind: str
-    variables: Mapping[str, ParticipantVariable]
-    feedthrough: Mapping[str, frozenset[str]] | None = None
-    can_restore: bool = False
-    can_serialize: bool = False
-    follows_slopes: bool = False
-    steps_in_threads: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-
-class InnerPoint(NamedTuple):
-    """Values of a participant at an instant inside a step.
-
-    A jump is two points at one time: before and after.
-
-    Attributes
-    ----------
-    time : float
-        s
-    names : sequence of str
-    values : sequence of object
-    """
-
-    time: float
-    names: Sequence[str]
-    values: Sequence[Any]
 
 
 @plugin_kind("participant")
@@ -96,6 +19,10 @@ class Participant(ABC):
 
     The master calls them in this order: `describe`, `initialize`, then any mix of `set`, `step`,
     `get`, `save`, `restore`, `serialize`, and at last `close`, which is called whatever happened before.
+    What it may do beside that are protocols, each with one ability (`cosim.kit`): `InitializationMode`,
+    `TellsInside`, `RecordsEvents`, `Resizes`, `Ticks`, `KeepsLog`, `HasFile`, `Inspectable`, `ExportsFmu`,
+    `StepsNatively`. A participant has an ability when it has the members of the protocol; nothing has to be
+    registered.
     """
 
     @abstractmethod
@@ -133,20 +60,25 @@ class Participant(ABC):
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time."""
 
-    def watch(self, names: Sequence[str], where: str = "events") -> None:  # noqa: B027 - most know nothing
-        """Before `initialize`: what is wanted from inside the steps.
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """Derivatives of real outputs along a direction of real inputs, at the present time and state.
+
+        Only when `has_derivatives`.
 
         Parameters
         ----------
-        names : sequence of str
-            Whose values.
-        where : str
-            "events": at both sides of events; "steps": also where steps of the participant's own end.
-        """
+        outputs, inputs : sequence of str
+        seed : sequence of float
+            The direction: a number for each input.
 
-    def inside(self) -> Sequence[InnerPoint]:
-        """What happened since the last call, in order: both sides of events, values inside steps."""
-        return ()
+        Returns
+        -------
+        sequence of float
+            For each output the sum of d output / d input times seed.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no directional derivatives")
 
     def save(self) -> Any:
         """A token for the whole present state; only when `can_restore`."""
@@ -158,6 +90,18 @@ class Participant(ABC):
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes; only when `can_serialize`."""
+        raise NotImplementedError(f"{type(self).__name__} cannot serialize its state")
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for `restore` of this participant or another one made alike.
+
+        Only when `can_serialize`.
+
+        Raises
+        ------
+        CosimError
+            These bytes are no state of it.
+        """
         raise NotImplementedError(f"{type(self).__name__} cannot serialize its state")
 
     @abstractmethod

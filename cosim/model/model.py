@@ -20,6 +20,9 @@ from cosim.registration.kinds import kinds_of
 from cosim.system.connection import Connection
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from cosim.ensemble.ensemble_result import EnsembleResult
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
     from cosim.system.system import System
@@ -278,7 +281,49 @@ class Model:
         chosen = exporter or ("fmu.native" if native else "fmu.pythonfmu")
         return registry().get("exporter", chosen)().export(self, Path(path), **options)
 
+    def simulate_many(
+        self,
+        values: Mapping[str, Any],
+        until: float | None = None,
+        *,
+        progress: Callable[[int, int], bool | None] | None = None,
+        executor: Executor | None = None,
+        **settings: Any,
+    ) -> EnsembleResult:
+        """Many runs that differ in parameters, start values or inputs, on all processors.
+
+        Parameters
+        ----------
+        values : mapping of str to sequence
+            A value for each run: ``{"controller.gain": [1.0, 2.0, 4.0]}``.
+        until : float, optional
+            End of each run, s; that of the model's file unless given, as the other settings.
+        progress, executor
+            As for `Ensemble.run`.
+        **settings
+            As for `Ensemble`: ``reduce=["max(engine.z)"]``, ``signals``, ``accuracy`` …
+
+        Returns
+        -------
+        EnsembleResult
+        """
+        from cosim.ensemble.ensemble import Ensemble
+
+        known = {**self.simulation, **settings}
+        if until is not None:
+            known["until"] = until
+        return Ensemble(self._system(), **known).run(values, progress=progress, executor=executor)
+
     # as data
+
+    def __reduce__(self) -> Any:
+        """What `to_dict` has, with the classes of the parts in place of their ids."""
+        parts = [
+            (type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
+            for name, part in self.parts.items()
+        ]
+        rest = self.connections, self.starts, self.simulation
+        return _made_again, (self.name, self.settings, parts, *rest)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as data that JSON can hold; `from_dict` makes the same model of it."""
@@ -369,6 +414,22 @@ def _without_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _made_again(
+    name: str,
+    settings: dict[str, Any],
+    parts: list[tuple[type[Component], str, dict[str, Any]]],
+    connections: list[Connection],
+    starts: dict[str, Any],
+    simulation: dict[str, Any],
+) -> Model:
+    """A model from what was pickled."""
+    model = Model(name, **settings)
+    for cls, part, values in parts:
+        model.add(cls, part, **values)
+    model.connections, model.starts, model.simulation = list(connections), starts, simulation
+    return model
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -21,14 +21,13 @@ from cosim.registration import hookspecs
 from cosim.registration.fault_place import fault_place
 from cosim.registration.plugin_record import PluginRecord
 from cosim.registration.registering import Registrations
+from cosim.registration.selection import NO_AUTOLOAD, ONLY, selection
 from cosim.version import DISTRIBUTION
 
 ONE_HOOK = (
     f"write `@cosim.hookimpl def {hookspecs.HOOK}(register): …` once, with all calls of register(id, cls); "
     "the kind follows from the class"
 )
-ONLY = "COSIM_PLUGINS"
-NO_AUTOLOAD = "COSIM_DISABLE_PLUGIN_AUTOLOAD"
 
 
 def discover(
@@ -52,20 +51,6 @@ def discover(
         claimants = sorted(claims.get(name, []), key=lambda c: (c.distribution, c.version, c.value))
         records += _records(name, claimants, wanted, sorted(claims))
     return records
-
-
-def selection(environment: Mapping[str, str]) -> set[str] | None:
-    """Names of the only plugins that the environment wants, None when it wants all.
-
-    ``COSIM_PLUGINS=a,b`` loads these and no others; ``COSIM_DISABLE_PLUGIN_AUTOLOAD=1`` none but these.
-
-    Examples
-    --------
-    >>> selection({}), selection({"COSIM_PLUGINS": "a,"}), selection({"COSIM_DISABLE_PLUGIN_AUTOLOAD": "1"})
-    (None, {'a'}, set())
-    """
-    names = {name.strip() for name in environment.get(ONLY, "").split(",") if name.strip()}
-    return names if names or environment.get(NO_AUTOLOAD, "") not in ("", "0") else None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cosim.errors import PluginError
-from cosim.registration.kinds import kinds_of
+from cosim.registration.fault_place import fault_place
+from cosim.registration.unloaded_class import UnloadedClass
 
 
 @dataclass(frozen=True)
@@ -17,21 +18,49 @@ class Entry:
     ----------
     id : str
         ``<plugin>.<snake_case>``.
-    cls : type
+    registered : type or UnloadedClass
+        The class, or what is known of it as long as its module is not imported.
     plugin, distribution, version : str
         Who registered it.
     """
 
     id: str
-    cls: type[Any]
+    registered: type[Any] | UnloadedClass
     plugin: str
     distribution: str
     version: str
 
     @property
+    def cls(self) -> type[Any]:
+        """The class; its module is imported if need be.
+
+        Raises
+        ------
+        PluginError
+            When the module cannot be imported.
+        """
+        if isinstance(self.registered, type):
+            return self.registered
+        try:
+            return self.registered.load()
+        except (Exception, SystemExit) as cause:  # whatever the module of a plugin does
+            target = self.registered.target
+            place = fault_place(cause, target)
+            reason = f"{self.id}: cannot load {target}: {type(cause).__name__}: {cause}"
+            reason += f" ({place})" if place else ""
+            raise PluginError(self.plugin, self.distribution, self.version, reason) from cause
+
+    @property
+    def known(self) -> UnloadedClass:
+        """What can be said of the class without importing it."""
+        if isinstance(self.registered, type):
+            return UnloadedClass.of(self.registered)
+        return self.registered
+
+    @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds under which it is looked up, the nearest first: ("joint", "component")."""
-        return kinds_of(self.cls)
+        return self.known.kinds
 
     @property
     def kind(self) -> str:
@@ -41,7 +70,7 @@ class Entry:
     @property
     def target(self) -> str:
         """Where the class is: ``module:qualified.name``."""
-        return f"{self.cls.__module__}:{self.cls.__qualname__}"
+        return self.known.target
 
     @property
     def owner(self) -> str:

@@ -48,7 +48,7 @@ class Registrations:
             raise self._error(f"{name}: {cls.__qualname__} has no docstring; say in it what it is")
         new = Entry(name, cls, *self._owner)
         claims = self._claims.setdefault((new.kinds[-1], name), [])
-        if all(old.cls is not cls for old in claims):
+        if all(old.registered is not cls for old in claims):
             claims.append(new)
 
     @property

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from cosim.errors import LookUpError, PluginError, nearest
+from cosim.errors import LookUpError, nearest
 from cosim.registration.kinds import declared_kinds
-from cosim.registration.plugin_loader import discover
+from cosim.registration.plugin_index import installed_plugins
 from cosim.registration.plugin_record import Entry, PluginRecord, Refusal
+from cosim.registration.unloaded_class import UnloadedClass, place_of
 
 __all__ = ["Registry", "registry", "use_registry"]
 
@@ -43,6 +43,8 @@ class Registry:
         cls, candidates: Iterable[EntryPoint] | None = None, only: Iterable[str] | None = None
     ) -> Registry:
         """Load the installed plugins, or `only` those named; see `plugin_loader.discover`."""
+        from cosim.registration.plugin_loader import discover
+
         return cls(discover(candidates, only))
 
     @classmethod
@@ -62,11 +64,8 @@ class Registry:
         plugins: dict[tuple[str, str, str], list[Entry]] = {}
         for row in rows:
             owner = (row["plugin"], row["distribution"], row["version"])
-            try:
-                target = _resolve(row["target"])
-            except (ImportError, AttributeError) as cause:
-                raise PluginError(*owner, f"{row['id']}: cannot load {row['target']}: {cause}") from cause
-            plugins.setdefault(owner, []).append(Entry(row["id"], target, *owner))
+            entry = Entry(row["id"], UnloadedClass(row["target"]), *owner)
+            plugins.setdefault(owner, []).append(Entry(row["id"], entry.cls, *owner))
         return cls(
             PluginRecord(*owner, "manifest", "loaded", None, tuple(own)) for owner, own in plugins.items()
         )
@@ -102,13 +101,18 @@ class Registry:
         LookUpError
             When no plugin registered this class.
         """
+        name = place_of(cls)
         for entries in self._entries.values():
             for entry in entries.values():
-                if entry.cls is cls:
+                if entry.target == name and entry.cls is cls:
                     return entry
-        name = f"{cls.__module__}:{cls.__qualname__}"
         known = [entry.target for entries in self._entries.values() for entry in entries.values()]
         raise LookUpError("registered class", name, known, "Register it in the hook of a plugin.")
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether all modules are imported, and nothing is taken from an index."""
+        return all(isinstance(entry.registered, type) for record in self.plugins for entry in record.entries)
 
     @property
     def failures(self) -> list[PluginRecord]:
@@ -143,21 +147,12 @@ class Registry:
         return " ".join([*hints, "Installed: `cosim plugins`."])
 
 
-def _resolve(target: str) -> type[Any]:
-    """The class that ``module:qualified.name`` means."""
-    module, _, name = target.partition(":")
-    found: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    if not isinstance(found, type):
-        raise AttributeError(f"{target} is not a class")
-    return found
-
-
 _in_use: ContextVar[Registry | None] = ContextVar("cosim_registry", default=None)
 
 
 @functools.cache
 def _installed() -> Registry:
-    return Registry.discover()
+    return Registry(installed_plugins())
 
 
 def registry() -> Registry:

@@ -26,7 +26,10 @@ from cosim.step.compiled_step import CompiledStep
 from cosim.system.state import State
 from cosim.system.system import System
 
-MODES = {"events": layout.AT_EVENTS, "steps": layout.AT_STEPS, "grid": layout.ON_GRID}
+MODES = {
+    **{"events": layout.AT_EVENTS, "steps": layout.AT_STEPS, "grid": layout.ON_GRID},
+    "grid alone": layout.ON_GRID_ALONE,
+}
 SUCCEEDED, DID_NOTHING = EventStatus.succeeded(), EventStatus.did_nothing()
 GRID = {
     **{"origin": recording.ORIGIN, "interval": recording.INTERVAL},
@@ -219,7 +222,11 @@ class BoundStep:
         self._recorded = paths, where
         choice, count = choice_of(self.system, paths)
         self._width, self._missing = 1 + count, MissingValues(self.system, paths)
-        rows = np.zeros(recording.ROWS_HEADER + max(BUFFERED_ROWS, 64 * self._width))
+        room = max(BUFFERED_ROWS, 64 * self._width)
+        if where == "grid alone":  # the last row may be replaced: none is taken before the end
+            points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
+            room = max(room, (int(points) + 4) * self._width)
+        rows = np.zeros(recording.ROWS_HEADER + room)
         for name, place in GRID.items():
             rows[place] = grid.get(name, math.inf if name in ("interval", "until") else 0.0)
         self._rows = []

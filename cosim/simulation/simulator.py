@@ -236,7 +236,8 @@ class Simulator:
         paths : sequence of str
         where : str
             "events": both sides of events; "steps": also the ends of integrator steps; "grid": both sides of
-            events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``.
+            events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``;
+            "grid alone": these times without the events, after those of the instant.
         **grid : float
             ``origin``, ``interval``, ``point``, ``until``.
         """

@@ -107,7 +107,7 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     TOUCHED,  # whether all that has changed since the last evaluation is marked
     LOWEST,  # the lowest stage that this invalidates
     LOWERED,  # the lowest stage that handlers have invalidated since the State was told
-    RECORDING,  # NO_ROWS, AT_EVENTS or ON_GRID
+    RECORDING,  # NO_ROWS, AT_EVENTS …
     ROWS_USED, LOG_USED,  # numbers in these buffers
     LOGGING,  # LOG_NOTHING, LOG_FINDINGS or LOG_ALL
     STEPS_TAKEN, PUBLISHES, DISCRETE_UPDATES, UNRESTRICTED_UPDATES, EVENTS,  # statistics
@@ -116,5 +116,5 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     PLACES_HEADER,
 ) = range(35)  # fmt: skip
 RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
-NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID = 0, 1, 2, 3  # RECORDING
+NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING

@@ -1,5 +1,7 @@
 """Recording: values of chosen variables at output times, where steps end, and on both sides of events.
 
+On the grid alone, a row for each output time, the value is that after the events of the instant.
+
 ``choice`` has a header (the names below), then a row for each value: its array and its offset; then the
 blocks that compute these values inside a step, and those that compute them where the motion is known.
 ``rows`` has a header, then rows: a time and the values. When there is no room, Python takes all rows
@@ -86,7 +88,7 @@ def record_step(a: Arrays) -> int:
     now = a.clock[ix.TIME]
     if a.places[ix.RECORDING] == ix.AT_STEPS:
         return record_now(a)
-    if a.places[ix.RECORDING] != ix.ON_GRID:
+    if a.places[ix.RECORDING] == ix.AT_EVENTS:
         return record_now(a) if has_pending_updates(a) else 0
     origin = a.rows[ORIGIN]
     interval = a.rows[INTERVAL]
@@ -100,9 +102,21 @@ def record_step(a: Arrays) -> int:
     on_grid = origin + a.rows[POINT] * interval <= now + SLACK * interval
     if on_grid:
         a.rows[POINT] += 1.0
-    if on_grid or now >= a.rows[UNTIL] or has_pending_updates(a):
+    if on_grid or now >= a.rows[UNTIL]:
+        return record_now(a)
+    if a.places[ix.RECORDING] == ix.ON_GRID and has_pending_updates(a):
         return record_now(a)
     return 0
+
+
+def record_update(a: Arrays) -> int:
+    """Record what updates have made of the present state; 0 or a code."""
+    if a.places[ix.RECORDING] == ix.ON_GRID_ALONE:
+        last = a.places[ix.ROWS_USED] - 1 - a.choice[VALUES]
+        if last < 0 or a.rows[ROWS_HEADER + last] != a.clock[ix.TIME]:
+            return 0
+        a.places[ix.ROWS_USED] = last
+    return record_now(a)
 
 
 def record_inside(a: Arrays, t: float, is_first: bool) -> int:

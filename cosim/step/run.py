@@ -51,7 +51,7 @@ from cosim.step.realize import (
     restart_integration,
     step,
 )
-from cosim.step.recording import record_now, record_step
+from cosim.step.recording import record_step, record_update
 from cosim.step.touched import lower_stage
 from cosim.step.updates import (
     FAILED_STATUS,
@@ -351,7 +351,7 @@ def follow_updates(a: Arrays) -> int:
     if code == 0:
         code = restart_integration(a)
     if code == 0 and a.places[ix.RECORDING] != ix.NO_ROWS:
-        code = record_now(a)
+        code = record_update(a)
     leave_out_pending(a)
     if code == 0 and can_hold(a):
         code = drop(a)

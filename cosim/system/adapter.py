@@ -10,8 +10,8 @@ from typing import Any
 from cosim.component.arguments import Argument
 from cosim.component.attachment import Attachment
 from cosim.component.declarations import Declaration
+from cosim.component.kernel_effects import returns_value
 from cosim.component.kernel_function import KernelFunction
-from cosim.component.kernel_rules import returns_value
 
 OWN_ARRAYS = {
     "parameter": "p",

@@ -90,7 +90,7 @@ class Assembly:
             self._raise()
         self._zero_accumulators()
         written = self._regions(slot for block in self.blocks for slot in block.writes)
-        self._check_derivatives(written)
+        self._check_results(written)
         self._mark_unknown(written)
         self._check_sources(written)
         self._raise()
@@ -412,16 +412,20 @@ class Assembly:
         region_of = self.layout.region_of
         return {region_of(offset) for array, offset, size in slots if array == "c" and size}
 
-    def _check_derivatives(self, written: set[int]) -> None:
+    def _check_results(self, written: set[int]) -> None:
+        """Derivatives of states, and outputs, that no function writes."""
         for name, part in self.parts_by_name.items():
             for declaration in part.declarations.values():
-                if declaration.kind not in ("position", "speed", "auxiliary") or not declaration.size:
+                is_state = declaration.kind in ("position", "speed", "auxiliary")
+                is_output = declaration.kind == "output" and not declaration.accumulates
+                if not (is_state or is_output) or not declaration.size:
                     continue
-                dot = self.layout.slots[name, f"{declaration.name}_dot"]
-                if self.layout.region_of(dot.offset) not in written:
+                result = f"{declaration.name}_dot" if is_state else declaration.name
+                if self.layout.region_of(self.layout.slots[name, result].offset) not in written:
                     self.problem(
                         name,
-                        f"nothing computes {declaration.name}_dot: give it a kernel function that does",
+                        f"nothing computes {result}: give {type(part).__name__} a kernel function that "
+                        f"writes {result}[0] = …",
                     )
 
     def _mark_unknown(self, written: set[int]) -> None:

@@ -238,6 +238,14 @@ class State:
         self.accuracy = other.accuracy
         self.invalidate(Stage.INSTANCE, "assign()")
 
+    def __reduce__(self) -> Any:
+        return _restored, (self.system, self.to_bytes())
+
     def to_bytes(self) -> bytes:
         """All variables as bytes, versioned, without pickle; `System.state_from_bytes` reads them."""
         return state_bytes.pack(self)
+
+
+def _restored(system: System, data: bytes) -> State:
+    """A State from what was pickled."""
+    return state_bytes.unpack(system, data)

@@ -107,6 +107,12 @@ class System:
         self._swaps = self._list_swaps()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
+    def __reduce__(self) -> Any:
+        """Its description: the model, from which it is built again, and the default State to compare."""
+        if self.model is None:
+            raise TypeError("a System that was not built from a cosim.Model has no description to pickle")
+        return _built_again, (self.model, self.default_state().to_bytes())
+
     # schedule
 
     def _schedule(self, assembly: Assembly) -> None:
@@ -321,14 +327,8 @@ class System:
 
     def write(self, state: State, path: str, value: Any) -> None:
         """Write a variable of a State after the checks of its declaration."""
-        signal, slot = self.signal(path), self.written_slot(path)
-        declaration = replace(signal.declaration, units=signal.units)
-        if slot.size != declaration.size:
-            declaration = _element(declaration, path, self.signal(path).units[0])
-        try:
-            numbers = read_numbers(declaration, value)
-        except (TypeError, ValueError) as error:
-            raise StateError(f"{path}: {error}") from error
+        slot, declaration = self.written_slot(path), self.signal(path).declaration
+        numbers = self.numbers_of(path, value)
         state.refuse_when_locked()
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         if declaration.kind == "input":
@@ -336,6 +336,17 @@ class System:
             state._arrays["d"][slope.offset : slope.offset + slope.size] = math.nan
         state.jumped = True
         state.invalidate(self.stage_invalidated(slot), f"{path} = …")
+
+    def numbers_of(self, path: str, value: Any) -> NDArray[np.float64]:
+        """A value as it is written to a variable, flat and in SI; `StateError` where it cannot be."""
+        signal = self.signal(path)
+        declaration = replace(signal.declaration, units=signal.units)
+        if self.written_slot(path).size != declaration.size:
+            declaration = _element(declaration, path, signal.units[0])
+        try:
+            return read_numbers(declaration, value)
+        except (TypeError, ValueError) as error:
+            raise StateError(f"{path}: {error}") from error
 
     def written_slot(self, path: str) -> Slot:
         """Where a variable is written; `StateError` for what cannot be set. An input's value lies in d."""
@@ -557,6 +568,17 @@ class System:
                 "model", "of this system", [], "Build the system from a cosim.Model to export it."
             )
         return self.model.export_fmu(path, **options)
+
+
+def _built_again(model: Model, default: bytes) -> System:
+    """A system from its description; `StateError` unless it has the same digest and default State."""
+    system: System = model.build()
+    if system.state_from_bytes(default).to_bytes() != system.default_state().to_bytes():
+        raise StateError(
+            f"the system that was built again from model '{model.name}' starts with other values: the model "
+            "was changed after it was built, or a component is another one in this process"
+        )
+    return system
 
 
 def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:

@@ -6,8 +6,11 @@ other participants together. Neither uses the other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import cosim.kit
+
+# Late, too, because an exported FMU never needs the master.
 if TYPE_CHECKING:
     from cosim_fmu.master import CoSimulation as CoSimulation
     from cosim_fmu.master import CoSimulationError as CoSimulationError
@@ -16,22 +19,5 @@ if TYPE_CHECKING:
     from cosim_fmu.master import StopRequested as StopRequested
     from cosim_fmu.master import SystemParticipant as SystemParticipant
     from cosim_fmu.master import TimedInputs as TimedInputs
-
-OF_THE_MASTER = (
-    "CoSimulation",
-    "CoSimulationError",
-    "FmuParticipant",
-    "ProcessParticipant",
-    "StopRequested",
-    "SystemParticipant",
-    "TimedInputs",
-)
-
-
-def __getattr__(name: str) -> Any:
-    """The names of the master, imported when they are asked for: an exported FMU never needs them."""
-    if name in OF_THE_MASTER:
-        from cosim_fmu import master
-
-        return getattr(master, name)
-    raise AttributeError(f"module 'cosim_fmu' has no attribute '{name}'")
+else:
+    __getattr__, __dir__ = cosim.kit.late_names(__name__)

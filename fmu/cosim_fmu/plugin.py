@@ -2,19 +2,17 @@
 
 import cosim
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
-from cosim_fmu.master.adaptive_forward import AdaptiveForward
-from cosim_fmu.master.adaptive_step import AdaptiveStep
-from cosim_fmu.master.cosimulate_command import CosimulateCommand
-from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.fmi3_participant import Fmi3Participant
-from cosim_fmu.master.fmu_participant import FmuParticipant
-from cosim_fmu.master.gauss_seidel import GaussSeidel
-from cosim_fmu.master.interface_newton import InterfaceNewton
-from cosim_fmu.master.jacobi import Jacobi
-from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.scenario_schema import ScenarioSchema
-from cosim_fmu.master.system_participant import SystemParticipant
-from cosim_fmu.master.waveform_iteration import WaveformIteration
+from cosim_fmu.master.algorithms.adaptive_forward import AdaptiveForward
+from cosim_fmu.master.algorithms.adaptive_step import AdaptiveStep
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
+from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
+from cosim_fmu.master.participants.fmu_participant import FmuParticipant
+from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.scenario.cosimulate_command import CosimulateCommand
+from cosim_fmu.master.scenario.scenario_schema import ScenarioSchema
 from cosim_fmu.native.native_exporter import NativeFmuExporter
 from cosim_fmu.ssp.ssp_describer import SspDescriber
 from cosim_fmu.validate.validate_command import ValidateCommand
@@ -32,10 +30,8 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.interface_newton", InterfaceNewton)
     register("fmu.adaptive_step", AdaptiveStep)
     register("fmu.adaptive_forward", AdaptiveForward)
-    register("fmu.fmi2", FmuParticipant)
-    register("fmu.fmi3", Fmi3Participant)
+    register("fmu.co_simulation", FmuParticipant)
     register("fmu.model_exchange", ModelExchangeParticipant)
-    register("fmu.fmi3_model_exchange", Fmi3ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)

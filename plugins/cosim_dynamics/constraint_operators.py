@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.constraint_equations import offered_name, written_equations
+from cosim_dynamics.equations_of_constraints import offered_name, written_equations
 from cosim_dynamics.sval import SVal
 from cosim_dynamics.trace import TIME
 from cosim_dynamics.tree_motion import TreeMotion

@@ -11,7 +11,7 @@ import cosim
 from cosim.kit import Block, Projection
 from cosim_dynamics import constraint_block as cb
 from cosim_dynamics import projection_blocks as pb
-from cosim_dynamics.constraint_equations import TracedConstraintEquations, offered_name, trace_constraint
+from cosim_dynamics.equations_of_constraints import TracedConstraintEquations, offered_name, trace_constraint
 from cosim_dynamics.hanging import Report, is_ground
 from cosim_dynamics.matrix_rows import Factor, Targets
 from cosim_dynamics.own_terms import blame

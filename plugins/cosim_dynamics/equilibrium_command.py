@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim_dynamics.equilibrium import equilibrium, start_values
+from cosim_dynamics.find_equilibrium import equilibrium, start_values
 
 
 class EquilibriumCommand(cosim.Command):

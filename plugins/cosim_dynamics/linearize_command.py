@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 import cosim
-from cosim_dynamics.equilibrium import equilibrium
+from cosim_dynamics.find_equilibrium import equilibrium
+from cosim_dynamics.linear_model import linearize
 from cosim_dynamics.linearization import Linearization
-from cosim_dynamics.linearize import linearize
 from cosim_dynamics.mode import Mode
 
 PARTS = 3

@@ -8,6 +8,15 @@ import cosim
 from cosim_measures.still import Still
 
 
+def nearest_level(source: float, interval: float) -> int:
+    """The whole number nearest to a quotient.
+
+    >>> [nearest_level(x, 0.1) for x in (0.04, 0.06, -0.16)]
+    [0, 1, -2]
+    """
+    return math.floor(source / interval + 0.5)
+
+
 class Quantizer(Still):
     """A signal in whole steps: what a sensor with a finite resolution shows.
 
@@ -68,12 +77,3 @@ class Quantizer(Still):
     @cosim.on(falls, does="discrete")
     def go_down(source, interval, level, level_next):
         level_next[0] = min(level - 1, nearest_level(source, interval))
-
-
-def nearest_level(source: float, interval: float) -> int:
-    """The whole number nearest to a quotient.
-
-    >>> [nearest_level(x, 0.1) for x in (0.04, 0.06, -0.16)]
-    [0, 1, -2]
-    """
-    return math.floor(source / interval + 0.5)

@@ -18,6 +18,21 @@ def roughness_of(given: Any) -> Any:
     return CLASSES.get(given, given) if isinstance(given, str) else given
 
 
+def profile(x, wave_numbers, amplitudes, phases):
+    """The height of the road at one place, and its first three derivatives."""
+    height, slope, bend, third = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(wave_numbers)):
+        k = wave_numbers[i]
+        angle = k * x + phases[i]
+        c = amplitudes[i] * math.cos(angle)
+        s = amplitudes[i] * math.sin(angle)
+        height += c
+        slope -= k * s
+        bend -= k * k * c
+        third += k * k * k * s
+    return height, slope, bend, third
+
+
 class RandomRoad(cosim.Measure):
     """The height of a random road below a wheel that follows it, by the classes of ISO 8608.
 
@@ -118,18 +133,3 @@ class RandomRoad(cosim.Measure):
     def follow_rate(t, distance, distance_dot, speed, position, wave_numbers, amplitudes, phases, value_dot):
         slope = profile(position + speed * t + distance, wave_numbers, amplitudes, phases)[1]
         value_dot[0] = slope * (speed + distance_dot)
-
-
-def profile(x, wave_numbers, amplitudes, phases):
-    """The height of the road at one place, and its first three derivatives."""
-    height, slope, bend, third = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(wave_numbers)):
-        k = wave_numbers[i]
-        angle = k * x + phases[i]
-        c = amplitudes[i] * math.cos(angle)
-        s = amplitudes[i] * math.sin(angle)
-        height += c
-        slope -= k * s
-        bend -= k * k * c
-        third += k * k * k * s
-    return height, slope, bend, third

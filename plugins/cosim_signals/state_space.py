@@ -23,6 +23,15 @@ def _is_list(matrix: Any) -> bool:
     return isinstance(matrix, (list, tuple, np.ndarray)) and all(np.ndim(item) == 0 for item in matrix)
 
 
+def product(matrix, i, vector):
+    """Row `i` of a matrix, which lies row by row, times a vector."""
+    n = len(vector)
+    total = 0.0
+    for j in range(n):
+        total += matrix[i * n + j] * vector[j]
+    return total
+
+
 class StateSpace(cosim.Measure):
     """A linear system of any number of inputs, states and outputs as matrices.
 
@@ -101,12 +110,3 @@ class StateSpace(cosim.Measure):
                 if D[i * m + j] != 0.0:
                     total += D[i * m + j] * source_dot[j]
             value_dot[i] = total
-
-
-def product(matrix, i, vector):
-    """Row `i` of a matrix, which lies row by row, times a vector."""
-    n = len(vector)
-    total = 0.0
-    for j in range(n):
-        total += matrix[i * n + j] * vector[j]
-    return total

@@ -29,6 +29,66 @@ def not_falling(times: Any) -> Any:
     return times
 
 
+def piece_at(t, times, interpolation, extrapolation, shift_time):
+    """First and last point of the smooth piece at a time, and in which repetition of the table it is."""
+    count = len(times)
+    cycle = 0
+    period = times[count - 1] - times[0]
+    if extrapolation == PERIODIC and period > 0.0:
+        cycle = math.floor((t - shift_time - times[0]) / period)
+        while cycle_start(times, shift_time, cycle + 1) + times[0] <= t:
+            cycle += 1
+        while cycle_start(times, shift_time, cycle) + times[0] > t:
+            cycle -= 1
+    begin = cycle_start(times, shift_time, cycle)
+    first = max(interval(times, 0, count - 1, t - begin), 0)
+    while first + 1 < count and begin + times[first + 1] <= t:
+        first += 1
+    if interpolation != HELD:
+        while first > 0 and times[first - 1] < times[first]:
+            first -= 1
+    return first, piece_end(times, first, interpolation), cycle
+
+
+def cycle_start(times, shift_time, cycle):
+    """The time at which the table's time 0 is, in its present repetition; never a sum of periods."""
+    return shift_time + cycle * (times[len(times) - 1] - times[0])
+
+
+def piece_end(times, first, interpolation):
+    """The last point of the smooth piece that begins at a point."""
+    last = first
+    if interpolation != HELD:
+        while last + 1 < len(times) and times[last + 1] > times[last]:
+            last += 1
+    return last
+
+
+def jump_time(times, last, interpolation, extrapolation, shift_time, cycle):
+    """When the smooth piece with this last point gives way to the next one; infinite after the last."""
+    count = len(times)
+    begin = cycle_start(times, shift_time, cycle)
+    if last + 1 < count:
+        return begin + (times[last + 1] if interpolation == HELD else times[last])
+    if extrapolation == PERIODIC and times[count - 1] > times[0]:
+        return cycle_start(times, shift_time, cycle + 1) + times[0]
+    return math.inf
+
+
+def next_piece(now, times, interpolation, extrapolation, shift_time, last, cycle):
+    """First and last point, cycle and end of the smooth piece that follows, past those that end at once."""
+    first = last
+    following = now
+    while following <= now:
+        first = last + 1
+        if first == len(times):
+            first = 0
+            cycle += 1
+        last = piece_end(times, first, interpolation)
+        following = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
+    return first, last, cycle, following
+
+
 class TimeTable(Source):
     """A table over time, from a file or from lists: measured signals, drive cycles, set points.
 
@@ -206,66 +266,6 @@ class TimeTable(Source):
         last_next[0] = end
         cycle_next[0] = repeated
         due_next[0] = following
-
-
-def piece_at(t, times, interpolation, extrapolation, shift_time):
-    """First and last point of the smooth piece at a time, and in which repetition of the table it is."""
-    count = len(times)
-    cycle = 0
-    period = times[count - 1] - times[0]
-    if extrapolation == PERIODIC and period > 0.0:
-        cycle = math.floor((t - shift_time - times[0]) / period)
-        while cycle_start(times, shift_time, cycle + 1) + times[0] <= t:
-            cycle += 1
-        while cycle_start(times, shift_time, cycle) + times[0] > t:
-            cycle -= 1
-    begin = cycle_start(times, shift_time, cycle)
-    first = max(interval(times, 0, count - 1, t - begin), 0)
-    while first + 1 < count and begin + times[first + 1] <= t:
-        first += 1
-    if interpolation != HELD:
-        while first > 0 and times[first - 1] < times[first]:
-            first -= 1
-    return first, piece_end(times, first, interpolation), cycle
-
-
-def cycle_start(times, shift_time, cycle):
-    """The time at which the table's time 0 is, in its present repetition; never a sum of periods."""
-    return shift_time + cycle * (times[len(times) - 1] - times[0])
-
-
-def piece_end(times, first, interpolation):
-    """The last point of the smooth piece that begins at a point."""
-    last = first
-    if interpolation != HELD:
-        while last + 1 < len(times) and times[last + 1] > times[last]:
-            last += 1
-    return last
-
-
-def jump_time(times, last, interpolation, extrapolation, shift_time, cycle):
-    """When the smooth piece with this last point gives way to the next one; infinite after the last."""
-    count = len(times)
-    begin = cycle_start(times, shift_time, cycle)
-    if last + 1 < count:
-        return begin + (times[last + 1] if interpolation == HELD else times[last])
-    if extrapolation == PERIODIC and times[count - 1] > times[0]:
-        return cycle_start(times, shift_time, cycle + 1) + times[0]
-    return math.inf
-
-
-def next_piece(now, times, interpolation, extrapolation, shift_time, last, cycle):
-    """First and last point, cycle and end of the smooth piece that follows, past those that end at once."""
-    first = last
-    following = now
-    while following <= now:
-        first = last + 1
-        if first == len(times):
-            first = 0
-            cycle += 1
-        last = piece_end(times, first, interpolation)
-        following = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
-    return first, last, cycle, following
 
 
 def _with_file(values: dict[str, Any]) -> dict[str, Any]:

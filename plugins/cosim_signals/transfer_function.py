@@ -19,6 +19,18 @@ def first_is_not_zero(denominator: Any) -> Any:
     return denominator
 
 
+def coefficient(numerator, order, i):
+    """A coefficient of the numerator, filled up with zeros to the order of the denominator."""
+    missing = order + 1 - len(numerator)
+    return 0.0 if i < missing else numerator[i - missing]
+
+
+def last_or_one(denominator):
+    """What the states are scaled by."""
+    last = denominator[len(denominator) - 1]
+    return last if last != 0.0 else 1.0
+
+
 class TransferFunction(cosim.Measure):
     """A linear system as a quotient of polynomials of s.
 
@@ -122,15 +134,3 @@ class TransferFunction(cosim.Measure):
             for i in range(n):
                 x_next[i] = 0.0
             x_next[n - 1] = source
-
-
-def coefficient(numerator, order, i):
-    """A coefficient of the numerator, filled up with zeros to the order of the denominator."""
-    missing = order + 1 - len(numerator)
-    return 0.0 if i < missing else numerator[i - missing]
-
-
-def last_or_one(denominator):
-    """What the states are scaled by."""
-    last = denominator[len(denominator) - 1]
-    return last if last != 0.0 else 1.0

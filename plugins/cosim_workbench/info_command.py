@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import Inspectable
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.wording import counted
 
-FMU = "fmu.fmi2"
+FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
 
 
@@ -79,9 +80,10 @@ def _connection(connection: tuple[str, str, float | str, float | str]) -> str:
 def describe_fmu(path: Path) -> str:
     """Kind, abilities and variables of an FMU."""
     participant = cosim.registry().get("participant", FMU)(path)
-    look = getattr(participant, "look", None)  # also at what cannot run here
     try:
-        description, remarks = (participant.describe(), []) if look is None else look()
+        description, remarks = (
+            participant.inspect() if isinstance(participant, Inspectable) else (participant.describe(), [])
+        )
     finally:
         participant.close()
     able = [text for text, can in (("state saved and restored", description.can_restore),) if can]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.jacobi import Jacobi
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.co_simulation_error import CoSimulationError
-from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.gauss_seidel import GaussSeidel
-from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master.loop.communication_points import CommunicationPoints
 
 MakeFmu = Callable[..., Path]
 SPRING = {"a.k": 3.0, "b.k": 2.0, "a.kc": 5.0, "b.cc": 0.5}

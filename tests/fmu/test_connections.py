@@ -12,8 +12,8 @@ from test_master_coupling import Block
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.connection import Connection
-from cosim_fmu.master.wiring import check_connections
+from cosim_fmu.master.wiring.connection import Connection
+from cosim_fmu.master.wiring.wiring import check_connections
 
 MakeFmu = Callable[..., Path]
 

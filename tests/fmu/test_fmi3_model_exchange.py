@@ -11,8 +11,8 @@ from swinging_balls import order
 from test_model_exchange import G, height
 
 from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
 
 Make = Callable[[str], Path]
 
@@ -27,7 +27,7 @@ def run(
 ) -> Any:
     """What is seen at the communication points."""
     part = open_fmu(path, "m", **options)
-    assert isinstance(part, Fmi3ModelExchangeParticipant)
+    assert isinstance(part, ModelExchangeParticipant)
     named = {f"m.{name}": value for name, value in (starts or {}).items()}
     return CoSimulation({"m": part}, [], "jacobi", step, starts=named).simulate(until, inside="nothing")
 

@@ -11,9 +11,9 @@ from test_master_coupling import Block
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.compiled_loop import NotCompiledError
-from cosim_fmu.master.fmi3_participant import Fmi3Participant
-from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.loop.compiled_loop import NotCompiledError
+from cosim_fmu.master.participants.fmu_participant import FmuParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
 
 Compiled = Callable[..., Path]
 
@@ -129,7 +129,7 @@ def test_ring_of_both_versions_runs_compiled(box: Path, make_fmu: Callable[..., 
 
 def test_rollback_in_memory_and_as_bytes(box: Path) -> None:
     one, other = open_fmu(box), open_fmu(box)
-    assert isinstance(one, Fmi3Participant) and isinstance(other, Fmi3Participant)
+    assert isinstance(one, FmuParticipant) and isinstance(other, FmuParticipant)
     for part in (one, other):
         part.initialize(0.0, 1.0, {"ring_at": 0.15})
     try:

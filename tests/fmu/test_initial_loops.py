@@ -93,7 +93,7 @@ def test_dependencies_of_initialization_mode_decide_the_order() -> None:
     class Held(Block):
         def describe(self) -> kit.ParticipantDescription:
             known = {"y": frozenset({"u"})}
-            return replace(super().describe(), extra={"initial_feedthrough": known})
+            return replace(super().describe(), initial_feedthrough=known)
 
     seen: list[Any] = []
 

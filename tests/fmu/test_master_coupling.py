@@ -12,10 +12,10 @@ from scipy.linalg import expm
 import cosim
 from cosim import kit
 from cosim_fmu.master import CoSimulation, CoSimulationError, StopRequested
-from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.gauss_seidel import GaussSeidel
-from cosim_fmu.master.jacobi import Jacobi
-from cosim_fmu.master.unit_match import conversion_of
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.wiring.unit_match import conversion_of
 
 MakeFmu = Callable[..., Path]
 ALGORITHMS = [Jacobi, GaussSeidel]
@@ -232,7 +232,7 @@ def test_units_that_an_fmu_defines(make_fmu: MakeFmu) -> None:
 
 
 def described(**units: tuple[tuple[int, ...], float, float]) -> kit.ParticipantDescription:
-    return kit.ParticipantDescription("test", {}, extra={"unit_definitions": units})
+    return kit.ParticipantDescription("test", {}, unit_definitions=units)
 
 
 PER_SECOND, RADIAN_PER_SECOND = (0, 0, -1, 0, 0, 0, 0, 0), (0, 0, -1, 0, 0, 0, 0, 1)

@@ -43,14 +43,14 @@ def test_description(make_fmu: MakeFmu) -> None:
         "v": frozenset(),
         "force": frozenset({"x_other", "v_other"}),
     }
-    assert {"x", "m", "f"} <= described.extra["settable"]
-    assert "force" not in described.extra["settable"]
+    assert {"x", "m", "f"} <= described.settable
+    assert "force" not in described.settable
 
 
 def test_dependencies_that_are_not_told_are_unknown(make_fmu: MakeFmu) -> None:
     described = FmuParticipant(make_fmu("mass", dependencies=False)).describe()
     assert described.feedthrough is None
-    assert described.extra["assumed_feedthrough"] == {"x", "v", "force"}
+    assert described.assumed_feedthrough == {"x", "v", "force"}
 
 
 def test_describing_unpacks_nothing(make_fmu: MakeFmu, own_temporary_folder: Path) -> None:
@@ -296,7 +296,7 @@ XML = b'<fmiModelDescription fmiVersion="2.0"><CoSimulation modelIdentifier="a"/
         ({"modelDescription.xml": b"<ssd/>"}, "its root is <ssd>, not <fmiModelDescription>"),
         ({"modelDescription.xml": b'<!DOCTYPE x [<!ENTITY a "b">]><x/>'}, "declares a document type"),
         ({"modelDescription.xml": XML.replace(b"2.0", b"4.0")}, "declares FMI 4.0, which"),
-        ({"modelDescription.xml": XML.replace(b"2.0", b"1.0")}, "FMI 1.0, which is not supported: "),
+        ({"modelDescription.xml": XML.replace(b"2.0", b"0.9")}, "FMI 0.9, which is not supported: "),
         ({"modelDescription.xml": XML.replace(b"CoSimulation", b"ModelExchange")}, "has no binary for this"),
         ({"modelDescription.xml": XML, "binaries/win64/a.dll": b"", "binaries/darwin64/a.dylib": b""},
          r"no binary for this platform .*Platforms it has: darwin64, win64\."),
@@ -339,7 +339,7 @@ def test_symbolic_link_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_large_an_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim_fmu.master.untrusted_zip.LARGEST_ARCHIVE", 1000)
+    monkeypatch.setattr("cosim_fmu.master.participants.untrusted_zip.LARGEST_ARCHIVE", 1000)
     path = tmp_path / "large.fmu"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml", XML)

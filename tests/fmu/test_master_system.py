@@ -13,8 +13,8 @@ import pytest
 import cosim
 from cosim import kit
 from cosim_fmu.master import CoSimulation, StopRequested, SystemParticipant
-from cosim_fmu.master.gauss_seidel import GaussSeidel
-from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.jacobi import Jacobi
 
 
 class SpringMass(cosim.Component):

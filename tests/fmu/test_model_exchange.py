@@ -12,9 +12,10 @@ from swinging_balls import order
 
 import cosim
 from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.fmi2_model import Fmi2Model
-from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.open_fmu import open_fmu
+from cosim_fmu.master.participants.fmu_clocks import FmuClocks
+from cosim_fmu.master.participants.fmu_model import FmuModel
+from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="ball" guid="{ball}" numberOfEventIndicators="1">
@@ -103,11 +104,14 @@ def test_indicators_that_a_rejected_step_has_seen_are_not_lost(
 
     now = [0.0]
 
-    def indicator(into: Any, count: int) -> None:
+    def indicator(into: Any) -> None:
         into[0] = 1.0 if 0.4 <= now[0] < 0.6 else np.nan
 
-    instance = SimpleNamespace(setTime=lambda time: now.__setitem__(0, time), getEventIndicators=indicator)
-    model = Fmi2Model(instance, 0, 1, lambda values: None)
+    instance: Any = SimpleNamespace(
+        set_time=lambda time: now.__setitem__(0, time), get_event_indicators=indicator
+    )
+    clocks = FmuClocks(instance, {}, {})
+    model = FmuModel(instance, 0, 1, lambda values: None, clocks, lambda names: None)
     seen = [bool(model.evaluate(time, [], []) and model.undefined) for time in (0.3, 0.5, 0.39, 0.41, 0.7)]
     assert seen == [False, False, False, False, True]
 

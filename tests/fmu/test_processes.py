@@ -17,8 +17,8 @@ from test_threads import NAMES, STAR
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
-from cosim_fmu.master.open_fmu import open_fmu
-from cosim_fmu.master.scenario import Scenario
+from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.scenario.scenario import Scenario
 
 MakeFmu = Callable[..., Path]
 

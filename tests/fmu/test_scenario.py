@@ -10,9 +10,9 @@ import pytest
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.master.cosimulate_command import header
-from cosim_fmu.master.gauss_seidel import GaussSeidel
-from cosim_fmu.master.scenario import Scenario
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.scenario.cosimulate_command import header
+from cosim_fmu.master.scenario.scenario import Scenario
 
 MakeFmu = Callable[..., Path]
 GOOD = """\
@@ -289,7 +289,7 @@ def test_registered_kinds_take_part(make_fmu: MakeFmu, tmp_path: Path) -> None:
 [participants.first]
 fmu = "gain.fmu"
 [participants.second]
-type = "fmu.fmi2"
+type = "fmu.co_simulation"
 options = { path = "PATH" }
 parameters = { gain = 2.0, "bias" = 1.0 }
 [[connections]]

@@ -8,8 +8,8 @@ from ssp_files import DECLARED, parameter_set
 
 import cosim
 from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.parameter_file import read_parameters
-from cosim_fmu.master.scenario import Scenario
+from cosim_fmu.master.scenario.parameter_file import read_parameters
+from cosim_fmu.master.scenario.scenario import Scenario
 
 MakeFmu = Callable[..., Path]
 RING = """\

@@ -17,8 +17,8 @@ from ssp_files import bindings, check_valid, component, connectors, pack, ssd, s
 
 import cosim
 from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.system_participant import SystemParticipant
-from cosim_fmu.master.timed_inputs import TimedInputs
+from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.participants.timed_inputs import TimedInputs
 from cosim_fmu.native.platforms import own_platform
 
 MakeFmu = Callable[..., Path]

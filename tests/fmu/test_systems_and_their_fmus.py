@@ -14,7 +14,7 @@ from test_four_bar_cut import MOTION, UNTIL, add_crank, add_rocker, multibody, w
 
 import cosim
 from cosim_fmu import CoSimulation
-from cosim_fmu.master import compiled_loop
+from cosim_fmu.master.participants import system_participant
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 from cuts import QUARTER_CAR, TwoMasses  # noqa: E402
@@ -93,7 +93,7 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CUTS)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
 def test_two_masses(name: str, algorithm: str, fmus: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_loop, "LEAST_STEPS", 0)
+    monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
     cut, numbers = CUTS[name], asdict(CUTS[name])
     own = {"left": ("m1", "k1", "c1", "k", "c"), "right": ("m2", "k2", "c2")}
     starts = {f"{part}.body.{key}": numbers[key] for part, keys in own.items() for key in keys}

@@ -12,8 +12,9 @@ from test_master_system import WIRES, controller, plant
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, SystemParticipant, compiled_loop
-from cosim_fmu.master.jacobi import Jacobi
+from cosim_fmu.master import CoSimulation, SystemParticipant
+from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.participants import system_participant
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering"))
 from event_parts import Ball, Clockwork  # noqa: E402
@@ -62,7 +63,7 @@ def both(
     found: list[tuple[cosim.Result, str]] = []
     states = []
     for least in (0, 1_000_000):
-        monkeypatch.setattr(compiled_loop, "LEAST_STEPS", least)
+        monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", least)
         loop, error = CoSimulation(make(), wires, algorithm, step, **more), ""
         try:
             loop.simulate(until, inside=inside)
@@ -183,7 +184,7 @@ def test_beside_fmus(make_fmu: Callable[..., Path], monkeypatch: pytest.MonkeyPa
 
 
 def test_a_second_run_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_loop, "LEAST_STEPS", 0)
+    monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
     loop = CoSimulation(ball_and_clockwork(), CROSSED, "jacobi", 1e-2)
     first, second = loop.simulate(0.7), loop.simulate(0.7)
     assert first["ball.part.height"].tobytes() == second["ball.part.height"].tobytes()
@@ -191,7 +192,7 @@ def test_a_second_run_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_cannot_join_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_loop, "LEAST_STEPS", 0)
+    monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
 
     class Slow(cosim.Component):
         seen = cosim.discrete(start=0.0)

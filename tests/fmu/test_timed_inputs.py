@@ -11,9 +11,9 @@ from test_master_coupling import Block
 
 import cosim
 from cosim_fmu import CoSimulation, TimedInputs
-from cosim_fmu.master.scenario import Scenario
-from cosim_fmu.master.scenario_changes import make_changes
-from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.master.scenario.scenario_changes import make_changes
 
 MakeFmu = Callable[..., Path]
 RAMP = {"u": [[0.0, 0.0], [1.0, 2.0], [1.0, 5.0], ["1500 ms", 6.0]]}

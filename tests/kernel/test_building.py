@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "building"))
 from building import MODELS, Ball
 
 import cosim
-from cosim.component import kernel_rules
+from cosim.component import kernel_effects, kernel_rules
 
 SMALLEST = 8
 
@@ -48,8 +48,9 @@ def test_schedule_grows_with_the_number_of_parts(name):
 
 def test_sources_are_read_once_for_a_class(monkeypatch):
     parsed = []
-    parse = kernel_rules._parse
-    monkeypatch.setattr(kernel_rules, "_parse", lambda function: parsed.append(function) or parse(function))
+    for module in (kernel_effects, kernel_rules):
+        parse = module.definition_of
+        monkeypatch.setattr(module, "definition_of", lambda f, parse=parse: parsed.append(f) or parse(f))
     MODELS["delays"](4).build()
     parsed.clear()
     MODELS["delays"](40).build()

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.component.kernel_rules import check_rules, effects_of
+import cosim.kit
+import cosim_mechanics
+from cosim.component.kernel_effects import effects_of
+from cosim.component.kernel_rules import check_rules, rule_faults
 
 HELPERS = math  # a module that is not called math by its name
+SEEN = [1.0, 2.0]
+NUMBERS = (1.0, (2.0, 3))
+WORDS = ("soft", "hard")
 
 
 def small_helper(x):
@@ -109,11 +115,122 @@ def a_module_attribute(x, out):
     out[0] = cosim.units.conversion(x, x)  # offends
 
 
+def a_default(
+    x,
+    out,
+    gain=3.0,  # offends
+):
+    out[0] = gain * x
+
+
+def text_inside(x, out):
+    out[0] = x if x == "soft" else 0.0  # offends
+
+
+def a_print(x, out):
+    print(x)  # offends
+    out[0] = x
+
+
+def an_unknown_name(x, out):
+    out[0] = stifness * x  # noqa: F821 - offends
+
+
+def a_list_of_the_module(x, out):
+    out[0] = SEEN[0] * x  # offends
+
+
+def an_appended_list(x, out):
+    SEEN.append(x)  # offends
+    out[0] = x
+
+
+def a_changed_list(x, out):
+    SEEN[0] = x  # offends
+    out[0] = x
+
+
+def a_tuple_of_text(x, out):
+    out[0] = x * len(WORDS)  # offends
+
+
+def a_method(x, out):
+    out[0] = x.bit_length()  # offends
+
+
+def an_unknown_function_of_math(x, out):
+    out[0] = math.sine(x)  # offends
+
+
+def an_uncompiled_function_of_math(x, out):
+    out[0] = math.comb(3, 2) * x  # offends
+
+
+def a_builtin(x, out):
+    out[0] = sorted((x, 1.0))[0]  # offends
+
+
+def a_class(x, out):
+    out[0] = np.float64  # offends
+
+
+def an_import(x, out):
+    import cmath  # offends
+
+    out[0] = cmath.phase(x)
+
+
+def a_slice_that_is_set(x, out):
+    out[0:2] = (x, x)  # offends
+
+
+def a_self(x, out):
+    out[0] = self.gain * x  # noqa: F821 - offends
+
+
+def an_imaginary_number(x, out):
+    out[0] = abs(x + 1j)  # offends
+
+
+def a_name_without_value(x, out):
+    if x > 0.0:
+        y = 1.0
+    out[0] = y  # offends
+
+
+def a_name_without_value_after_a_loop(x, out):
+    for i in range(int(x)):
+        y = 1.0 + i
+    out[0] = y  # offends
+
+
+def a_helper_further_down(x, out):
+    further_down(x, out)  # offends
+
+
+def an_augmented_name_without_value(x, out):
+    for i in range(3):
+        total += i * x  # noqa: F821 - offends
+    out[0] = total
+
+
 OFFENDERS = [
+    a_default, text_inside, a_print, an_unknown_name, a_list_of_the_module, an_appended_list, a_changed_list,
+    a_tuple_of_text, a_method, an_unknown_function_of_math, an_uncompiled_function_of_math,
+    a_builtin, a_class,
+    an_import, a_slice_that_is_set, a_self, an_imaginary_number, a_name_without_value,
+    a_name_without_value_after_a_loop, an_augmented_name_without_value,
     a_list, a_list_comprehension, a_dict, a_dict_comprehension, a_set, a_set_comprehension, a_generator,
     a_lambda, a_try, a_with, an_f_string, a_nested_function, a_global, a_power, an_augmented_power,
     numpy_inside, a_module_attribute,
 ]  # fmt: skip
+
+
+TOLD_EARLY = rule_faults(a_helper_further_down)
+
+
+def further_down(x, out):
+    out[0] = x
 
 
 def offending_line(function):
@@ -128,6 +245,12 @@ def test_forbidden_things_are_named_with_their_line(function):
     with pytest.raises(cosim.ContractError) as raised:
         check_rules(function)
     assert str(raised.value).startswith(f"{__file__}:{offending_line(function)}: {function.__name__}: ")
+
+
+def test_a_helper_stands_above_the_class():
+    (said,) = TOLD_EARLY
+    assert said.startswith(f"{__file__}:{offending_line(a_helper_further_down)}: a_helper_further_down: ")
+    assert said.endswith("'further_down' is defined further down; move it above the class")
 
 
 def test_the_rules_hold_for_helpers_too():
@@ -153,6 +276,147 @@ def test_what_is_allowed():
     check_rules(kernel)
 
 
+def test_what_is_allowed_with_names():
+    def kernel(x, out):
+        for _ in range(2):
+            last = x
+        if x > 0.0:
+            y = last
+        elif x < -1.0:
+            raise ValueError("constant text")
+        else:
+            y = NUMBERS[0] + NUMBERS[1][0]
+        while True:
+            z = y
+            break
+        out[0] = z + math.pi
+
+    check_rules(kernel)
+
+
+def test_all_faults_of_a_function_and_of_a_class_come_together():
+    def kernel(x, x_dot):
+        x_dot = 3 * gone  # noqa: F821, F841
+        print(x)
+
+    def other(x, out):
+        out[0] = x[0]
+
+    with pytest.raises(cosim.ContractError) as raised:
+        component(kernel, x=cosim.position(), out=cosim.output(), other=cosim.kernel(other))
+    assert [line.partition(": ")[2].partition(": ")[2] for line in str(raised.value).splitlines()] == [
+        "'gone' is not defined",
+        "a kernel function cannot use print; set COSIM_DEBUG=1: there print() and breakpoint() work",
+        "`x_dot = …` changes nothing outside; a result is a view: write x_dot[0] = …",
+        "x is a number here: write x, not x[0]; what is only read and declared without a shape has no "
+        "elements",
+    ]
+
+
+def subscripts(v):
+    return v[0] + v[1]
+
+
+def squares(v):
+    return v * v
+
+
+@pytest.mark.parametrize("through_helper", [False, True])
+def test_a_number_has_no_elements(through_helper):
+    def direct(x, out):
+        out[0] = 2.0 * x[0]
+
+    def helped(x, out):
+        out[0] = subscripts(x)
+
+    with pytest.raises(cosim.ContractError, match=r"x is a number here: write x, not x\[0\]"):
+        component(helped if through_helper else direct, x=cosim.parameter(), out=cosim.output())
+
+
+@pytest.mark.parametrize("through_helper", [False, True])
+def test_a_view_is_no_number(through_helper):
+    def direct(x, out):
+        out[0] = 2.0 * x
+
+    def helped(x, out):
+        out[0] = squares(x)
+
+    with pytest.raises(cosim.ContractError, match=r"x is a view of 3 numbers: compute with .*, x\[0\]"):
+        component(helped if through_helper else direct, x=cosim.parameter(shape=3), out=cosim.output())
+
+
+def test_what_is_returned_is_lost():
+    def kernel(x, out):
+        return 2.0 * x
+
+    with pytest.raises(cosim.ContractError, match=r"returns is lost; .*: write out\[0\] = …"):
+        component(kernel, x=cosim.parameter(), out=cosim.output())
+
+
+def test_a_returned_force_names_the_force():
+    def kernel(x, X_GB2):
+        return -x * X_GB2[9]
+
+    made = {"__doc__": "Test.", "x": cosim.parameter(), "kernel": cosim.kernel(kernel)}
+    with pytest.raises(cosim.ContractError, match=r"ask for F_GB2 .* write F_GB2\[0\] \+= …"):
+        type("Part", (cosim_mechanics.ForceElement,), made)
+
+
+def test_a_derivative_is_written():
+    def kernel(x, v, x_dot, v_dot):
+        x_dot[0] = v
+
+    with pytest.raises(cosim.ContractError, match="v_dot is asked for but never written"):
+        component(kernel, x=cosim.position(), v=cosim.speed())
+
+
+def test_a_function_does_something():
+    def kernel(x, out):
+        y = 2.0 * x + out[0]  # noqa: F841
+
+    with pytest.raises(cosim.ContractError, match="nothing that it computes stays"):
+        component(kernel, x=cosim.parameter(), out=cosim.output(shape=1))
+
+
+def test_a_function_that_only_checks_does_something():
+    def kernel(x):
+        if x < 0.0:
+            raise ValueError("x is negative")
+
+    component(kernel, x=cosim.parameter())
+
+
+def test_text_is_run_with_its_source():
+    text = """
+import cosim
+class Made(cosim.Component):
+    'Made from text.'
+    x = cosim.position(unit="m")
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -x
+"""
+    with pytest.raises(cosim.ContractError, match="instead of exec.* cosim.kit.run_source"):
+        exec(text, {})
+    made = cosim.kit.run_source(text)["Made"]
+    with pytest.raises(cosim.ContractError, match=r"<source \d+>:8: Made.derivatives: 'gone' is not defined"):
+        cosim.kit.run_source(text.replace("-x", "gone"))
+    model = cosim.Model("made")
+    model.add(made, "part", x=2.0)
+    assert model.build().default_state().realize()["part.x_dot"] == -2.0
+
+
+def test_units_are_read_where_they_are_written():
+    with pytest.raises(cosim.ContractError, match=r"test_kernel_rules.py:\d+: unit 'Nm/rad'.*N\.m"):
+        cosim.parameter(unit="Nm/rad")
+    with pytest.raises(cosim.ContractError, match=r"test_kernel_rules.py:\d+: 2 units for 3 elements"):
+        cosim.parameter(unit=["N", "m"], shape=3)
+    with pytest.raises(cosim.ContractError, match="unit 'Nm'"):
+        cosim.source(unit="Nm")
+    with pytest.raises(cosim.ContractError, match="the unit of x.*unit 'sec'"):
+        component(lambda t: t, x=cosim.parameter(unit="{out}/sec"), out=cosim.output(), kernel=None)
+
+
 def component(function, **declared):
     """A component class with one kernel function."""
     body = {"__doc__": "Test.", "kernel": cosim.kernel(function), **declared}
@@ -164,7 +428,7 @@ def test_an_unknown_name_suggests_the_nearest():
         out[0] = stifness
 
     with pytest.raises(
-        cosim.ContractError, match="nobody provides 'stifness'; nearest: 'stiffness'.*may ask for"
+        cosim.ContractError, match="'stifness' is neither declared nor offered.*; nearest: 'stiffness'"
     ):
         component(kernel, stiffness=cosim.parameter(default=1.0), out=cosim.output())
 

@@ -81,4 +81,3 @@ def test_behind_an_impact_the_derivatives_are_those_of_a_whole_evaluation() -> N
             derivatives.append((state.y_dot.tobytes(), state.copy().realize().y_dot.tobytes()))
     assert derivatives and all(mine == other for mine, other in derivatives)
     assert 0 < simulator.statistics.partial_share <= simulator.statistics.partial_evaluations
-

@@ -174,6 +174,16 @@ class Alarm(cosim.Component):
         trace_next[0] = mixed(trace, 4)
 
 
+def raise_later(mask, s1_next, s2_next, s3_next):
+    """Raise the signals whose bits are set."""
+    if mask & 2 != 0:
+        s1_next[0] = 1
+    if mask & 4 != 0:
+        s2_next[0] = 1
+    if mask & 8 != 0:
+        s3_next[0] = 1
+
+
 class Cascade(cosim.Component):
     """Four signals whose handlers raise others: bit i of `raises[2 j + kind]` says that j raises i."""
 
@@ -251,16 +261,6 @@ class Cascade(cosim.Component):
         if int(raises[7]) & 4 != 0:
             s2_next[0] = 1
         trace_next[0] = mixed(trace, 9)
-
-
-def raise_later(mask, s1_next, s2_next, s3_next):
-    """Raise the signals whose bits are set."""
-    if mask & 2 != 0:
-        s1_next[0] = 1
-    if mask & 4 != 0:
-        s2_next[0] = 1
-    if mask & 8 != 0:
-        s3_next[0] = 1
 
 
 class EveryStep(cosim.Component):

@@ -2,9 +2,9 @@
 
 from cosim_fmu.master.co_simulation import CoSimulation as CoSimulation
 from cosim_fmu.master.co_simulation_error import CoSimulationError as CoSimulationError
-from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics as CoSimulationStatistics
-from cosim_fmu.master.fmu_participant import FmuParticipant as FmuParticipant
-from cosim_fmu.master.process_participant import ProcessParticipant as ProcessParticipant
+from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics as CoSimulationStatistics
+from cosim_fmu.master.participants.fmu_participant import FmuParticipant as FmuParticipant
+from cosim_fmu.master.participants.process_participant import ProcessParticipant as ProcessParticipant
+from cosim_fmu.master.participants.system_participant import SystemParticipant as SystemParticipant
+from cosim_fmu.master.participants.timed_inputs import TimedInputs as TimedInputs
 from cosim_fmu.master.stop_requested import StopRequested as StopRequested
-from cosim_fmu.master.system_participant import SystemParticipant as SystemParticipant
-from cosim_fmu.master.timed_inputs import TimedInputs as TimedInputs

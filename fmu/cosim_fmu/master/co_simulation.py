@@ -11,25 +11,30 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ParticipantDescription, ResultStream, interrupt_between_steps
-from cosim_fmu.master.co_simulation_statistics import CoSimulationStatistics
-from cosim_fmu.master.communication_points import CommunicationPoints
-from cosim_fmu.master.compiled_loop import CompiledLoop, NotCompiledError
-from cosim_fmu.master.coupled_participants import CoupledParticipants
-from cosim_fmu.master.explain import explain
-from cosim_fmu.master.feedthrough import stepping_order
-from cosim_fmu.master.initial_exchange import make_consistent
-from cosim_fmu.master.initialization_mode import InitializationMode
-from cosim_fmu.master.link import Link
-from cosim_fmu.master.open_fmu import open_fmu
-from cosim_fmu.master.pace import Pace
-from cosim_fmu.master.participant_events import events_inside, in_order, without_returns
-from cosim_fmu.master.recorder import Recorder
-from cosim_fmu.master.same_folder import same_folder
-from cosim_fmu.master.step_threads import StepThreads
+from cosim.kit import (
+    InitializationMode,
+    ParticipantDescription,
+    Resizes,
+    ResultStream,
+    interrupt_between_steps,
+)
+from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.explain import explain
+from cosim_fmu.master.loop.initial_exchange import make_consistent
+from cosim_fmu.master.loop.pace import Pace
+from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
+from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.same_folder import same_folder
+from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.stop_requested import StopRequested
-from cosim_fmu.master.system_participant import SystemParticipant
-from cosim_fmu.master.wiring import (
+from cosim_fmu.master.wiring.feedthrough import stepping_order
+from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.wiring import (
     check_abilities,
     check_clocks,
     check_connections,
@@ -39,7 +44,7 @@ from cosim_fmu.master.wiring import (
     check_starts,
     check_steps,
 )
-from cosim_fmu.master.wiring_problem import WiringProblem, problem
+from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 INSIDE = ("nothing", "events", "steps")
@@ -151,7 +156,7 @@ class CoSimulation:
             problems += check_loops(self.descriptions, self.links)
             self.order = stepping_order(self.order, self.descriptions, self.links)
             # values over time are those of the start of a step for everybody
-            self.order.sort(key=lambda name: bool(self.descriptions[name].extra.get("goes_last")))
+            self.order.sort(key=lambda name: bool(self.descriptions[name].over_time))
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
@@ -470,19 +475,18 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
 
 def _is_passed_once(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
     """Whether it goes to a parameter, from anything but values over time."""
-    over_time = descriptions[link.source].extra.get("goes_last", False)
+    over_time = descriptions[link.source].over_time
     return descriptions[link.target].variables[link.input].causality == "parameter" and not over_time
 
 
 def _configure(participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any]) -> None:
     """Tell start values to participants whose arrays have the sizes that they say."""
     for name, participant in participants.items():
-        configure = getattr(participant, "configure", None)
         own = {k.partition(".")[2]: v for k, v in starts.items() if k.partition(".")[0] == name}
         sizes = {k: v for k, v in own.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}
-        if configure is not None and sizes:
+        if isinstance(participant, Resizes) and sizes:
             with suppress(cosim.FmuError):  # `describe` says it
-                configure(sizes)
+                participant.configure(sizes)
 
 
 def _has_contract(what: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmu.master.unit_match import definition_of, scale_between
+from cosim_fmu.master.wiring.unit_match import definition_of, scale_between
 from cosim_fmu.ssp.structure import Transformation, Unit
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -35,7 +35,7 @@ class Leg:
 
 def unit_of(description: ParticipantDescription, variable: str) -> Unit | None:
     """The unit of a variable of a component, or of an array; None when there is none."""
-    first = description.extra.get("arrays", {}).get(variable, ((), (variable,)))[1][:1]
+    first = description.arrays.get(variable, ((), (variable,)))[1][:1]
     if not first or first[0] not in description.variables:
         return None
     name = description.variables[first[0]].unit

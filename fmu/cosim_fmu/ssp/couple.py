@@ -9,11 +9,10 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.connection import Connection
-from cosim_fmu.master.fmi3_model_exchange_participant import Fmi3ModelExchangeParticipant
-from cosim_fmu.master.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.open_fmu import open_fmu
-from cosim_fmu.master.unpacked_fmu import read_fmu
+from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.unpacked_fmu import read_fmu
+from cosim_fmu.master.wiring.connection import Connection
 from cosim_fmu.ssp.conversions import map_along, scale_along, unit_of
 from cosim_fmu.ssp.network import Network, Place, Route, routes
 from cosim_fmu.ssp.package import Package, problem_of
@@ -138,7 +137,7 @@ class SspCoupling:
         """Items of the enumerations at both ends, for mappings that name them."""
         found: dict[str, int] = {}
         for place, name in (route.end, route.hops[0].start):
-            found.update(dict(self._descriptions[place].extra.get("enumerations", {}).get(name, ())))
+            found.update(dict(self._descriptions[place].enumerations.get(name, ())))
         return found
 
 
@@ -192,8 +191,7 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
         offers = " and ".join(interface.offers)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")
     if implementation == "ModelExchange":
-        third = interface.version == "3.0"
-        return (Fmi3ModelExchangeParticipant if third else ModelExchangeParticipant)(path, name)
+        return ModelExchangeParticipant(path, name)
     return open_fmu(path, name)
 
 

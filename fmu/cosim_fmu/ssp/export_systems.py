@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import ExportsFmu
 from cosim_fmu.export.names import c_identifier, element_name
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.connection import Connection
-from cosim_fmu.master.link import Link
-from cosim_fmu.master.system_participant import SystemParticipant
+from cosim_fmu.master.wiring.connection import Connection
+from cosim_fmu.master.wiring.link import Link
 
 
 def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str, Any]) -> CoSimulation:
@@ -30,7 +30,7 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
     ModelError
         Everything that hinders an export, with the names of the participants.
     """
-    systems = {n: p for n, p in loop.participants.items() if isinstance(p, SystemParticipant)}
+    systems = {n: p for n, p in loop.participants.items() if isinstance(p, ExportsFmu)}
     if not systems:
         return loop
     participants: dict[str, Any] = dict(loop.participants)
@@ -73,7 +73,7 @@ def _taken(loop: CoSimulation, name: str) -> list[str]:
 
 def _new_names(loop: CoSimulation, name: str) -> dict[str, str]:
     """What elements of arrays are called in the FMU."""
-    arrays = loop.descriptions[name].extra["arrays"]
+    arrays = loop.descriptions[name].arrays
     return {
         element: element_name(path, shape, index)
         for path, (shape, elements) in arrays.items()

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import cosim
-from cosim_fmu.master.untrusted_zip import DAMAGES, check_members, leaves_folder, unpack
+from cosim_fmu.master.participants.untrusted_zip import DAMAGES, check_members, leaves_folder, unpack
 from cosim_fmu.ssp.xml_document import LARGEST_DOCUMENT, Element, parse_document
 
 DEFAULT = "SystemStructure.ssd"

@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import parse_unit
-from cosim_fmu.master.quantity import Quantity
+from cosim_fmu.master.scenario.quantity import Quantity
 from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_parameters import EXPONENTS, open_document, parameter_set
 from cosim_fmu.ssp.structure import Unit, Value

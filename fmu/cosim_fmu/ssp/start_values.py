@@ -85,7 +85,7 @@ class StartValues:
             given = given * len(names)
         if len(given) != len(names):
             raise ValueError(f"'{value.name}' has {len(given)} values, {name} has {len(names)}")
-        settable = description.extra.get("settable")
+        settable = description.settable
         for element, one in zip(names, given, strict=True):
             variable = description.variables[element]
             if settable is not None and element not in settable:
@@ -111,7 +111,7 @@ def elements_of(description: ParticipantDescription, name: str, indices: tuple[i
     ValueError
         No such variable, or more indices than it has dimensions.
     """
-    arrays = description.extra.get("arrays", {})
+    arrays = description.arrays
     if name in arrays:
         shape, names = arrays[name]
         if len(indices) > len(shape) or any(i > n for i, n in zip(indices, shape, strict=False)):
@@ -139,7 +139,7 @@ def _points(
                 yield from _points(element, (*place, inner), rest, network, descriptions)
     elif isinstance(node, Component) and place in descriptions:
         description = descriptions[place]
-        if name in description.variables or name in description.extra.get("arrays", {}):
+        if name in description.variables or name in description.arrays:
             yield place, name
 
 
@@ -161,7 +161,7 @@ def _converted(
     if kind == "real" and isinstance(data, (bool, int, float)):
         factor, offset = scale_along(value.unit, legs)
         return factor * data + offset if (factor, offset) != (1.0, 0.0) else float(data)
-    items = {**dict(description.extra.get("enumerations", {}).get(variable.name, ())), **(value.items or {})}
+    items = {**dict(description.enumerations.get(variable.name, ())), **(value.items or {})}
     if kind == "integer":
         if isinstance(data, str):
             if data not in items:

@@ -130,7 +130,7 @@ def _add_changes(root: Element, loop: Any, until: float | None, settings: Any) -
         for path in loop.ssp.given_starts:
             name, _, variable = path.partition(".")
             known = loop.descriptions[name]
-            for element in known.extra.get("arrays", {}).get(variable, ((), (variable,)))[1]:
+            for element in known.arrays.get(variable, ((), (variable,)))[1]:
                 values[f"{places[name]}.{element}"] = loop.start_values[name][element]
         add_values(top, values, "start values", root.get("version", "2.0"))
         changed = True

@@ -8,9 +8,10 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmu.master.link import Link
-from cosim_fmu.master.unit_match import conversion_of, definition_of
-from cosim_fmu.master.unpacked_fmu import read_fmu
+from cosim_fmu.master.participants.file_paths import file_paths
+from cosim_fmu.master.participants.unpacked_fmu import read_fmu
+from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.unit_match import conversion_of, definition_of
 from cosim_fmu.ssp.read_parameters import EXPONENTS
 from cosim_fmu.ssp.read_settings import OSP
 from cosim_fmu.ssp.structure import REALS
@@ -102,9 +103,9 @@ class _Writer:
         self.version = "2.0" if third and kinds else "1.0"
 
     def _open(self, name: str, participant: Any) -> None:
-        path = getattr(participant, "path", None)
+        path = file_paths({name: participant})[name]
         description = self.loop.descriptions[name]
-        if not isinstance(path, Path) or not path.is_file():
+        if path is None or not path.is_file():
             text = f"an SSP holds FMUs, and this is none ({description.kind}): make an FMU of it"
             self.problems.append(cosim.Problem(f"participants.{name}", text))
             return
@@ -133,7 +134,7 @@ class _Writer:
         connected = {
             end for link in [*self.loop.links, *self.loop.parameter_links] for end in (link.start, link.end)
         }
-        arrays = description.extra.get("arrays", {})
+        arrays = description.arrays
         whole = {element: array for array, (_, names) in arrays.items() for element in names}
         shown: set[str] = set()
         for variable in description.variables.values():
@@ -163,7 +164,7 @@ class _Writer:
         if kind == "Clock" and self.version == "1.0":
             return
         if kind == "Enumeration":
-            items = tuple(description.extra.get("enumerations", {}).get(variable.name, ()))
+            items = tuple(description.enumerations.get(variable.name, ()))
             if not items:
                 add(made, "ssc:Integer")
                 return
@@ -178,9 +179,9 @@ class _Writer:
             add(made, "ssc:Dimension", size=str(size))
 
     def _kind(self, description: Any, variable: Any, connector: str) -> str:
-        if variable.name in description.extra.get("calculated", ()):
+        if variable.name in description.calculated:
             return "calculatedParameter"
-        if connector in description.extra.get("structural", ()):
+        if connector in description.structural:
             return "structuralParameter"
         if variable.causality == "local" and self.version == "1.0":
             return "output"
@@ -222,7 +223,7 @@ class _Writer:
 
     def _port(self, name: str, variable: str) -> tuple[str, str]:
         """Connector and indices of a scalar."""
-        for array, (_, elements) in self.loop.descriptions[name].extra.get("arrays", {}).items():
+        for array, (_, elements) in self.loop.descriptions[name].arrays.items():
             if variable in elements:
                 return array, variable[len(array) + 1 : -1].replace(",", " ")
         return variable, ""
@@ -252,7 +253,7 @@ def _whole(
     values: Mapping[str, Any], description: ParticipantDescription | None
 ) -> dict[str, tuple[tuple[int, ...], list[Any]]]:
     """Values with their shapes; what is missing of an array is what its description says."""
-    arrays = {} if description is None else description.extra.get("arrays", {})
+    arrays = {} if description is None else description.arrays
     whole = {element: array for array, (_, elements) in arrays.items() for element in elements}
     found: dict[str, tuple[tuple[int, ...], list[Any]]] = {}
     for path, value in values.items():

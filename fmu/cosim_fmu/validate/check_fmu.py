@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.master.fmu_archive import VERSIONS, FmuArchive
-from cosim_fmu.master.model_description import read_model_description
+from cosim_fmu.master.participants.fmu_archive import VERSIONS, FmuArchive
+from cosim_fmu.master.participants.model_description import read_model_description
 from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.fmu_probe import FmuProbe
 from cosim_fmu.validate.static_checks import static_checks

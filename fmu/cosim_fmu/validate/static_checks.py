@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cosim_fmu.master.fmu_archive import FmuArchive
+from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.validate.finding import Finding
 
 DESCRIPTION = "modelDescription.xml"

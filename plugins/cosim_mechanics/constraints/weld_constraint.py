@@ -7,6 +7,16 @@ from cosim_mechanics import contracts
 from cosim_mechanics.spatial import minus, pose_parameter, station
 
 
+def axes_product(X1, frame1, i, X2, frame2, j):
+    """The scalar product of axis i of a frame on the one body and axis j of one on the other."""
+    result = 0.0
+    for row in range(3):
+        a = X1[3 * row] * frame1[i] + X1[3 * row + 1] * frame1[3 + i] + X1[3 * row + 2] * frame1[6 + i]
+        b = X2[3 * row] * frame2[j] + X2[3 * row + 1] * frame2[3 + j] + X2[3 * row + 2] * frame2[6 + j]
+        result += a * b
+    return result
+
+
 class WeldConstraint(contracts.Constraint):
     """Holds a frame of one body at a frame of another; closes loops where a weld is meant.
 
@@ -67,13 +77,3 @@ def angle_equation(constraint, s, e1, e2):
     v1, v2 = s.cross(w1, e1), s.cross(w2, e2)
     bias = s.cross(w1, v1) @ e2 + 2.0 * (v1 @ v2) + e1 @ s.cross(w2, v2)
     return alpha.dot(s.cross(e2, e1)) + bias
-
-
-def axes_product(X1, frame1, i, X2, frame2, j):
-    """The scalar product of axis i of a frame on the one body and axis j of one on the other."""
-    result = 0.0
-    for row in range(3):
-        a = X1[3 * row] * frame1[i] + X1[3 * row + 1] * frame1[3 + i] + X1[3 * row + 2] * frame1[6 + i]
-        b = X2[3 * row] * frame2[j] + X2[3 * row + 1] * frame2[3 + j] + X2[3 * row + 2] * frame2[6 + j]
-        result += a * b
-    return result

@@ -279,7 +279,7 @@ class ConstraintContract:
     def test_runs_in_an_fmu(self, tmp_path: Path) -> None:
         """Exported, it moves what it acts on as it does here."""
         exporters = sorted(cosim.registry().entries("exporter"), key=lambda e: e.id != "fmu.pythonfmu")
-        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.fmi2"]
+        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.co_simulation"]
         if not exporters or not players:
             pytest.skip("no plugin that exports and runs FMUs is installed")
         bench = ConstraintBench(self.make())

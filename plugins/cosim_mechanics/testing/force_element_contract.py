@@ -158,7 +158,7 @@ class ForceElementContract(ForceLaws):
     def test_runs_in_an_fmu(self, tmp_path: Path) -> None:
         """Exported, it moves its bodies as it does here."""
         exporters = sorted(cosim.registry().entries("exporter"), key=lambda e: e.id != "fmu.pythonfmu")
-        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.fmi2"]
+        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.co_simulation"]
         if not exporters or not players:
             pytest.skip("no plugin that exports and runs FMUs is installed")
         bench = ForceBench([self.make()])

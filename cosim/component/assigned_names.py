@@ -1,0 +1,100 @@
+"""Which local names may be read before they have a value.
+
+Compiled code would go on with whatever number lies there, where Python raises an error.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+EVERYTHING = frozenset({"*"})
+"""What has a value where the program does not come: after return, raise, break and continue."""
+
+Fault = tuple[int, str]
+
+
+def names_without_value(
+    body: Iterable[ast.stmt], given: Iterable[str], local: Iterable[str]
+) -> Iterator[Fault]:
+    r"""Line and name of each local name that is read where a branch, or no turn of a loop, leaves it out.
+
+    Examples
+    --------
+    >>> tree = ast.parse('if x > 0.0:\n    y = 1.0\nz = y')
+    >>> list(names_without_value(tree.body, ["x"], ["x", "y", "z"]))
+    [(3, 'y')]
+    """
+    watch = _Watch(frozenset(local))
+    watch.run(body, frozenset(given))
+    yield from sorted((line, name) for name, line in watch.faults.items())
+
+
+class _Watch:
+    """Walks through statements with the set of names that have a value."""
+
+    def __init__(self, local: frozenset[str]) -> None:
+        self.local = local
+        self.faults: dict[str, int] = {}
+        self.left: list[frozenset[str]] = []  # for each loop around: where break or continue leave it
+
+    def run(self, body: Iterable[ast.stmt], assigned: frozenset[str]) -> frozenset[str]:
+        for statement in body:
+            assigned = self._statement(statement, assigned)
+        return assigned
+
+    def _statement(self, node: ast.stmt, assigned: frozenset[str]) -> frozenset[str]:
+        if isinstance(node, ast.If):
+            self._read(node.test, assigned)
+            return _both(self.run(node.body, assigned), self.run(node.orelse, assigned))
+        if isinstance(node, ast.For):
+            self._read(node.iter, assigned)
+            inside = self._turn(node.body, assigned | _stored(node.target))
+            return self.run(node.orelse, inside if _runs_once(node.iter) else assigned)
+        if isinstance(node, ast.While):
+            self._read(node.test, assigned)
+            inside = self._turn(node.body, assigned)
+            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            return self.run(node.orelse, inside if endless else assigned)
+        self._read(node, assigned)
+        if isinstance(node, (ast.Break, ast.Continue)):
+            self.left[-1] = _both(self.left[-1], assigned)
+        if isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+            return EVERYTHING
+        return assigned if assigned == EVERYTHING else assigned | _stored(node)
+
+    def _turn(self, body: Iterable[ast.stmt], assigned: frozenset[str]) -> frozenset[str]:
+        """What has a value after one turn of a loop, however it ends."""
+        self.left.append(EVERYTHING)
+        through = self.run(body, assigned)
+        return _both(through, self.left.pop())
+
+    def _read(self, node: ast.AST, assigned: frozenset[str]) -> None:
+        if assigned == EVERYTHING:
+            return
+        # of a statement such as `x += y` the target is read, too
+        names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            names.append(node.target)
+        for name in names:
+            if name.id in self.local and name.id not in assigned | _walrus(node):
+                self.faults.setdefault(name.id, name.lineno)
+
+
+def _both(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
+    if EVERYTHING in (one, other):
+        return other if one == EVERYTHING else one
+    return one & other
+
+
+def _stored(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+
+
+def _walrus(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+
+
+def _runs_once(iterated: ast.expr) -> bool:
+    """Whether it is a range between constants, which is meant to have a turn."""
+    return isinstance(iterated, ast.Call) and all(isinstance(a, ast.Constant) for a in iterated.args)

@@ -1,0 +1,37 @@
+"""Running text that makes components."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from typing import Any
+
+_numbers = itertools.count(1)
+
+
+def run_source(text: str, namespace: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run Python text as ``exec`` does, and keep it, so that kernel functions in it can be read.
+
+    Parameters
+    ----------
+    text : str
+        Trusted, as any program: it is run.
+    namespace : dict, optional
+        Where it is run; a new one unless given.
+
+    Returns
+    -------
+    dict
+        The namespace, with what the text has made.
+
+    Examples
+    --------
+    >>> run_source("x = 2.0")["x"]
+    2.0
+    """
+    name = f"<source {next(_numbers)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    space = {} if namespace is None else namespace
+    space.setdefault("__name__", "__main__")
+    exec(compile(text, name, "exec"), space)  # noqa: S102
+    return space

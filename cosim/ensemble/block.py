@@ -1,0 +1,49 @@
+"""What some runs of an ensemble leave, as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cosim.ensemble.failed_run import FailedRun
+
+NOT_RUN = -1
+"""The code of a run that was not done."""
+
+
+class Block:
+    """Arrays for consecutive runs; threads write into them, each into the rows of its runs.
+
+    Parameters
+    ----------
+    runs : int
+    points, columns, reductions : int
+    keeps_series : bool
+        Whether values over time are kept.
+
+    Attributes
+    ----------
+    series : ndarray, shape (runs, points, columns), or None
+        NaN where a run has not got.
+    final : ndarray, shape (runs, columns)
+        At the end of each run; NaN where it failed.
+    reduced : ndarray, shape (runs, reductions)
+    codes : ndarray of int64, shape (runs,)
+        Of `cosim.step.codes`, or `NOT_RUN`.
+    ends : ndarray, shape (runs,), s
+    counts : ndarray of int64, shape (runs, 2)
+        Steps and events.
+    failures : dict of int to FailedRun
+        By row.
+    """
+
+    def __init__(self, runs: int, points: int, columns: int, reductions: int, keeps_series: bool) -> None:
+        self.runs = runs
+        self.series: Any = np.full((runs, points, columns), np.nan) if keeps_series else None
+        self.final = np.full((runs, columns), np.nan)
+        self.reduced = np.full((runs, reductions), np.nan)
+        self.codes = np.full(runs, NOT_RUN, dtype=np.int64)
+        self.ends = np.full(runs, np.nan)
+        self.counts = np.zeros((runs, 2), dtype=np.int64)
+        self.failures: dict[int, FailedRun] = {}

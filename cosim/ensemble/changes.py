@@ -1,0 +1,119 @@
+"""What differs between the runs of an ensemble, as numbers for compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.errors import CosimError, ModelError, Problem, StateError
+from cosim.step.arrays import Arrays
+from cosim.system.state import State
+from cosim.system.system import System
+
+
+class Changes:
+    """Values of variables for each run, checked as `State.__setitem__` checks them.
+
+    Parameters
+    ----------
+    system : System
+    values : mapping of str to sequence
+        Paths of parameters, start values and inputs; a value for each run: a number, a text with a unit, or
+        an array of the variable's shape.
+    count : int, optional
+        How many runs there are where nothing is varied.
+
+    Attributes
+    ----------
+    given : dict of str to ndarray, shape (runs, …)
+        In SI.
+    places : ndarray of int64, shape (numbers, 2)
+        Arrays (as in `Arrays`) and offsets.
+    numbers : ndarray, shape (runs, numbers)
+
+    Raises
+    ------
+    ModelError
+        Every fault: no such variable, values that it cannot take, with the run; different numbers of runs.
+    """
+
+    def __init__(self, system: System, values: Mapping[str, Any], count: int | None = None) -> None:
+        self.given: dict[str, NDArray[np.float64]] = {}
+        places: list[tuple[int, int]] = []
+        columns: list[NDArray[np.float64]] = []
+        problems: list[Problem] = []
+        for path, listed in values.items():
+            try:
+                slot = system.written_slot(path)
+                flat = _checked(system, path, slot.size, listed)
+            except CosimError as error:
+                problems.append(Problem(path, str(error).removeprefix(f"{path}: ")))
+                continue
+            shape = system.signal(path).declaration.shape if slot.size > 1 else ()
+            whole = int(np.prod(shape)) == slot.size
+            self.given[path] = flat.reshape(len(flat), *shape) if whole else flat
+            array = Arrays._fields.index(slot.array)
+            places += [(array, slot.offset + i) for i in range(slot.size)]
+            columns.append(flat)
+        lengths = {path: len(given) for path, given in self.given.items()}
+        self.runs = max(lengths.values(), default=1 if count is None else count)
+        for path, length in lengths.items():
+            if length != self.runs:
+                problems.append(
+                    Problem(path, f"has {length} values, others have {self.runs}: one for each run")
+                )
+        twice = (
+            {place for place in places if places.count(place) > 1} if len(set(places)) < len(places) else ()
+        )
+        for array, offset in sorted(twice):
+            path = system.paths_at(Arrays._fields[array], [offset])[0]
+            problems.append(Problem(path, "is varied twice"))
+        if self.runs < 1:
+            problems.append(Problem("values", "there is no run: give one value at least"))
+        if problems:
+            raise ModelError(problems)
+        self.places = np.array(places, dtype=np.int64).reshape(-1, 2)
+        self.numbers = np.ascontiguousarray(
+            np.hstack(columns) if columns else np.zeros((self.runs, 0)), dtype=np.float64
+        )
+
+    def write_first(self, state: State) -> None:
+        """Write the values of the first run as a user does, which tells inputs that they are held."""
+        for path, given in self.given.items():
+            state[path] = given[0]
+
+    def state_of(self, base: State, run: int) -> State:
+        """The State in which a run starts: what a single run is given for the same bytes."""
+        state = base.copy()
+        for path, given in self.given.items():
+            state[path] = given[run]
+        return state
+
+
+def _checked(system: System, path: str, size: int, listed: Any) -> NDArray[np.float64]:
+    """Values of one variable for all runs, shape (runs, size), in SI."""
+    declaration = system.signal(path).declaration
+    if isinstance(listed, str) or not hasattr(listed, "__len__"):
+        raise StateError(f"{path}: needs a sequence with a value for each run")
+    listed = listed if isinstance(listed, np.ndarray) else list(listed)
+    numeric = isinstance(listed, np.ndarray) or not any(isinstance(v, (str, list, tuple)) for v in listed)
+    if numeric and declaration.convert is None and declaration.kind != "integer" and len(listed):
+        plain = np.asarray(listed)
+        if plain.dtype.kind in "fiu" and plain.size == len(plain) * size:
+            flat = np.ascontiguousarray(plain, dtype=np.float64).reshape(len(plain), size)
+            low = -np.inf if declaration.minimum is None else declaration.minimum
+            high = np.inf if declaration.maximum is None else declaration.maximum
+            if ((flat >= low) & (flat <= high) & np.isfinite(flat)).all():
+                return flat
+    return np.array([_one(system, path, value, run) for run, value in enumerate(listed)]).reshape(-1, size)
+
+
+def _one(system: System, path: str, value: Any, run: int) -> NDArray[np.float64]:
+    """A value as `System.write` reads it; the error says of which run it is."""
+    try:
+        return system.numbers_of(path, value)
+    except CosimError as error:
+        raise StateError(f"run {run}: {str(error).removeprefix(f'{path}: ')}") from None

@@ -1,0 +1,168 @@
+"""Runs of one thread: scratch memory, images of the start, and the call that does many of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.compiled.native import compile_function, function_address, is_plain
+from cosim.contracts.integrator import Integrator
+from cosim.ensemble.block import Block
+from cosim.ensemble.changes import Changes
+from cosim.ensemble.failed_run import FailedRun
+from cosim.ensemble.plan import Plan
+from cosim.simulation.bound_step import BoundStep
+from cosim.step import batch, layout, recording
+from cosim.step.arrays import ROLES, SCRATCH, STATE, Arrays
+from cosim.step.choice import choice_of
+from cosim.step.codes import GROW, REACHED
+from cosim.system.state import State
+
+KEPT = ("rows", "log")  # scratch that is written before it is read
+SCRATCHES = [name for name, role in ROLES.items() if role == SCRATCH and name not in KEPT]
+STATES = [name for name, role in ROLES.items() if role == STATE]
+RESET = [*STATES, *SCRATCHES, "c"]
+
+
+class CompiledRuns:
+    """A Step of its own on a State of its own, for one thread at a time.
+
+    Parameters
+    ----------
+    plan : Plan
+    integrator : Integrator
+        Of its own.
+    """
+
+    def __init__(self, plan: Plan, integrator: Integrator) -> None:
+        self.plan = plan
+        system = plan.system
+        self._bound = BoundStep(system, integrator, plan.endless_events, plan.accuracy, 0)
+        self._state: State = plan.start.copy()
+        self._bound.bind(self._state, anew=True)
+        self._step = self._bound.step
+        choice, width = choice_of(system, plan.columns)
+        rows = np.zeros(recording.ROWS_HEADER + (1 + width) * (plan.points + 2))
+        rows[recording.ORIGIN], rows[recording.INTERVAL] = plan.begin, plan.interval
+        rows[recording.UNTIL] = plan.until
+        self._step.record(choice, rows, layout.NO_ROWS)
+        accuracy = self._state.accuracy
+        self._step.arrays.numbers[layout.ACCURACY] = np.nan if accuracy is None else accuracy
+        self._columns = np.zeros(
+            (1 + max([len(r.columns) for r in plan.reductions] or [0])) * (plan.points + 2)
+        )
+        self._listed = [np.array(r.columns, dtype=np.int64) for r in plan.reductions]
+        self._reductions = np.array(
+            [
+                (function_address(r.function, batch.REDUCTION_SIGNATURE), listed.ctypes.data, listed.size)
+                for r, listed in zip(plan.reductions, self._listed, strict=True)
+            ],
+            dtype=np.int64,
+        ).reshape(-1, batch.REDUCTION_WIDTH)
+        self._batch = np.zeros(batch.BATCH_SIZE, dtype=np.int64)
+        self._pristine = {name: getattr(self._step.arrays, name).copy() for name in SCRATCHES}
+        self._call = compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
+
+    def prepare(self, start: State, changes: Changes, block: Block, stop: NDArray[np.int64]) -> None:
+        """Get ready for the runs of a block.
+
+        Parameters
+        ----------
+        start : State
+            As all runs have it but for what differs.
+        changes : Changes
+        block : Block
+            Takes the results.
+        stop : ndarray of int64, shape (1,)
+            Not 0 where all threads are to stop.
+        """
+        state, step = self._state, self._step
+        for name, pristine in self._pristine.items():
+            getattr(step.arrays, name)[:] = pristine
+        for name in STATES:
+            source = start._arrays[name]
+            state._arrays[name][: source.size] = source
+            state._arrays[name][source.size :] = 0
+        self._history = start._arrays["h"].size
+        state._arrays["c"][:] = 0
+        cache = state.system.new_cache()
+        state._arrays["c"][: cache.size] = cache
+        step.bind(state)
+        self._images = {name: getattr(step.arrays, name).copy() for name in RESET}
+        self._images["h"] = self._images["h"][: self._history]
+        self._image_rows = np.array(
+            [
+                (Arrays._fields.index(name), image.ctypes.data, image.size)
+                for name, image in self._images.items()
+            ],
+            dtype=np.int64,
+        )
+        self._changes, self._block, self._stop = changes, block, stop
+        o = self._batch
+        o[:] = 0
+        o[batch.IMAGES], o[batch.IMAGES_AT] = len(self._image_rows), self._image_rows.ctypes.data
+        o[batch.CHANGES], o[batch.CHANGES_AT] = len(changes.places), changes.places.ctypes.data
+        o[batch.POINTS], o[batch.STOP] = self.plan.points, stop.ctypes.data
+        o[batch.REDUCTIONS], o[batch.REDUCTIONS_AT] = len(self._reductions), self._reductions.ctypes.data
+        o[batch.COLUMNS] = self._columns.ctypes.data
+        o[batch.CHANGED_VALUES] = changes.numbers.ctypes.data
+        o[batch.SERIES] = 0 if block.series is None else block.series.ctypes.data
+        o[batch.FINAL], o[batch.REDUCED] = block.final.ctypes.data, block.reduced.ctypes.data
+        o[batch.CODES], o[batch.ENDS] = block.codes.ctypes.data, block.ends.ctypes.data
+        o[batch.COUNTS] = block.counts.ctypes.data
+
+    def run(self, first: int, last: int) -> bool:
+        """Do the runs `first` … `last` - 1 of the block; False where they were stopped."""
+        o, step = self._batch, self._step
+        o[batch.NEXT], o[batch.LAST], o[batch.PHASE] = first, last, batch.FRESH
+        while True:
+            self._share_histories()
+            o[batch.ROOM] = step.arrays.h.size
+            code = self._called()
+            if code == batch.STOPPED:
+                return False
+            if code == REACHED:
+                return True
+            if code == GROW:
+                self._make_longer(int(step.places[layout.NEEDED]))
+                continue
+            self._keep_failure(int(o[batch.NEXT]), code)
+            o[batch.NEXT] += 1
+            o[batch.PHASE] = batch.FRESH
+
+    def _called(self) -> int:
+        handle, order, until = self._step.head.ctypes.data, self._batch.ctypes.data, self.plan.until
+        if is_plain():
+            with np.errstate(all="ignore"):
+                return int(self._call(handle, order, until))
+        return int(self._call(handle, order, until))
+
+    def _share_histories(self) -> None:
+        """Let the Step see only as much of `h` as the run that has begun has."""
+        if self._batch[batch.PHASE] == batch.FRESH:
+            self._step.head[batch.HISTORY + 1] = self._history
+
+    def _make_longer(self, needed: int) -> None:
+        """Give `h` twice the length that is needed, so that later runs need not ask."""
+        used = int(self._step.head[batch.HISTORY + 1])
+        longer = np.zeros(2 * needed)
+        longer[:used] = self._state._arrays["h"][:used]
+        self._state._arrays["h"] = longer
+        self._step._gather()
+        self._step.head[batch.HISTORY + 1] = used
+
+    def _keep_failure(self, run: int, code: int) -> None:
+        """Why a run could not go on, and its State, while that can be seen."""
+        state, step, bound = self._state, self._step, self._bound
+        room = state._arrays["h"]
+        state._arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
+        step._gather()
+        step.stage_out(state)
+        bound.findings.clear()
+        bound.handlers.answers.clear()
+        bound.explain(code, self.plan.until)
+        error = bound.failure(code, self.plan.until)
+        failed = FailedRun(run, error.time, error.reason, state.to_bytes())
+        self._block.failures[run] = failed
+        state._arrays["h"] = room
+        step._gather()

@@ -1,0 +1,284 @@
+"""Ensemble: many runs of one system."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time as wall
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.contracts.integrator import Integrator
+from cosim.ensemble.block import Block
+from cosim.ensemble.changes import Changes
+from cosim.ensemble.compiled_runs import CompiledRuns
+from cosim.ensemble.ensemble_result import EnsembleResult
+from cosim.ensemble.plan import Plan
+from cosim.ensemble.python_parts import python_parts
+from cosim.ensemble.simulator_runs import SimulatorRuns
+from cosim.errors import ModelError
+from cosim.simulation.chosen_integrator import chosen_integrator
+from cosim.stage import Stage
+from cosim.system.state import State
+from cosim.system.system import System
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+log = logging.getLogger("cosim.ensemble")
+Progress = Callable[[int, int], "bool | None"]
+LOOK = 0.1  # s of the wall's clock between calls of `progress`
+SHARE = 4  # a thread takes that part of what is left for each
+PATIENCE = 0.2  # s that a call of compiled code takes, about
+
+
+class Ensemble:
+    """Many runs of one system that differ in parameters, start values or inputs.
+
+    In threads, on all processors: many States over one System in compiled code, which holds no lock. Systems
+    with handlers or elements in Python, and integrators of libraries, run in processes.
+
+    Parameters
+    ----------
+    system : System
+    until : float
+        End of each run, s.
+    integrator : str, class or Integrator
+    accuracy : float
+    output_interval : float, optional
+        Of the common grid, s; a 500th of the run unless given. At an instant with events the value is that
+        after them.
+    signals : sequence of str, optional
+        As for `simulate`: what is recorded over time; with `reduce` nothing is unless it is asked for here.
+    reduce : sequence or mapping, optional
+        Numbers to keep of each run in place of values over time: ``"max(engine.z)"`` (also last, first, min,
+        mean, rms, span, integral, and ``"quantile(engine.z, 0.95)"``), or a kernel function with its signals:
+        ``(overshoot, "engine.z")`` is called with times and values. Of a mapping the keys are the names. They
+        see the points of the grid.
+    state : State, optional
+        Where runs start, but for what differs; not initialized.
+    threads : int, optional
+        As many as there are processors unless given. The bytes of results do not depend on it.
+    endless_events : str
+        As for `Simulator`.
+    **options
+        For the integrator.
+
+    Attributes
+    ----------
+    system : System
+    in_python : list of str
+        What of it is Python, so that it does not run in threads; empty where nothing is.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Decay(cosim.Component):
+    ...     '''Decays at a constant rate.'''
+    ...     level = cosim.auxiliary_state(start=1.0)
+    ...     rate = cosim.parameter(unit="1/s", default=1.0)
+    ...     @cosim.kernel
+    ...     def derivatives(level, rate, level_dot):
+    ...         level_dot[0] = -rate * level
+    >>> model = cosim.Model("decay")
+    >>> decay = model.add(Decay, "decay")
+    >>> ensemble = cosim.Ensemble(model.build(), until=1.0, reduce=["last(decay.level)"])
+    >>> result = ensemble.run({"decay.rate": [0.0, 1.0, 2.0]})
+    >>> result["last(decay.level)"].round(4).tolist()
+    [1.0, 0.3679, 0.1353]
+    """
+
+    def __init__(
+        self,
+        system: System,
+        until: float = 1.0,
+        integrator: str | type[Integrator] | Integrator = "integrators.runge_kutta_merson",
+        accuracy: float = 1e-6,
+        output_interval: float | None = None,
+        signals: Sequence[str] | None = None,
+        reduce: Sequence[Any] | Mapping[str, Any] | None = None,
+        state: State | None = None,
+        threads: int | None = None,
+        endless_events: str = "hold",
+        **options: Any,
+    ) -> None:
+        self.system = system
+        self.threads = available_processors() if threads is None else int(threads)
+        if self.threads < 1:
+            raise ModelError.of("threads", f"is {threads}, needs 1 at least")
+        self._settings = {
+            **{"until": until, "integrator": integrator, "accuracy": accuracy},
+            **{"output_interval": output_interval, "reduce": reduce, "endless_events": endless_events},
+            "signals": signals,
+            **options,
+        }
+        self._options = options
+        self.plan = Plan(system, until, accuracy, output_interval, signals, reduce, state, endless_events)
+        self.in_python = python_parts(system, self._integrator())
+        self._runs: list[CompiledRuns | SimulatorRuns] = []
+
+    def _integrator(self) -> Integrator:
+        """An integrator of its own for each thread."""
+        wanted: Any = self._settings["integrator"]
+        if isinstance(wanted, Integrator):
+            return wanted.with_accuracy(wanted.accuracy)
+        return chosen_integrator(wanted, self.system, self.plan.accuracy, dict(self._options))
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (self.system, self._settings, self.plan.start)
+
+    def run(
+        self,
+        values: Mapping[str, Any] | None = None,
+        count: int | None = None,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+        chunk: int | None = None,
+    ) -> EnsembleResult:
+        """Do the runs.
+
+        Parameters
+        ----------
+        values : mapping of str to sequence
+            Paths of parameters, start values or inputs of the system, with a value for each run: a number, a
+            text with a unit, or an array of the variable's shape.
+        count : int, optional
+            How many runs, where nothing differs.
+        progress : callable, optional
+            Called with how many runs have ended, and how many there are; answering False stops.
+        executor : concurrent.futures.Executor, optional
+            Runs in its workers instead, in chunks; Dask's ``client.get_executor()`` is one.
+        chunk : int, optional
+            Runs in a chunk for an executor; by their measured time unless given.
+
+        Returns
+        -------
+        EnsembleResult
+
+        Raises
+        ------
+        ModelError
+            Every value that cannot be taken, with its run.
+        KeyboardInterrupt
+            Its attribute `result` holds the runs that have ended.
+        """
+        changes = Changes(self.system, values or {}, count)
+        block = self.new_block(changes.runs)
+        message = ""
+        try:
+            if executor is not None or self.in_python:
+                from cosim.ensemble.in_executor import OwnProcesses, run_in_executor
+            if executor is not None:
+                stopped = run_in_executor(self, changes, block, executor, progress, chunk)
+            elif self.in_python:
+                message = f"in processes, since these are Python: {', '.join(self.in_python)}"
+                log.warning("%s", message)
+                with OwnProcesses(self.threads) as pool:
+                    stopped = run_in_executor(self, changes, block, pool, progress, chunk)
+            else:
+                stopped = self.run_here(changes, block, progress)
+        except KeyboardInterrupt as error:
+            error.result = EnsembleResult(  # type: ignore[attr-defined]
+                self.plan, changes.given, block, "interrupted"
+            )
+            raise
+        if stopped:
+            message = f"stopped after {int((block.codes >= 0).sum())} of {block.runs} runs"
+        return EnsembleResult(self.plan, changes.given, block, message)
+
+    def new_block(self, runs: int) -> Block:
+        """Room for the results of some runs."""
+        plan = self.plan
+        return Block(runs, plan.points, len(plan.columns), len(plan.reductions), plan.keeps_series)
+
+    def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:
+        """Do runs in threads of this process; whether `progress` has stopped them."""
+        start = self.plan.start.copy()
+        changes.write_first(start)
+        stop = np.zeros(1, dtype=np.int64)
+        threads = 1 if self.in_python else min(self.threads, block.runs)
+        made = SimulatorRuns if self.in_python else CompiledRuns
+        while len(self._runs) < threads:
+            runs = made(self.plan, self._integrator())
+            if not self._runs:
+                self._check(start)
+            self._runs.append(runs)
+        queue = _Queue(block.runs, threads)
+        errors: list[BaseException] = []
+
+        def work(runs: CompiledRuns | SimulatorRuns) -> None:
+            try:
+                runs.prepare(start, changes, block, stop)
+                while (span := queue.next_span()) is not None:
+                    began = wall.perf_counter()
+                    if not runs.run(*span):
+                        return
+                    queue.note(span[1] - span[0], wall.perf_counter() - began)
+            except BaseException as error:
+                errors.append(error)
+                stop[0] = 1
+
+        workers = [threading.Thread(target=work, args=(runs,), daemon=True) for runs in self._runs[:threads]]
+        for worker in workers:
+            worker.start()
+        stopped = False
+        try:
+            for worker in workers:
+                while worker.is_alive():
+                    worker.join(LOOK)
+                    if progress is not None and not stop[0]:
+                        stopped = progress(int((block.codes >= 0).sum()), block.runs) is False
+                        stop[0] = int(stopped)
+        finally:
+            stop[0] = 1
+            for worker in workers:
+                worker.join()
+        if errors:
+            raise errors[0]
+        if progress is not None and not stopped:
+            progress(block.runs, block.runs)
+        return stopped
+
+    def _check(self, start: State) -> None:
+        """Refuse systems that are not for the method, as a single run does."""
+        check = getattr(self._integrator(), "check", None)
+        if check is not None:
+            check(self.system, start.copy().realize(Stage.ACCELERATION))
+
+
+class _Queue:
+    """Runs that are left, handed out in spans: many where they are short, few toward the end."""
+
+    def __init__(self, runs: int, threads: int) -> None:
+        self._next, self._runs, self._threads = 0, runs, threads
+        self._lock = threading.Lock()
+        self._span = 1
+
+    def next_span(self) -> tuple[int, int] | None:
+        """First run and the one behind the last; None where none is left."""
+        with self._lock:
+            left = self._runs - self._next
+            if not left:
+                return None
+            size = max(1, min(self._span, left // (SHARE * self._threads)))
+            first, self._next = self._next, self._next + size
+            return first, self._next
+
+    def note(self, runs: int, took: float) -> None:
+        """How long some runs have taken, s of the wall's clock."""
+        with self._lock:
+            self._span = max(1, min(4 * runs, int(runs * PATIENCE / max(took, 1e-9))))
+
+
+def available_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _unpickled(system: System, settings: dict[str, Any], start: State) -> Ensemble:
+    return Ensemble(system, state=start, threads=1, **settings)

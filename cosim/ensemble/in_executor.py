@@ -1,0 +1,211 @@
+"""Runs in other processes, through any `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import pickle
+import signal
+import threading
+import time as wall
+from collections.abc import Callable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cosim.ensemble.block import Block
+from cosim.ensemble.changes import Changes
+from cosim.ensemble.failed_run import FailedRun
+from cosim.errors import CosimError
+from cosim.step import codes
+
+Ensemble = Any
+"""`cosim.ensemble.ensemble.Ensemble`, which imports this."""
+CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
+FIRST_CHUNK = 1  # runs, before their time is known
+AHEAD = 2  # chunks for each worker that are under way
+LOST = "its process ended without an answer"
+DASK_LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "LostRunError")
+LOOK = 0.2  # s of the wall's clock
+
+
+class OwnProcesses(Executor):
+    """New interpreters of this program; where one is lost, they are started again.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool = self._started()
+
+    def _started(self) -> ProcessPoolExecutor:
+        # Ctrl-C reaches this process alone
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self.count, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function in one of them."""
+        try:
+            return self._pool.submit(fn, *args, **kwargs)
+        except BrokenExecutor:
+            self._pool.shutdown(wait=False)
+            self._pool = self._started()
+            return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End them."""
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def run_in_executor(
+    ensemble: Ensemble,
+    changes: Changes,
+    block: Block,
+    executor: Executor,
+    progress: Callable[[int, int], Any] | None,
+    chunk: int | None,
+) -> bool:
+    """Do the runs of a block in the workers of an executor; whether `progress` has stopped them.
+
+    The model goes out as bytes, and a worker that has built it once keeps it. What a lost worker had is done
+    again, alone, in halves until the run that ends its process is found: that one has failed. Results are
+    written by number, so each run counts once.
+    """
+    job, sizes, workers = Job(ensemble, executor), ChunkSize(chunk), max(1, workers_of(executor))
+    at, suspects = 0, list[tuple[int, int]]()
+    pending: dict[Future[Any], tuple[int, int]] = {}
+    alone = False  # whether what is pending is a suspect
+    try:
+        while at < block.runs or suspects or pending:
+            while not suspects and not alone and at < block.runs and len(pending) < AHEAD * workers:
+                size = min(sizes.next(block.runs - at, workers), block.runs - at)
+                pending[job.submit(changes, at, at + size)] = at, at + size
+                at += size
+            if suspects and not pending:
+                span = suspects.pop()
+                pending[job.submit(changes, *span)], alone = span, True
+            done, _ = wait(pending, LOOK, FIRST_COMPLETED)
+            for future in done:
+                first, last = pending.pop(future)
+                try:
+                    found, took = future.result()
+                except Exception as error:
+                    if not _is_lost_worker(error):
+                        raise
+                    middle = (first + last) // 2
+                    if not alone:
+                        suspects.append((first, last))
+                    elif last - first > 1:
+                        suspects += [(middle, last), (first, middle)]
+                    else:
+                        block.codes[first] = codes.FAILED
+                        block.failures[first] = FailedRun(first, np.nan, LOST)
+                else:
+                    sizes.note(last - first, took)
+                    _take(block, first, found)
+            alone = alone and bool(pending)
+            if progress is not None and progress(int((block.codes >= 0).sum()), block.runs) is False:
+                return True
+    finally:
+        for future in pending:
+            future.cancel()
+    return False
+
+
+class ChunkSize:
+    """How many runs a chunk has, by the time that runs have taken."""
+
+    def __init__(self, fixed: int | None) -> None:
+        self._fixed, self._seconds = fixed, 0.0
+
+    def next(self, left: int, workers: int) -> int:
+        """Of the next chunk."""
+        if self._fixed is not None:
+            return max(1, self._fixed)
+        if self._seconds == 0.0:
+            return FIRST_CHUNK
+        return max(1, min(int(CHUNK_TIME / self._seconds), -(-left // workers)))
+
+    def note(self, runs: int, took: float) -> None:
+        """What a chunk has taken, s."""
+        self._seconds = max(took / runs, 1e-7)
+
+
+class Job:
+    """An ensemble as it is sent to workers."""
+
+    def __init__(self, ensemble: Ensemble, executor: Executor) -> None:
+        self._executor = executor
+        try:
+            self._bytes: Any = pickle.dumps(ensemble)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise CosimError(
+                f"this ensemble cannot be sent to another process: {error}. Classes and functions have to "
+                "be at the top of a module that the other process can import"
+            ) from error
+        self._key = hashlib.sha256(self._bytes).hexdigest()
+        client: Any = getattr(executor, "_client", None)
+        if client is not None:  # Dask: once to each worker
+            self._bytes = client.scatter(self._bytes, broadcast=True, hash=False)
+
+    def submit(self, changes: Changes, first: int, last: int) -> Future[Any]:
+        """Send a chunk."""
+        values = {path: given[first:last] for path, given in changes.given.items()}
+        return self._executor.submit(run_chunk, self._key, self._bytes, values, last - first)
+
+
+def run_chunk(key: str, data: bytes, values: dict[str, Any], count: int) -> tuple[dict[str, Any], float]:
+    """Do some runs in this process: their arrays, and how long it took, s."""
+    ensemble = _built(key, data)
+    changes = Changes(ensemble.system, values, count)
+    block = ensemble.new_block(changes.runs)
+    began = wall.perf_counter()
+    ensemble.run_here(changes, block)
+    return vars(block), wall.perf_counter() - began
+
+
+_known = threading.local()
+
+
+def _built(key: str, data: bytes) -> Ensemble:
+    """The ensemble, built once in each thread of this process."""
+    if getattr(_known, "key", "") != key:
+        _known.ensemble, _known.key = pickle.loads(data), key  # what this program has sent itself
+    found: Ensemble = _known.ensemble
+    return found
+
+
+def _take(block: Block, first: int, found: dict[str, Any]) -> None:
+    last = first + found["runs"]
+    for name in ("series", "final", "reduced", "codes", "ends", "counts"):
+        if found[name] is not None:
+            getattr(block, name)[first:last] = found[name]
+    for run, failed in found["failures"].items():
+        block.failures[first + run] = replace(failed, run=first + run)
+
+
+def _is_lost_worker(error: BaseException) -> bool:
+    """Whether a worker has ended, and not what it did has failed; Dask's errors are known by name."""
+    return isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ in DASK_LOST
+
+
+def workers_of(executor: Executor) -> int:
+    """How many workers an executor has, as far as it says."""
+    client = getattr(executor, "_client", None)
+    if client is not None:  # Dask
+        return int(sum(client.nthreads().values()))
+    return int(getattr(executor, "count", 0) or getattr(executor, "_max_workers", 0) or 1)

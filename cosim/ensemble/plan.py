@@ -1,0 +1,104 @@
+"""What all runs of an ensemble have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.ensemble.reduction import Reduction, read_reductions
+from cosim.errors import ModelError, StateError
+from cosim.simulation.shortest_interval import shortest_interval
+from cosim.simulation.simulate import MOST_POINTS, POINTS, choose_signals
+from cosim.step.recording import SLACK
+from cosim.system.state import State
+from cosim.system.system import System
+
+
+class Plan:
+    """Times, recorded columns and reductions.
+
+    Parameters
+    ----------
+    system, until, accuracy, output_interval, signals, reduce, state, endless_events
+        As for `Ensemble`.
+
+    Attributes
+    ----------
+    start : State
+        Copied for each run.
+    begin, until, interval : float
+        s.
+    times : ndarray, shape (points,)
+        The common grid.
+    columns : list of str
+        Paths of the recorded numbers.
+    signals : dict of str to (int, int)
+        For each recorded path its columns, first and behind the last.
+    reductions : list of Reduction
+    """
+
+    def __init__(
+        self,
+        system: System,
+        until: float,
+        accuracy: float,
+        output_interval: float | None,
+        signals: Sequence[str] | None,
+        reduce: Sequence[Any] | Mapping[str, Any] | None,
+        state: State | None,
+        endless_events: str,
+    ) -> None:
+        self.system, self.accuracy, self.endless_events = system, accuracy, endless_events
+        self.start = system.default_state() if state is None else state.copy()
+        if self.start.agenda[0]:
+            raise StateError("this State was initialized: an ensemble begins with States that were not")
+        self.start.accuracy = accuracy
+        self.begin, self.until = self.start.time, float(until)
+        if not (math.isfinite(self.until) and self.until > self.begin):
+            raise ModelError.of("until", f"is {until} s, needs a time after the start, {self.begin:g} s")
+        self.interval = (
+            (self.until - self.begin) / POINTS if output_interval is None else float(output_interval)
+        )
+        shortest = shortest_interval(self.begin, self.until)
+        if not shortest <= self.interval or (self.until - self.begin) / self.interval > MOST_POINTS:
+            raise ModelError.of(
+                "output interval",
+                f"is {self.interval:g} s, needs {shortest:g} s at least, and {MOST_POINTS:g} points at most",
+            )
+        self.times = self._grid()
+        self.keeps_series = reduce is None or signals is not None
+        made: Any = None
+        if reduce is None:
+            paths = choose_signals(system, signals)
+        else:
+            paths, made = read_reductions(system, [reduce] if isinstance(reduce, str) else reduce)
+            if signals is not None:
+                paths += [path for path in choose_signals(system, signals) if path not in paths]
+        self.signals: dict[str, tuple[int, int]] = {}
+        self.columns: list[str] = []
+        for path in paths:
+            size = system.signal(path).slot.size
+            self.signals[path] = len(self.columns), len(self.columns) + size
+            self.columns += [path] if size == 1 else [f"{path}[{i}]" for i in range(size)]
+        self.reductions: list[Reduction] = [] if made is None else made(self.columns)
+
+    @property
+    def points(self) -> int:
+        """How many there are on the grid."""
+        return int(self.times.size)
+
+    def units(self) -> dict[str, str]:
+        """Of the recorded paths."""
+        found = {path: self.system.signal(path).units for path in self.signals}
+        return {path: units[0] if len(set(units)) == 1 else "1" for path, units in found.items()}
+
+    def _grid(self) -> NDArray[np.float64]:
+        """The times at which the Step records on the grid alone."""
+        count = math.floor((self.until - self.begin) / self.interval) + 1
+        inner = self.begin + np.arange(1, count + 1) * self.interval
+        inner = inner[inner < self.until - SLACK * self.interval]
+        return np.concatenate([[self.begin], inner, [self.until]])

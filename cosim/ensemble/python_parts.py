@@ -1,0 +1,21 @@
+"""What of a system is Python, and so cannot run in threads."""
+
+from __future__ import annotations
+
+from cosim.contracts.integrator import Integrator
+from cosim.step.event_entries import EventEntries
+from cosim.step.method import prepared
+from cosim.system.system import System
+
+
+def python_parts(system: System, integrator: Integrator) -> list[str]:
+    """Paths of elements and handlers in Python, and the integrator where its steps are."""
+    found = [
+        f"{block.owners[0] if block.owners else ''} {block.label}".strip()
+        for block in system.blocks
+        if block.is_python
+    ]
+    found += [entry.path for entry in EventEntries(system).entries if entry.handler.function.is_python]
+    if not prepared(integrator, system).functions:
+        found.append(f"integrator {type(integrator).__name__}")
+    return list(dict.fromkeys(found))

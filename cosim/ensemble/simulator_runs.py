@@ -1,0 +1,97 @@
+"""Runs of a system with parts in Python, one `Simulator` after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.compiled.silent import compiled
+from cosim.contracts.integrator import Integrator
+from cosim.ensemble.block import Block
+from cosim.ensemble.changes import Changes
+from cosim.ensemble.failed_run import FailedRun
+from cosim.ensemble.plan import Plan
+from cosim.errors import SimulationError
+from cosim.simulation.simulator import Simulator
+from cosim.simulation.status import Reason
+from cosim.step import codes
+from cosim.step.batch import REDUCTION_SIGNATURE
+from cosim.system.state import State
+
+
+class SimulatorRuns:
+    """The same as `CompiledRuns`, in Python, with the interpreter's lock.
+
+    Parameters
+    ----------
+    plan : Plan
+    integrator : Integrator
+    """
+
+    def __init__(self, plan: Plan, integrator: Integrator) -> None:
+        self.plan, self._integrator = plan, integrator
+        self._reducing = [compiled(r.function, REDUCTION_SIGNATURE) for r in plan.reductions]
+
+    def prepare(self, start: State, changes: Changes, block: Block, stop: NDArray[np.int64]) -> None:
+        """Get ready for the runs of a block."""
+        self._start, self._changes, self._block, self._stop = start, changes, block, stop
+
+    def run(self, first: int, last: int) -> bool:
+        """Do the runs `first` … `last` - 1 of the block; False where they were stopped."""
+        for run in range(first, last):
+            if self._stop[0]:
+                return False
+            self._one(run)
+        return True
+
+    def _one(self, run: int) -> None:
+        plan, block = self.plan, self._block
+        state = self._changes.state_of(self._start, run)
+        integrator = self._integrator.with_accuracy(self._integrator.accuracy)
+        simulator = Simulator(
+            plan.system, state, integrator, endless_events=plan.endless_events, event_limit=0
+        )
+        code = codes.REACHED
+        failed: SimulationError | None = None
+        try:
+            status = simulator.initialize()
+            grid = {"origin": plan.begin, "interval": plan.interval, "point": 1.0, "until": plan.until}
+            simulator.record(plan.columns, "grid alone", **grid)
+            simulator.record_now()
+            while status.succeeded and simulator.state.time < plan.until:
+                status = simulator.advance_some(plan.until)
+            simulator.stop_recording()
+            if status.succeeded:
+                status = simulator.advance_pending_events()
+            if status.reason is Reason.REACHED_TERMINATION:
+                code = codes.TERMINATED
+            simulator.finish()
+        except SimulationError as error:
+            code, failed = codes.FAILED, error
+        rows = simulator.take_rows()
+        ended = rows
+        if code == codes.TERMINATED and len(rows) and rows[-1, 0] != simulator.state.time:
+            simulator.record_now()
+            ended = np.concatenate([rows, simulator.take_rows()])
+        self._keep(run, code, rows, ended)
+        block.ends[run] = simulator.state.time
+        statistics = simulator.statistics
+        block.counts[run] = statistics.steps, statistics.events
+        if failed is not None:
+            saved = simulator.state.to_bytes()
+            block.failures[run] = FailedRun(run, failed.time, failed.reason, saved)
+
+    def _keep(self, run: int, code: int, rows: NDArray[np.float64], ended: NDArray[np.float64]) -> None:
+        block = self._block
+        block.codes[run] = code
+        if block.series is not None:
+            block.series[run, : len(rows)] = rows[:, 1:]
+        if code >= codes.FAILED or not len(ended):
+            return
+        block.final[run] = ended[-1, 1:]
+        times = np.ascontiguousarray(ended[:, 0])
+        for number, (reduction, function) in enumerate(
+            zip(self.plan.reductions, self._reducing, strict=True)
+        ):
+            values = np.concatenate([ended[:, 1 + column] for column in reduction.columns])
+            block.reduced[run, number] = function(times, values)

@@ -1,0 +1,67 @@
+"""Helper processes end with the process that started them, however that ends."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+SECONDS_BETWEEN_LOOKS = 0.5
+SET_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of Linux's prctl(2)."""
+
+
+def kill_with_parent(parent: int) -> None:
+    """In a helper process: have the operating system kill it as soon as the thread that started it has ended.
+
+    It works whatever the helper is doing, also inside C code that holds the interpreter's lock. The kernel
+    watches the starting *thread*: call this only where that thread lives as long as it waits for the helper.
+    Other systems than Linux have no such signal; there a thread watches (`end_with_parent`).
+
+    Parameters
+    ----------
+    parent : int
+        Id of the process that started this one.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it ended before the call
+            os._exit(1)
+    else:
+        end_with_parent(parent)
+
+
+def end_with_parent(parent: int, pipe: int | None = None, last: Callable[[], None] = lambda: None) -> None:
+    """In a helper process: start a thread that ends the process when its parent is gone.
+
+    Parameters
+    ----------
+    parent : int
+        Id of the process that started this one.
+    pipe : int, optional
+        The reading end of a pipe whose writing end only the parent holds: its end is seen at once. Without
+        one the parent is looked for twice a second.
+    last : callable
+        Called before the process is ended.
+    """
+
+    def watch() -> None:
+        while os.name == "nt" or os.getppid() == parent:
+            if pipe is None:
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+            elif os.name == "nt":
+                if not os.read(pipe, 1):
+                    break
+            elif select.select([pipe], [], [], SECONDS_BETWEEN_LOOKS)[0] and not os.read(pipe, 1):
+                break
+        try:
+            last()
+        finally:
+            os._exit(1)
+
+    threading.Thread(target=watch, name="end with parent", daemon=True).start()

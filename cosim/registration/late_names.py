@@ -1,0 +1,58 @@
+"""Public names of a package, imported when they are asked for."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package whose imports stand under ``if TYPE_CHECKING:``.
+
+    Whoever imports one module of the package does not wait for all others.
+
+    Parameters
+    ----------
+    package : str
+        ``__name__``.
+
+    Examples
+    --------
+    In the ``__init__.py`` of a package:
+
+    >>> '''
+    ... if TYPE_CHECKING:
+    ...     from cosim_lamps.lamp import Lamp as Lamp
+    ... else:
+    ...     __getattr__, __dir__ = late_names(__name__)
+    ... '''.count("late_names")
+    1
+    """
+
+    @functools.cache
+    def places() -> dict[str, tuple[str, str]]:
+        found = {}
+        for branch in ast.parse(inspect.getsource(sys.modules[package])).body:
+            if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test):
+                for node in branch.body:
+                    if isinstance(node, ast.ImportFrom) and node.module:
+                        found.update({a.asname or a.name: (node.module, a.name) for a in node.names})
+        return found
+
+    def of_package(name: str) -> Any:
+        if name.startswith("__") or name not in places():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        module, original = places()[name]
+        value = getattr(importlib.import_module(module), original)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *places()})
+
+    return of_package, names

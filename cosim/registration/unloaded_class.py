@@ -1,0 +1,50 @@
+"""What is known of a registered class before its module is imported."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from cosim.registration.kinds import kinds_of
+
+
+@dataclass(frozen=True)
+class UnloadedClass:
+    """A class by its place.
+
+    Attributes
+    ----------
+    target : str
+        ``module:qualified.name``.
+    kinds : tuple of str
+        The nearest first.
+    name, summary : str
+        What a command says of itself; empty for others.
+    """
+
+    target: str
+    kinds: tuple[str, ...] = ()
+    name: str = ""
+    summary: str = ""
+
+    @classmethod
+    def of(cls, loaded: type[Any]) -> UnloadedClass:
+        """What a class that is there says of itself."""
+        kinds = kinds_of(loaded)
+        words = (loaded.name, loaded.summary) if "command" in kinds else ("", "")
+        return cls(place_of(loaded), kinds, *words)
+
+    def load(self) -> type[Any]:
+        """Import the module and take the class from it; whatever the import raises goes on."""
+        module, _, name = self.target.partition(":")
+        found: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        if not isinstance(found, type):
+            raise AttributeError(f"{self.target} is not a class")
+        return found
+
+
+def place_of(loaded: type[Any]) -> str:
+    """``module:qualified.name`` of a class."""
+    return f"{loaded.__module__}:{loaded.__qualname__}"

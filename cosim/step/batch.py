@@ -1,0 +1,217 @@
+"""Many whole runs of one system, one after the other, in one call that holds no lock.
+
+A run is what `simulate` does: initialize, steps to the end, what is pending there, Termination; recorded on
+the grid alone. Before each run every array that it may read is made what it was at the start, so a run does
+not depend on the runs before it. Threads have a batch each.
+
+``batch`` is an array of integers with the names below; addresses stand in it, and places of arrays by their
+order in `arrays.ARRAYS`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.compiled.foreign import integers_at, reals_at
+from cosim.compiled.walker import plain_blocks
+from cosim.step import layout as ix
+from cosim.step.arrays import ARRAYS, arrays_at
+from cosim.step.codes import FAILED, GROW, REACHED, STEPPED, TERMINATED
+from cosim.step.recording import POINT, ROWS_HEADER, VALUES, record_now
+from cosim.step.run import advance, finish, initialize
+
+(
+    NEXT, LAST, PHASE,  # the run that is next or has begun, the one behind the last, how far it is
+    STOP,  # address of an integer: not 0 where all threads are to stop
+    IMAGES, IMAGES_AT,  # arrays as they are at the start: rows of array, address, length
+    ROOM,  # of `h`: how long it may become before Python has to make it longer
+    CHANGES, CHANGES_AT, CHANGED_VALUES,  # what differs: rows of array and place; values, by run
+    POINTS,  # of the grid
+    SERIES,  # address of values by run, point and signal, or 0
+    FINAL,  # address of values by run and signal, at the end
+    REDUCTIONS, REDUCTIONS_AT, REDUCED,  # rows of function, address and number of columns; results, by run
+    COLUMNS,  # address of room for the times and columns of a reduction
+    CODES, ENDS, COUNTS,  # by run: code, time at the end (s), steps and events
+    BATCH_SIZE,
+) = range(21)  # fmt: skip
+FRESH, BEGUN, ADVANCING, PENDING, ENDING, ENDED = range(6)  # PHASE
+IMAGE_WIDTH, CHANGE_WIDTH, REDUCTION_WIDTH, COUNT_WIDTH = 3, 2, 3, 2
+STRIDE = 1000  # steps between looks at STOP
+STOPPED = 5
+"""What `run_batch` answers where it was asked to stop; the run that has begun is lost."""
+
+BATCH_SIGNATURE = "iif>i"
+REDUCTION_SIGNATURE = "FF>f"
+"""Of a reduction: times, and the values of its signals, one signal behind the other."""
+HISTORY = 2 * [name for name, _, _ in ARRAYS].index("h")
+INTEGERS = [name for name, _, _ in ARRAYS].index("k")
+
+
+def call_reduction(address, arguments):
+    """Call the reduction at that address; `arguments` is the tuple *(times, values)*."""
+    return plain_blocks[address](*arguments)
+
+
+call_reduction.__dict__["__indirect__"] = REDUCTION_SIGNATURE
+
+
+def run_batch(handle, batch, until):
+    """Run from NEXT to LAST.
+
+    REACHED when all have ended, STOPPED, or a code of a run that cannot go on (its number is NEXT): GROW,
+    where `h` needs more room, or a failure.
+    """
+    o = integers_at(batch, BATCH_SIZE)
+    stop = integers_at(o[STOP], 1)
+    while o[NEXT] < o[LAST]:
+        if stop[0] != 0:
+            return STOPPED
+        if o[PHASE] == FRESH:
+            begin_run(handle, o)
+        code = go_on(arrays_at(handle), o, until)
+        if code == GROW:
+            if not make_longer(handle, o):
+                return GROW
+        elif code >= FAILED:
+            end_run(arrays_at(handle), o, code)
+            return code
+        elif code != STEPPED:
+            end_run(arrays_at(handle), o, code)
+            o[NEXT] += 1
+            o[PHASE] = FRESH
+    return REACHED
+
+
+def begin_run(handle, o):
+    """Make all arrays what they are at the start of this run."""
+    head = integers_at(handle, 2 * len(ARRAYS))
+    images = integers_at(o[IMAGES_AT], IMAGE_WIDTH * o[IMAGES])
+    for i in range(o[IMAGES]):
+        at = 2 * images[IMAGE_WIDTH * i]
+        size = images[IMAGE_WIDTH * i + 2]
+        image = integers_at(images[IMAGE_WIDTH * i + 1], size)
+        target = integers_at(head[at], size)
+        for m in range(size):
+            target[m] = image[m]
+        if at == HISTORY:
+            head[at + 1] = size
+    changes = integers_at(o[CHANGES_AT], CHANGE_WIDTH * o[CHANGES])
+    count = o[CHANGES]
+    values = reals_at(o[CHANGED_VALUES] + 8 * count * o[NEXT], count)
+    for i in range(count):
+        array = changes[CHANGE_WIDTH * i]
+        at = changes[CHANGE_WIDTH * i + 1]
+        if array == INTEGERS:
+            integers_at(head[2 * array], at + 1)[at] = int(values[i])
+        else:
+            reals_at(head[2 * array], at + 1)[at] = values[i]
+    o[PHASE] = BEGUN
+
+
+def make_longer(handle, o):
+    """Make `h` as long as the run needs, where there is room; whether there was."""
+    a = arrays_at(handle)
+    needed = a.places[ix.NEEDED]
+    if needed > o[ROOM]:
+        return False
+    head = integers_at(handle, 2 * len(ARRAYS))
+    size = head[HISTORY + 1]
+    h = reals_at(head[HISTORY], needed)
+    for m in range(size, needed):
+        h[m] = 0.0
+    head[HISTORY + 1] = needed
+    return True
+
+
+def go_on(a, o, until):
+    """Some steps of a run: STEPPED where there are more, otherwise as `run_batch`."""
+    a.places[ix.MOST] = STRIDE
+    a.places[ix.SUPPRESSED] = 0
+    code = REACHED
+    if o[PHASE] == BEGUN:
+        code = initialize(a, a.clock[ix.TIME])
+        if code == TERMINATED:
+            code = finish(a)
+            o[PHASE] = ENDED
+        elif code == REACHED:
+            o[PHASE] = ADVANCING
+        if code != REACHED:
+            return code
+        a.rows[POINT] = 1.0
+        a.places[ix.ROWS_USED] = 0
+        a.places[ix.RECORDING] = ix.ON_GRID_ALONE
+        code = record_now(a)
+        if code != REACHED:
+            return code
+        return TERMINATED if o[PHASE] == ENDED else STEPPED
+    if o[PHASE] == ADVANCING:
+        code = advance(a, until)
+        if code == REACHED:
+            o[PHASE] = PENDING
+        elif code != TERMINATED:
+            return code
+    if o[PHASE] == PENDING:
+        # a step of length zero, for what is due at the end
+        a.places[ix.RECORDING] = ix.NO_ROWS
+        a.places[ix.MOST] = 1
+        code = advance(a, until)
+        if code != REACHED and code != TERMINATED:
+            return code
+    ended = finish(a)
+    return code if ended == REACHED else ended
+
+
+def end_run(a, o, code):
+    """Write what a run has left: rows of the grid, values at its end, reductions, code and counts."""
+    run = o[NEXT]
+    width = a.choice[VALUES]
+    points = o[POINTS]
+    count = a.places[ix.ROWS_USED] // (1 + width)
+    a.places[ix.RECORDING] = ix.NO_ROWS
+    if o[SERIES] != 0:
+        series = reals_at(o[SERIES] + 8 * run * points * width, points * width)
+        for i in range(points):
+            for j in range(width):
+                value = math.nan
+                if i < count:
+                    value = a.rows[ROWS_HEADER + i * (1 + width) + 1 + j]
+                series[i * width + j] = value
+    integers_at(o[CODES], run + 1)[run] = code
+    reals_at(o[ENDS], run + 1)[run] = a.clock[ix.TIME]
+    counts = integers_at(o[COUNTS], COUNT_WIDTH * (run + 1))
+    counts[COUNT_WIDTH * run] = a.places[ix.STEPS_TAKEN]
+    counts[COUNT_WIDTH * run + 1] = a.places[ix.EVENTS]
+    if code == TERMINATED:
+        # where a handler has stopped the run, perhaps between two points of the grid
+        newest = a.rows[ROWS_HEADER + (count - 1) * (1 + width)]
+        if newest != a.clock[ix.TIME] and record_now(a) == 0:
+            count += 1
+    final = reals_at(o[FINAL] + 8 * run * width, width)
+    for j in range(width):
+        final[j] = math.nan
+        if code < FAILED and count > 0:
+            final[j] = a.rows[ROWS_HEADER + (count - 1) * (1 + width) + 1 + j]
+    if o[REDUCTIONS] > 0:
+        reduce_run(a, o, code, count)
+
+
+def reduce_run(a, o, code, count):
+    """The reductions of a run; NaN where it has failed."""
+    run = o[NEXT]
+    width = 1 + a.choice[VALUES]
+    rows = integers_at(o[REDUCTIONS_AT], REDUCTION_WIDTH * o[REDUCTIONS])
+    found = reals_at(o[REDUCED] + 8 * run * o[REDUCTIONS], o[REDUCTIONS])
+    times = reals_at(o[COLUMNS], count)
+    for i in range(count):
+        times[i] = a.rows[ROWS_HEADER + i * width]
+    for r in range(o[REDUCTIONS]):
+        found[r] = math.nan
+        if code >= FAILED or count == 0:
+            continue
+        columns = rows[REDUCTION_WIDTH * r + 2]
+        listed = integers_at(rows[REDUCTION_WIDTH * r + 1], columns)
+        values = reals_at(o[COLUMNS] + 8 * count, count * columns)
+        for j in range(columns):
+            for i in range(count):
+                values[j * count + i] = a.rows[ROWS_HEADER + i * width + 1 + listed[j]]
+        found[r] = call_reduction(rows[REDUCTION_WIDTH * r], (times, values))

@@ -1,0 +1,112 @@
+"""FMI 1.0: types and functions.
+
+Source: Functional Mock-up Interface for Model Exchange 1.0 and for Co-Simulation 1.0,
+``fmiModelFunctions.h``, ``fmiFunctions.h``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_size_t, c_uint, c_void_p
+from typing import Any
+
+from cosim_fmu.binding.fmi2_table import LOGGER
+from cosim_fmu.binding.function_table import FunctionTable
+
+C_TYPES: dict[str, Any] = {
+    "Real": c_double,
+    "Integer": c_int,
+    "Enumeration": c_int,
+    "Boolean": c_int8,
+    "String": c_char_p,
+}
+
+
+class Callbacks(ctypes.Structure):
+    """fmiCallbackFunctions; of Model Exchange the first three only."""
+
+    _fields_ = (
+        ("logger", LOGGER),
+        ("allocate", c_void_p),
+        ("free", c_void_p),
+        ("step_finished", c_void_p),
+    )
+
+
+class ModelCallbacks(ctypes.Structure):
+    """fmiCallbackFunctions of Model Exchange."""
+
+    _fields_ = Callbacks._fields_[:3]
+
+
+class EventInfo(ctypes.Structure):
+    """fmiEventInfo."""
+
+    _fields_ = (
+        ("converged", c_int8),
+        ("references_changed", c_int8),
+        ("values_changed", c_int8),
+        ("terminate", c_int8),
+        ("defined", c_int8),
+        ("next", c_double),
+    )
+
+
+REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
+INFO = POINTER(EventInfo)
+
+
+def _variables(kind: str) -> tuple[Any, tuple[Any, ...]]:
+    return c_int, (WHO, REFERENCES, c_size_t, POINTER(C_TYPES[kind]))
+
+
+TABLE = FunctionTable(
+    version="1.0",
+    prefix="fmi",
+    with_identifier=True,
+    signatures={
+        "GetVersion": (c_char_p, ()),
+        "GetTypesPlatform": (c_char_p, ()),
+        "GetModelTypesPlatform": (c_char_p, ()),
+        "SetDebugLogging": (c_int, (WHO, c_int8)),
+        **{
+            f"{verb}{kind}": _variables(kind)
+            for verb in ("Get", "Set")
+            for kind in C_TYPES
+            if kind != "Enumeration"
+        },
+        # Co-Simulation
+        "InstantiateSlave": (
+            WHO,
+            (c_char_p, c_char_p, c_char_p, c_char_p, c_double, c_int8, c_int8, Callbacks, c_int8),
+        ),
+        "InitializeSlave": (c_int, (WHO, c_double, c_int8, c_double)),
+        "TerminateSlave": (c_int, (WHO,)),
+        "ResetSlave": (c_int, (WHO,)),
+        "FreeSlaveInstance": (None, (WHO,)),
+        "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
+        "DoStep": (c_int, (WHO, c_double, c_double, c_int8)),
+        "GetRealStatus": (c_int, (WHO, c_int, REALS)),
+        # Model Exchange
+        "InstantiateModel": (WHO, (c_char_p, c_char_p, ModelCallbacks, c_int8)),
+        "FreeModelInstance": (None, (WHO,)),
+        "SetTime": (c_int, (WHO, c_double)),
+        "Initialize": (c_int, (WHO, c_int8, c_double, INFO)),
+        "EventUpdate": (c_int, (WHO, c_int8, INFO)),
+        "CompletedIntegratorStep": (c_int, (WHO, POINTER(c_int8))),
+        "SetContinuousStates": (c_int, (WHO, REALS, c_size_t)),
+        "GetContinuousStates": (c_int, (WHO, REALS, c_size_t)),
+        "GetDerivatives": (c_int, (WHO, REALS, c_size_t)),
+        "GetEventIndicators": (c_int, (WHO, REALS, c_size_t)),
+        "GetNominalContinuousStates": (c_int, (WHO, REALS, c_size_t)),
+        "Terminate": (c_int, (WHO,)),
+    },
+    needed={
+        "CoSimulation": ("InstantiateSlave", "InitializeSlave", "FreeSlaveInstance", "DoStep"),
+        "ModelExchange": (
+            *("InstantiateModel", "Initialize", "FreeModelInstance"),
+            *("EventUpdate", "SetTime", "GetDerivatives"),
+        ),
+    },
+)
+"""`Enumeration` has no functions of its own: it is read and written as `Integer`."""

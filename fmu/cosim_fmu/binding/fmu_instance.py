@@ -1,0 +1,454 @@
+"""An instance of an FMU, whichever version of FMI it is of."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import DISCARD, FATAL, OK, WARNING, CallOrderError, FmiError
+from cosim_fmu.binding.fmu_library import FmuLibrary
+from cosim_fmu.binding.function_table import FunctionTable
+from cosim_fmu.binding.logs import LogReceiver
+
+
+class StepAnswer(NamedTuple):
+    """How a communication step has ended.
+
+    Attributes
+    ----------
+    reached : float
+        Time, s.
+    discarded : bool
+        The step was refused, or given up at `reached`.
+    event, terminate, early : bool
+        It wants event mode; it wants the simulation to end; it has returned early.
+    """
+
+    reached: float
+    discarded: bool = False
+    event: bool = False
+    terminate: bool = False
+    early: bool = False
+
+
+class Update(NamedTuple):
+    """What an update of the discrete states has told.
+
+    Attributes
+    ----------
+    again, terminate, nominals_changed : bool
+    next_event : float or None
+        Time, s; None when there is none.
+    """
+
+    again: bool
+    terminate: bool
+    nominals_changed: bool
+    next_event: float | None
+
+
+class SavedState(NamedTuple):
+    """A state in the memory of its instance.
+
+    Attributes
+    ----------
+    pointer : ctypes.c_void_p
+    mode : str
+        In which the instance was.
+    """
+
+    pointer: Any
+    mode: str
+
+
+class FmuInstance(ABC):
+    """An instance; one class for each version of FMI knows its calls, and which is allowed when.
+
+    Every method makes the calls that the version needs for what its name says; where the version has no such
+    thing, it makes none. A call that is not allowed in the present mode is not made (`CallOrderError`); one
+    that answers
+    worse than a warning raises `FmiError`. After *error* the instance can only be freed, after *fatal*
+    nothing of it is called.
+
+    Parameters
+    ----------
+    library : FmuLibrary
+    log : callable
+        Called with status and text of each message.
+
+    Attributes
+    ----------
+    mode : str
+        Of `modes`.
+    component : int
+        Address of the instance; 0 where there is none.
+    failure : FmiError or None
+        The last one after which nothing is allowed; a further call raises it again.
+    """
+
+    table: ClassVar[FunctionTable]
+    c_types: ClassVar[Mapping[str, Any]]
+    same_functions: ClassVar[Mapping[str, str]]
+    """Types that are read and written by the functions of another one."""
+    allowed: ClassVar[Mapping[str, frozenset[str]]]
+    """For each function the modes in which it may be called; variables: ``Get``, ``Set``."""
+    rates_function: ClassVar[str] = "GetDerivatives"
+    nominals_function: ClassVar[str] = "GetNominalsOfContinuousStates"
+    real: ClassVar[str] = "Real"
+    """The type of doubles."""
+
+    def __init__(self, library: FmuLibrary, log: Callable[[int, str], None]) -> None:
+        self.library, self.receiver = library, LogReceiver(log)
+        self.mode, self.component = modes.NEW, 0
+        self.failure: FmiError | None = None
+        self.steps = library.interface == "CoSimulation"
+        self._function = library.function
+
+    @property
+    def version(self) -> str:
+        """Of FMI."""
+        return self.table.version
+
+    def name_of(self, function: str) -> str:
+        """A function as the standard names it."""
+        return self.table.prefix + function
+
+    def call(self, function: str, *arguments: Any, group: str = "") -> int:
+        """Status of a call, OK or warning, of a function that is named without its prefix.
+
+        Parameters
+        ----------
+        function : str
+        *arguments
+            Those behind the instance.
+        group : str, optional
+            Which entry of `allowed` holds for it: its own unless given.
+
+        Raises
+        ------
+        FmiError
+        """
+        if self.mode not in self.allowed[group or function]:
+            if self.failure is not None and self.mode in (modes.FAILED, modes.FATAL):
+                raise self.failure  # what explains why nothing is allowed any more
+            raise CallOrderError(self.name_of(function), self.mode)
+        status: int = self._function(function)(self.component, *arguments)
+        if status > WARNING or status < 0:
+            self.check(function, status)
+        return status
+
+    def check(self, function: str, status: int) -> None:
+        """What a status means for the instance; `FmiError` when it is worse than a warning."""
+        if OK <= status <= WARNING:
+            return
+        if status == FATAL:
+            self.mode = modes.FATAL
+        elif status != DISCARD:
+            self.mode = modes.FAILED
+        failure = FmiError.of_status(self.name_of(function), status)
+        self.failure = failure if status != DISCARD else self.failure
+        raise failure
+
+    # Making and freeing it
+
+    def instantiate(
+        self,
+        name: str,
+        token: str,
+        folder: Path,
+        *,
+        logging: bool = True,
+        event_mode: bool = False,
+        intermediate: Sequence[int] = (),
+        intermediate_update: Any = None,
+    ) -> None:
+        """Make the instance.
+
+        Parameters
+        ----------
+        name, token : str
+            The instantiation token: in FMI 1.0 and 2.0 the GUID.
+        folder : Path
+            Where the FMU is unpacked.
+        logging : bool
+            Whether it logs everything, whatever the category.
+        event_mode : bool
+            Whether Co-Simulation of FMI 3.0 is run with its event mode.
+        intermediate : sequence of int
+            Value references of what is accessed inside a communication step (FMI 3.0).
+        intermediate_update : callable, optional
+            Called inside a communication step with the arguments of fmi3IntermediateUpdateCallback.
+
+        Raises
+        ------
+        FmiError
+            The FMU refused.
+        """
+        if self.mode != modes.NEW:
+            raise CallOrderError(self.name_of("Instantiate"), self.mode)
+        function = self._instantiation()
+        made = self._instantiate(
+            name, token, folder, logging, event_mode, tuple(intermediate), intermediate_update
+        )
+        if not made:
+            raise FmiError("the FMU refused to be instantiated", self.name_of(function))
+        self.component, self.mode = int(made), modes.INSTANTIATED
+
+    @abstractmethod
+    def _instantiation(self) -> str:
+        """The function that makes an instance."""
+
+    @abstractmethod
+    def _instantiate(
+        self,
+        name: str,
+        token: str,
+        folder: Path,
+        logging: bool,
+        event_mode: bool,
+        intermediate: tuple[int, ...],
+        update: Any,
+    ) -> int | None:
+        """Call it; the address of the instance."""
+
+    def log_categories(self, categories: Sequence[str]) -> None:
+        """Switch categories of log messages on; all of them when none is given."""
+        texts = (ctypes.c_char_p * max(1, len(categories)))(*(c.encode() for c in categories))
+        self.call("SetDebugLogging", 1, len(categories), texts)
+
+    def terminate(self) -> None:
+        """End the simulation; values can still be read."""
+        self.call("Terminate")
+        self.mode = modes.TERMINATED
+
+    def reset(self) -> None:
+        """As after `instantiate`."""
+        self.call("Reset")
+        self.mode = modes.INSTANTIATED
+
+    def free(self) -> None:
+        """Free the instance, also after an error; nothing happens without one, or after *fatal*."""
+        component, mode = self.component, self.mode
+        self.component, self.mode = 0, modes.FREED
+        if component and mode in modes.FREEABLE:
+            self._function(self._freeing())(component)
+
+    def _freeing(self) -> str:
+        return "FreeInstance"
+
+    # Initialization
+
+    @abstractmethod
+    def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Tell the times (s) and the relative tolerance of the simulation, before anything is set."""
+
+    @abstractmethod
+    def enter_initialization_mode(self) -> None:
+        """Start values are set: begin to initialize."""
+
+    @abstractmethod
+    def exit_initialization_mode(self) -> None:
+        """End initialization: in event mode, or ready for the first step."""
+
+    def enter_configuration_mode(self) -> None:
+        """Structural parameters may be set (FMI 3.0)."""
+        self.call("EnterConfigurationMode")
+        self.mode = modes.CONFIGURING
+
+    def exit_configuration_mode(self) -> None:
+        """Back to where an instance is that has just been made."""
+        self.call("ExitConfigurationMode")
+        self.mode = modes.INSTANTIATED
+
+    # Variables
+
+    def get(self, kind: str, references: Any, buffer: Any) -> None:
+        """Read variables of one type.
+
+        Parameters
+        ----------
+        kind : str
+            As the version calls the type: "Real", "Float64".
+        references, buffer : ctypes arrays
+            Of value references, and of as many values as these variables have.
+        """
+        self.call("Get" + self.same_functions.get(kind, kind), *self._given(references, buffer), group="Get")
+
+    def set(self, kind: str, references: Any, buffer: Any) -> None:
+        """Write variables of one type; as `get`."""
+        self.call("Set" + self.same_functions.get(kind, kind), *self._given(references, buffer), group="Set")
+
+    def _given(self, references: Any, buffer: Any) -> tuple[Any, ...]:
+        return references, len(references), buffer
+
+    def set_input_slopes(self, references: Sequence[int], slopes: Sequence[float]) -> None:
+        """First derivatives of real inputs over the next step, per s."""
+        count = len(references)
+        self.call(
+            "SetRealInputDerivatives",
+            (ctypes.c_uint * count)(*references),
+            count,
+            (ctypes.c_int * count)(*[1] * count),
+            (ctypes.c_double * count)(*slopes),
+        )
+
+    def directional_derivative(
+        self, of: Sequence[int], by: Sequence[int], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """Derivatives of real variables along a direction.
+
+        Parameters
+        ----------
+        of, by : sequence of int
+            Value references of the unknowns, and of the knowns.
+        seed : sequence of float
+            The direction: a number for each known.
+        """
+        unknown, known = ((ctypes.c_uint32 * len(given))(*given) for given in (of, by))
+        seeds, found = (ctypes.c_double * len(by))(*seed), (ctypes.c_double * len(of))()
+        self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, found))
+        return list(found)
+
+    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, found
+
+    # Co-Simulation
+
+    @abstractmethod
+    def do_step(self, time: float, size: float, never_back: bool = True) -> StepAnswer:
+        """A communication step.
+
+        Parameters
+        ----------
+        time, size : float
+            s.
+        never_back : bool
+            No state from before `time` will be restored.
+        """
+
+    def after_step(self, status: int, time: float, size: float, told: StepAnswer) -> StepAnswer:
+        """What a step that compiled code has called has answered.
+
+        Parameters
+        ----------
+        status : int
+            That it returned.
+        time, size : float
+            s.
+        told : StepAnswer
+            What the function told beside, in FMI 3.0.
+        """
+        if status == DISCARD:
+            return self._discarded(time, size, told)
+        self.check("DoStep", status)
+        return told
+
+    @abstractmethod
+    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
+        """How far a discarded step came, and whether the FMU wants the simulation to end."""
+
+    # Events
+
+    def enter_event_mode(self) -> None:
+        """From continuous-time or step mode."""
+        self.call("EnterEventMode")
+        self.mode = modes.EVENT
+
+    def enter_continuous_time_mode(self) -> None:
+        """From event mode."""
+        self.call("EnterContinuousTimeMode")
+        self.mode = modes.CONTINUOUS
+
+    def enter_step_mode(self) -> None:
+        """From event mode (FMI 3.0)."""
+        self.call("EnterStepMode")
+        self.mode = modes.STEPPING
+
+    @abstractmethod
+    def update_discrete_states(self) -> Update:
+        """In event mode."""
+
+    # Model Exchange
+
+    def set_time(self, time: float) -> None:
+        """S."""
+        self.call("SetTime", time)
+
+    def set_continuous_states(self, states: Any) -> None:
+        """An array of doubles."""
+        self.call("SetContinuousStates", states, len(states))
+
+    def get_continuous_states(self, states: Any) -> None:
+        """Into an array of doubles."""
+        self.call("GetContinuousStates", states, len(states))
+
+    def get_derivatives(self, rates: Any) -> None:
+        """Of the continuous states, per s, into an array of doubles."""
+        self.call(self.rates_function, rates, len(rates))
+
+    def get_event_indicators(self, indicators: Any) -> None:
+        """Into an array of doubles."""
+        self.call("GetEventIndicators", indicators, len(indicators))
+
+    def get_nominals(self, nominals: Any) -> None:
+        """Nominal values of the continuous states, into an array of doubles."""
+        self.call(self.nominals_function, nominals, len(nominals))
+
+    @abstractmethod
+    def completed_step(self) -> tuple[bool, bool]:
+        """Tell that an integrator step has ended: whether it wants event mode, and to end the run."""
+
+    def sizes(self) -> tuple[int, int] | None:
+        """Continuous states and event indicators, where the instance tells (FMI 3.0)."""
+        return None
+
+    # States
+
+    state_functions: ClassVar[Mapping[str, str]] = {}
+
+    def save(self) -> SavedState:
+        """The whole state, in memory of the instance."""
+        pointer = ctypes.c_void_p()
+        self.call(self.state_functions["get"], ctypes.byref(pointer))
+        return SavedState(pointer, self.mode)
+
+    def restore(self, state: SavedState) -> None:
+        """Go back to a saved state."""
+        self.call(self.state_functions["set"], state.pointer)
+        self.mode = state.mode
+
+    def free_state(self, state: SavedState) -> None:
+        """Give its memory back."""
+        self.call(self.state_functions["free"], ctypes.byref(state.pointer))
+
+    def serialize(self, state: SavedState) -> bytes:
+        """A saved state in the FMU's own format."""
+        size = ctypes.c_size_t()
+        self.call(self.state_functions["size"], state.pointer, ctypes.byref(size))
+        data = ctypes.create_string_buffer(size.value)
+        self.call(self.state_functions["serialize"], state.pointer, data, size)
+        return data.raw
+
+    def deserialize(self, data: bytes, mode: str) -> SavedState:
+        """A saved state again.
+
+        Parameters
+        ----------
+        data : bytes
+            From `serialize`.
+        mode : str
+            In which the instance was.
+        """
+        pointer = ctypes.c_void_p()
+        self.call(self.state_functions["deserialize"], data, len(data), ctypes.byref(pointer))
+        return SavedState(pointer, mode)
+
+
+def next_event_of(defined: Any, time: float) -> float | None:
+    """The time of the next event, None when there is none."""
+    return time if defined and not math.isinf(time) else None

@@ -1,0 +1,36 @@
+"""What the functions of a version of FMI are called, and what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class FunctionTable:
+    """The functions of one version.
+
+    Attributes
+    ----------
+    version : str
+        "1.0", "2.0" or "3.0".
+    prefix : str
+        Of the names of functions: "fmi2".
+    signatures : mapping of str to tuple
+        For each name, without its prefix: the ctypes result, and those of the arguments.
+    needed : mapping of str to tuple of str
+        For each interface ("CoSimulation", "ModelExchange") what no library may lack.
+    with_identifier : bool
+        Whether the model identifier stands before each name in the library, as in FMI 1.0.
+    """
+
+    version: str
+    prefix: str
+    signatures: Mapping[str, tuple[Any, tuple[Any, ...]]]
+    needed: Mapping[str, tuple[str, ...]]
+    with_identifier: bool = False
+
+    def symbol(self, name: str, identifier: str) -> str:
+        """What a function is called in a library."""
+        return f"{identifier}_{self.prefix}{name}" if self.with_identifier else self.prefix + name

@@ -1,0 +1,133 @@
+"""What foreign code changes of the process is set back."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+FAULTS = tuple(
+    int(getattr(signal, name)) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
+)
+"""Signals of faults: run-time environments (of Java, .NET, Go) need their own handlers of these."""
+OTHERS = tuple(
+    int(getattr(signal, name))
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGALRM", "SIGCHLD", "SIGABRT"),
+        *("SIGUSR1", "SIGUSR2"),
+    )
+    if hasattr(signal, name)
+)
+SIGNALS = (*OTHERS, *FAULTS)
+LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
+"""More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
+
+
+class _DlInfo(ctypes.Structure):
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+class ProcessSettings:
+    """The present folder, floating-point environment and signal handlers at the moment when this is made."""
+
+    def __init__(self) -> None:
+        self._folder = ""
+        with suppress(OSError):  # it may have been removed: then there is nothing to come back to
+            self._folder = os.getcwd()
+        self._environment = ctypes.create_string_buffer(LARGEST_ENVIRONMENT)
+        if (math := _math()) is not None:
+            math.fegetenv(self._environment)
+        self._actions = _actions()
+
+    def set_back(self, library: str = "", only_its_own: bool = False) -> None:
+        """As they were.
+
+        A handler of a fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL) is left in place where it belongs to another
+        library than the FMU's own: the run-time environment that it has started needs it.
+
+        Parameters
+        ----------
+        library : str
+            Path of the FMU's library; "" sets all back.
+        only_its_own : bool
+            Of the signal handlers only those that belong to the library: others may have been set since by
+            this program itself. The folder stays, too.
+        """
+        if (math := _math()) is not None:
+            math.fesetenv(self._environment)
+        now, libc = _actions(), _library(None)
+        if libc is not None and now.raw != self._actions.raw:
+            for i, number in enumerate(SIGNALS):
+                place = slice(i * LARGEST_ACTION, (i + 1) * LARGEST_ACTION)
+                if now[place] == self._actions[place]:
+                    continue
+                asks = only_its_own or number in FAULTS
+                if not (library and asks) or _belongs_to(now[place], library):
+                    libc.sigaction(number, self._actions[place], None)
+        if self._folder and not only_its_own:
+            with suppress(OSError):
+                os.chdir(self._folder)
+
+
+@contextmanager
+def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
+    """Come back to the settings of the process, whatever is called inside.
+
+    Parameters
+    ----------
+    library : callable
+        Gives the path of the FMU's library, asked for at the end: see `ProcessSettings.set_back`.
+    """
+    settings = ProcessSettings()
+    try:
+        yield
+    finally:
+        settings.set_back(library())
+
+
+def _actions() -> Any:
+    """What is done about each signal, as the C library describes it, one after the other."""
+    libc = _library(None)
+    actions = ctypes.create_string_buffer(LARGEST_ACTION * len(SIGNALS))
+    if libc is not None:
+        place = ctypes.addressof(actions)
+        for number in SIGNALS:
+            libc.sigaction(number, None, ctypes.c_void_p(place))
+            place += LARGEST_ACTION
+    return actions
+
+
+def _belongs_to(action: bytes, library: str) -> bool:
+    """Whether the handler, the first member of a ``struct sigaction``, is in this library."""
+    address = int.from_bytes(action[: ctypes.sizeof(ctypes.c_void_p)], sys.byteorder)
+    info, libc = _DlInfo(), _library(None)
+    if address <= 1 or libc is None:  # SIG_DFL, SIG_IGN
+        return True
+    if not libc.dladdr(ctypes.c_void_p(address), ctypes.byref(info)):
+        return True  # it has been unloaded
+    return bool(os.path.realpath(os.fsdecode(info.file or b"")) == os.path.realpath(library))
+
+
+def _math() -> Any:
+    return _library("libm.so.6" if sys.platform == "linux" else None)
+
+
+@functools.cache
+def _library(name: str | None) -> Any:
+    """The C library, or another one; None where there is none that follows POSIX."""
+    if os.name == "nt":
+        return None
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        return ctypes.CDLL(None)

@@ -1,0 +1,1 @@
+"""Master algorithms: in which order participants step and exchange, and how often."""

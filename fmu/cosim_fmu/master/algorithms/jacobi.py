@@ -1,0 +1,72 @@
+"""Jacobi: all participants step from the same values."""
+
+from __future__ import annotations
+
+import cosim
+from cosim.kit import Exchange
+from cosim_fmu.master.algorithms.extrapolation import Extrapolation
+
+
+class Jacobi(cosim.MasterAlgorithm):
+    """Every participant steps with the outputs of the last communication point.
+
+    At t_i all inputs are set from the outputs read at t_i, then all participants step to t_{i+1} with
+    their inputs held, then all outputs are read. The result does not depend on the order of the
+    participants. The error of the coupling is of first order in the step; a value that passes directly
+    through a participant arrives one step later at the next one.
+
+    Parameters
+    ----------
+    extrapolation : int
+        0 holds the inputs; 1 and 2 extrapolate them over the step by a polynomial through the last two or
+        three communication points, with which the error of the coupling is of second order (inputs
+        that cannot follow a line hold its mean). Jumps are extrapolated, too: keep 0 where signals jump.
+
+    References
+    ----------
+    Kübler, Schiehlen: Two methods of simulator coupling. Mathematical and Computer Modelling of
+    Dynamical Systems 6(2), 2000.
+    """
+
+    exchanges_within_step: bool = False
+
+    def __init__(self, extrapolation: int = 0) -> None:
+        self._past = Extrapolation(extrapolation)
+        self.fixed_sequence = extrapolation == 0
+
+    @property
+    def about(self) -> str:
+        """What extrapolation makes of it."""
+        if self._past.order == 0:
+            return super().about
+        return (
+            "At t_i all inputs are extrapolated to t_{i+1}, then all participants step there, then all\n"
+            "outputs are read. The error of the coupling is of second order; jumps are extrapolated, too."
+        )
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        """In words; `stepped` says whether the source steps before."""
+        return self._past.words()
+
+    def initialize(self, exchange: Exchange, time: float) -> None:
+        """Forget the values of an earlier run."""
+        self._past.forget()
+
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
+        """Set all, step all, read all."""
+        if self._past.order == 0:
+            for name in exchange.order:
+                exchange.set_inputs(name)
+            exchange.advance_all(time, size)
+        else:
+            self._past.remember(time, exchange.interface())
+            course = self._past.course(time, size)
+            for name in exchange.order:
+                exchange.set_inputs(name, course)
+            exchange.advance_all(time, size)
+            # what passes directly through a participant shall be that of the end of the step
+            exchange.put(self._past.value(time + size))
+            for name in exchange.order:
+                exchange.set_inputs(name)
+        for name in exchange.order:
+            exchange.read_outputs(name)

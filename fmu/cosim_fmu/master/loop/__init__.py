@@ -1,0 +1,1 @@
+"""A run: the start, communication steps in Python or compiled, figures."""

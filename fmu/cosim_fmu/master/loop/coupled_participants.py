@@ -1,0 +1,451 @@
+"""Participants and their connections at run time: what a master algorithm works with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import Course, InnerPoint, ParticipantDescription, TellsInside, Ticks
+from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
+from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.wiring.link import Link
+
+MOST_EARLY_RETURNS = 10_000
+
+Vector = NDArray[np.float64]
+
+
+class Drive(NamedTuple):
+    """What the connected inputs of a participant do over a step.
+
+    Attributes
+    ----------
+    time : float
+        When the step began, s.
+    values : sequence
+        Then, in the order of the inputs.
+    slopes : sequence of float or None
+        Per s; None when all are held.
+    """
+
+    time: float
+    values: Sequence[Any]
+    slopes: Sequence[float] | None = None
+
+    def at(self, time: float) -> Sequence[Any]:
+        """The inputs at a time of the step (s)."""
+        if self.slopes is None:
+            return self.values
+        past = time - self.time
+        return [v + s * past if s else v for v, s in zip(self.values, self.slopes, strict=True)]
+
+
+class Inside(NamedTuple):
+    """What is known of a participant at an instant between two communication points.
+
+    Attributes
+    ----------
+    name : str
+    point : InnerPoint
+    inputs : sequence
+        The connected inputs at that instant.
+    """
+
+    name: str
+    point: InnerPoint
+    inputs: Sequence[Any]
+
+
+class _Saved(NamedTuple):
+    """A state of the whole co-simulation."""
+
+    participants: dict[str, Any]
+    board: dict[str, list[Any]]
+    events: int
+    stop_reason: str
+    inside: int
+
+
+@dataclass
+class _Step:
+    """What came of a step of one participant; kept apart until it is its turn to be told."""
+
+    returns: list[float] = field(default_factory=list)
+    request: StopRequested | None = None
+    error: BaseException | None = None
+    seconds: float = 0.0
+
+
+class CoupledParticipants:
+    """The exchange that is offered to a master algorithm.
+
+    Parameters
+    ----------
+    participants : mapping of str to Participant
+        Initialized.
+    links : sequence of Link
+    order : sequence of str
+    reads : mapping of str to sequence of str
+        What is read of each participant at each communication point; all connected outputs are in it.
+    statistics : CoSimulationStatistics
+    descriptions : mapping of str to ParticipantDescription
+    points : CommunicationPoints
+    every : mapping of str to int
+        Participants that step once in so many communication steps.
+    threads : StepThreads
+        In which participants step that may step beside others.
+
+    Attributes
+    ----------
+    board : dict of str to sequence
+        The last values of `reads`.
+    held : dict of str to sequence
+        The last values of the connected inputs, in the order of `input_names`.
+    events : list of EventRecord
+        Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
+        participant.
+    inside : list of Inside
+        Values between the communication points, of participants that tell them.
+    drives : dict of str to Drive
+        What the connected inputs did in the last step.
+    stop_reason : str
+        Set when a participant asked to stop.
+    interface_names : list of str
+        ``participant.output`` of each connected real output.
+    """
+
+    def __init__(
+        self,
+        participants: Mapping[str, cosim.Participant],
+        links: Sequence[Link],
+        order: Sequence[str],
+        reads: Mapping[str, Sequence[str]],
+        statistics: CoSimulationStatistics,
+        descriptions: Mapping[str, ParticipantDescription],
+        points: CommunicationPoints,
+        every: Mapping[str, int],
+        threads: StepThreads,
+    ) -> None:
+        self.threads = threads
+        self.participants, self.links, self.order, self.reads = participants, links, order, reads
+        self.descriptions = descriptions
+        self.statistics = statistics
+        self.board: dict[str, Any] = {name: [] for name in participants}
+        self.held: dict[str, Any] = {name: [] for name in participants}
+        self.events: list[cosim.EventRecord] = []
+        self.inside: list[Inside] = []
+        self.drives: dict[str, Drive] = {}
+        self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
+        self.stop_reason = ""
+        self.time = math.nan
+        self.every = {name: every.get(name, 1) for name in participants}
+        self._points = points
+        self._index: int | None = None  # before the first step everybody takes part
+        feeding: dict[str, list[Link]] = {name: [] for name in participants}
+        for link in links:
+            feeding[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in feeding.items()}
+        places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
+        self._feeds: dict[str, list[tuple[str, int, Link]]] = {
+            name: [(link.source, places[link.start], link) for link in into] for name, into in feeding.items()
+        }
+        real = [
+            link.start
+            for link in links
+            if descriptions[link.source].variables[link.output].type == "real"
+            and descriptions[link.target].variables[link.input].causality != "parameter"  # it jumps
+        ]
+        self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
+        self._ports = [(name, places[name, output]) for name, output in self._interface]
+        self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
+        self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
+        together = all(d.variable_step for d in descriptions.values())
+        together = together and all(every == 1 for every in self.every.values())
+        self._ticking: list[Ticks] = [
+            p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
+        ]
+        self._followers = {name: descriptions[name].follows_slopes for name in participants}
+        statistics.participant_time.update(dict.fromkeys(participants, 0.0))
+
+    def begin_step(self, index: int) -> None:
+        """From now on it is the communication step `index`."""
+        self._index = index
+
+    def length(self, name: str, time: float, size: float) -> float:
+        """How far a participant goes in this communication step, s."""
+        every = self.every[name]
+        if every == 1 or self._index is None:
+            return size
+        return self._points.time(min(self._index + every, self._points.count)) - time
+
+    def _rests(self, name: str) -> bool:
+        """Whether a participant is in the middle of a longer step than the others'."""
+        return self._index is not None and self._index % self.every[name] != 0
+
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
+        """Write the connected inputs from the board, or from a course; only finite values are passed on."""
+        feeds = self._feeds[name]
+        if feeds and not self._rests(name):
+            board = self.board
+            if course is None:
+                values = [link.convert(board[source][place]) for source, place, link in feeds]
+            else:
+                values = self._on_course(name, course)
+            for value, feed in zip(values, feeds, strict=True):
+                if isinstance(value, float) and not math.isfinite(value):
+                    link = feed[2]
+                    raise CoSimulationError(
+                        self.time,
+                        f"{link.output} is {value}: not passed on to {link.target}.{link.input}",
+                        link.source,
+                    )
+            self.held[name], self._slopes[name] = values, None
+            self.guarded(name, self.participants[name].set, self.input_names[name], values)
+            if course is not None and self._followers[name]:
+                self._set_slopes(name, course)
+
+    def interface(self) -> Vector:
+        """Values of the interface on the board."""
+        return np.array([self.board[name][place] for name, place in self._ports], dtype=np.float64)
+
+    def put(self, values: Vector) -> None:
+        """Write values of the interface onto the board."""
+        for (name, place), value in zip(self._ports, values.tolist(), strict=True):
+            self.board[name][place] = value
+
+    def watch(self, where: str) -> None:
+        """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
+        for name, participant in self.participants.items():
+            if isinstance(participant, TellsInside):
+                self.guarded(name, participant.watch, () if where == "nothing" else self.reads[name], where)
+
+    def collect(self) -> None:
+        """Take what the participants tell about the inside of their last steps."""
+        for name in self._tell_inside:
+            self._collect(name)
+
+    def _collect(self, name: str) -> None:
+        tell = self._tell_inside.get(name)
+        for point in self.guarded(name, _checked, tell) if tell is not None else ():
+            drive = self.drives.get(name)
+            inputs = self.held[name] if drive is None else drive.at(point.time)
+            self.inside.append(Inside(name, point, list(inputs)))
+
+    def forget_inside(self) -> None:
+        """What has happened until now was initialization."""
+        self.collect()
+        self.inside = []
+
+    def next_tick(self, time: float, end: float) -> float:
+        """When a clock of a participant ticks next in the step from `time` to `end` (s), else its end.
+
+        All participants go there together, if they can.
+        """
+        if not self._ticking:
+            return end
+        small = 1e-9 * (end - time)
+        ticks = (p.next_tick for p in self._ticking)
+        return min((tick for tick in ticks if time + small < tick < end - small), default=end)
+
+    def take_inside(self) -> list[Inside]:
+        """What has been collected; it is forgotten here."""
+        found, self.inside = self.inside, []
+        return found
+
+    def save(self) -> _Saved:
+        """The state of all participants, the board, and what has happened."""
+        self.collect()
+        tokens = {n: self.guarded(n, participant.save) for n, participant in self.participants.items()}
+        board = {name: list(values) for name, values in self.board.items()}
+        return _Saved(tokens, board, len(self.events), self.stop_reason, len(self.inside))
+
+    def restore(self, token: _Saved) -> None:
+        """Go back; events since then have not happened."""
+        self.collect()
+        del self.inside[token.inside :]
+        for name, state in token.participants.items():
+            self.guarded(name, self.participants[name].restore, state)
+        self.board = {name: list(values) for name, values in token.board.items()}
+        del self.events[token.events :]
+        self.statistics.events, self.stop_reason = token.events, token.stop_reason
+
+    def _on_course(self, name: str, course: Course) -> list[Any]:
+        """Values of the inputs over a step: the middle, or the start for who follows the slope."""
+        values = []
+        follows = self._followers[name]
+        for source, place, link in self._feeds[name]:
+            at = self._interface.get(link.start)
+            if at is None:
+                values.append(link.convert(self.board[source][place]))
+                continue
+            middle, slope = float(course.middle[at]), float(course.slope[at])
+            values.append(link.convert(middle - 0.5 * course.size * slope if follows else middle))
+        return values
+
+    def _set_slopes(self, name: str, course: Course) -> None:
+        names, slopes = [], []
+        for _, _, link in self._feeds[name]:
+            at = self._interface.get(link.start)
+            if at is not None:
+                names.append(link.input)
+                slopes.append(link.factor * float(course.slope[at]))
+        if names:
+            self.guarded(name, self.participants[name].set_slopes, names, slopes)
+            known = dict(zip(names, slopes, strict=True))
+            self._slopes[name] = [known.get(input, 0.0) for input in self.input_names[name]]
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        """Step a participant; after an early return it goes on to the same communication point.
+
+        The others cannot be told before the next communication point: the inputs stay as they are.
+        """
+        if not self._rests(name):
+            self._tell(name, self._step(name, time, self.length(name, time, size)))
+
+    def advance_all(self, time: float, size: float) -> None:
+        """Step all participants, side by side in threads where they may.
+
+        What happens is told in the order of the participants, so nobody can see from the results how many
+        threads there were.
+        """
+        going = [name for name in self.order if not self._rests(name)]
+        free = [name for name in going if self.descriptions[name].steps_in_threads]
+        if self.threads.count == 1 or not free or len(going) < 2:
+            for name in going:
+                self.advance(name, time, size)
+            return
+        steps: dict[str, _Step] = {}
+
+        def take(name: str) -> None:
+            steps[name] = self._step(name, time, self.length(name, time, size))
+
+        tasks = {name: partial(take, name) for name in going}
+        self.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
+        for name in going:
+            self._tell(name, steps[name])
+
+    def finish_step(
+        self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
+    ) -> None:
+        """Step a participant to ``time + size``, where the first attempt has been made elsewhere.
+
+        Parameters
+        ----------
+        attempt : callable
+            Gives the time that the first attempt has reached, s.
+        """
+        self._tell(name, self._step(name, time, size, attempt))
+
+    def _step(
+        self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
+    ) -> _Step:
+        """Step a participant to ``time + size``; touches nothing but this participant."""
+        before, found = perf_counter(), _Step()
+        self.drives[name] = Drive(time, self.held[name], self._slopes[name])
+        step = self.participants[name].step
+        end = time + size
+        small = 1e-9 * size + 4.0 * math.ulp(end)
+        try:
+            reached = self._reached(name, attempt or step, time, size, end + small)
+            while reached < end - small:
+                if not reached > time or len(found.returns) == MOST_EARLY_RETURNS:
+                    raise CoSimulationError(
+                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
+                    )
+                found.returns.append(reached)
+                time = reached
+                reached = self._reached(name, step, time, end - time, end + small)
+        except StopRequested as request:
+            found.request = request
+        except BaseException as error:
+            found.error = error
+        found.seconds = perf_counter() - before
+        return found
+
+    def _tell(self, name: str, step: _Step) -> None:
+        """Record what happened in a step; an error in it is raised."""
+        self._collect(name)
+        self.statistics.participant_time[name] += step.seconds
+        self.statistics.retries += len(step.returns)
+        for time in step.returns:
+            self._happened(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
+        if step.request is not None:
+            self.stop(name, step.request)
+        if step.error is not None:
+            raise step.error
+
+    def read_outputs(self, name: str) -> None:
+        """Read everything that is wanted of a participant."""
+        names = self.reads[name]
+        reached = 0 if self._index is None else self._index + 1
+        if names and (reached % self.every[name] == 0 or reached == self._points.count):
+            self.board[name] = self.get(name, names)
+
+    def get(self, name: str, names: Sequence[str]) -> list[Any]:
+        """Values of a participant, one for each name."""
+
+        def checked() -> list[Any]:
+            values = self.participants[name].get(names)
+            found = values.tolist() if hasattr(values, "tolist") else list(values)
+            if len(found) != len(names) or any(value is None for value in found):
+                raise ValueError(
+                    f"get answered {values!r} for {', '.join(names)}: one value for each is needed"
+                )
+            return found
+
+        found: list[Any] = self.guarded(name, checked)
+        return found
+
+    def stop(self, name: str, request: StopRequested) -> None:
+        """A participant asked to stop."""
+        self.stop_reason = (
+            self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
+        )
+        self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
+
+    def _reached(
+        self, name: str, step: Callable[[float, float], float], time: float, size: float, latest: float
+    ) -> float:
+        """Step a participant; the time that it says it has reached, checked."""
+        reached = self.guarded(name, step, time, size)
+        if not isinstance(reached, (int, float)) or not reached <= latest:
+            raise CoSimulationError(
+                self.time, f"step({time:.9g}, {size:.9g}) answered {reached!r}, needs the time reached", name
+            )
+        return float(reached)
+
+    def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a participant; what it raises becomes an error that names it."""
+        try:
+            return action(*arguments)
+        except (StopRequested, CoSimulationError):
+            raise
+        except Exception as error:
+            text = str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
+            kind = StepDiscardedError if isinstance(error, StepDiscarded) else CoSimulationError
+            raise kind(self.time, text, name) from error
+
+    def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+        self.statistics.events += 1
+        self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
+
+
+def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
+    """What a participant tells about its steps, if it makes sense."""
+    found = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
+    for point in found:
+        if not math.isfinite(point.time) or len(point.names) != len(point.values):
+            raise ValueError(f"inside answered {point!r}: a time and one value for each name are needed")
+    return found

@@ -1,0 +1,88 @@
+"""Who sees which value when, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import cosim
+from cosim.kit import ParticipantDescription
+from cosim_fmu.master.algorithms.operations import operations_of
+from cosim_fmu.master.loop.compiled_steps import ADVANCE, READ, SET
+from cosim_fmu.master.wiring.link import Link
+
+
+def explain(
+    algorithm: cosim.MasterAlgorithm,
+    order: Sequence[str],
+    links: Sequence[Link],
+    every: Mapping[str, int],
+    step: float,
+    descriptions: Mapping[str, ParticipantDescription],
+) -> str:
+    """The calls of one communication step, and for each connection how late it is and why.
+
+    Parameters
+    ----------
+    algorithm : MasterAlgorithm
+    order : sequence of str
+        Of the participants.
+    links : sequence of Link
+    every : mapping of str to int
+        Participants that step once in so many communication steps.
+    step : float
+        Communication step, s.
+    descriptions : mapping of str to ParticipantDescription
+        Who follows slopes.
+    """
+    kind = type(algorithm).__name__
+    if not algorithm.fixed_sequence:
+        lines = [f"{kind}: the calls of a step depend on the values.", *filter(None, [algorithm.about])]
+        courses = (f"  {link}{_course(algorithm, order, link, descriptions)}" for link in links)
+        return "\n".join([*lines, "", *courses])
+    operations = operations_of(algorithm, order)
+    lines = [f"{kind}, from t = i * {step:g} s to t + {step:g} s:"]
+    for kind_of_call, name in operations:
+        slow = f" (every {every[name]} steps, {every[name] * step:g} s far)" if every.get(name, 1) > 1 else ""
+        words = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} are read"}
+        lines.append(f"  {words[kind_of_call].format(name)}{slow if kind_of_call == ADVANCE else ''}")
+    lines += ["", "connections:"]
+    for link in links:
+        lines.append(f"  {link}: {_lateness(link, operations, every, step)}")
+    return "\n".join(lines)
+
+
+def _course(
+    algorithm: cosim.MasterAlgorithm,
+    order: Sequence[str],
+    link: Link,
+    descriptions: Mapping[str, ParticipantDescription],
+) -> str:
+    """What an input does over a step, where the algorithm tells it (`course_of_inputs`)."""
+    words = algorithm.course_of_inputs(order.index(link.source) < order.index(link.target))
+    if not words:
+        return ""
+    if descriptions[link.source].variables[link.output].type != "real":
+        return f": {link.target} holds the last value"
+    does = "follows" if descriptions[link.target].follows_slopes else "holds the mean of"
+    return f": {link.target} {does} {words}"
+
+
+def _lateness(
+    link: Link, operations: Sequence[tuple[int, str]], every: Mapping[str, int], step: float
+) -> str:
+    places = {operation: place for place, operation in enumerate(operations)}
+    fresh = places[READ, link.source] < places[SET, link.target]
+    slow = every.get(link.source, 1)
+    held = every.get(link.target, 1)
+    if fresh:
+        text = f"not late: {link.source} has stepped to t + {step:g} s before {link.target} takes its value"
+    else:
+        text = (
+            f"late by {step:g} s: {link.target} steps with the value at t, "
+            f"as {'' if link.source == link.target else link.source + ' '}has not stepped yet"
+        )
+    if slow > 1:
+        text += f"; {link.source} gives a new value every {slow} steps only, {slow * step:g} s"
+    if held > 1:
+        text += f"; {link.target} holds it for {held} steps, {held * step:g} s"
+    return text

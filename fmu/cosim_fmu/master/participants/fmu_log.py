@@ -1,0 +1,66 @@
+"""Log messages of FMUs, kept for the errors that they explain."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+SERIOUS = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
+STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+
+
+class FmuLog:
+    """The last messages of one instance.
+
+    Attributes
+    ----------
+    messages : deque of tuple of (int, str)
+        Status and text of the last hundred messages.
+    """
+
+    def __init__(self) -> None:
+        self.messages: deque[tuple[int, str]] = deque(maxlen=100)
+        self.errors = self._before = 0
+
+    def add(self, status: int, message: str) -> None:
+        """Keep a message."""
+        self.errors += status in (3, 4)
+        self.messages.append((status, message.strip()))
+
+    def begin(self) -> None:
+        """Note that a call begins; `has_error` speaks of what has been logged since."""
+        self._before = self.errors
+
+    def has_error(self) -> bool:
+        """Whether the FMU has logged an error, and not only a wish to stop, since the call began."""
+        return self.errors > self._before
+
+    def text(self, count: int = 5) -> str:
+        """First lines of the last messages of at least a warning, or else of the last of any kind."""
+        serious = [m for status, m in self.messages if status not in (0, 5)]
+        chosen = (serious or [m for _, m in self.messages])[-count:]
+        return " | ".join(dict.fromkeys(map(_headline, chosen)))
+
+
+def _headline(message: str) -> str:
+    """The first line; after the one in which pythonfmu says which C function of Python failed."""
+    first, _, rest = message.partition("\n")
+    if rest and first.endswith(("PyObject_Call", "PyObject_CallMethod")):
+        first = rest.partition("\n")[0]
+    return first
+
+
+def serious_categories(declared: Sequence[str]) -> list[str] | None:
+    """Categories to switch on so that an FMU explains its failures without chattering.
+
+    All ([]) when it declares nothing beside the standard's own: some tools log their errors under no
+    category at all. None when nothing should be switched on.
+
+    Examples
+    --------
+    >>> serious_categories(["logStatusError", "logAll"]), serious_categories(["logEvents", "logStatusError"])
+    ([], ['logStatusError'])
+    """
+    if declared and {*declared} <= {*SERIOUS, "logStatusPending", "logAll"}:
+        return []
+    return [c for c in declared if c in SERIOUS or "error" in c.lower()] or None

@@ -1,0 +1,424 @@
+"""An FMU for Co-Simulation as a participant."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import InnerPoint, NativeCalls
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import FmiError
+from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer
+from cosim_fmu.master.participants.fmu_interface import FmuInterface
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
+from cosim_fmu.master.step_discarded import StepDiscarded
+from cosim_fmu.master.stop_requested import StopRequested
+
+MOST_EVENT_ITERATIONS = 100
+TIMES = struct.Struct("<2d")
+SLOPE_ABILITIES = {
+    "3.0": "providesIntermediateUpdate with inputs that have intermediateUpdate",
+    "2.0": "canInterpolateInputs",
+    "1.0": "canInterpolateInputs",
+}
+
+
+class FmuParticipant(InstanceParticipant):
+    """A Co-Simulation FMU of FMI 1.0, 2.0 or 3.0.
+
+    An FMU with an event mode is stepped with it: when it asks for it at the end of a
+    step, and at the time of the next event that it has announced (a step is cut there, if it can vary), its
+    discrete states are updated, until nothing changes; discrete inputs that change are written there. It
+    may return early, also where the step began.
+
+    Clocks with an interval tick when they are due: a step is cut there. A triggered output that is read
+    says whether it has ticked since the last step began; a triggered input that is set to true ticks,
+    once at one instant, together with the inputs that belong to it. An input with
+    ``intermediateUpdate`` follows its slope inside a step, wherever the FMU asks for it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The .fmu file.
+    name : str, optional
+        Name of the instance; the file's name when not given.
+
+    Raises
+    ------
+    FmuError
+        From any method but `close`: where, which function, what the FMU logged about it.
+
+    Examples
+    --------
+    >>> FmuParticipant("missing.fmu").describe()
+    Traceback (most recent call last):
+        ...
+    cosim.errors.FmuError: missing.fmu: no such file
+    """
+
+    _interface_wanted: ClassVar[str] = "CoSimulation"
+
+    def __init__(self, path: str | Path, name: str | None = None) -> None:
+        super().__init__(path, name)
+        self._passages: list[cosim.EventRecord] = []
+        self._usual_size = 0.0
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """Passages through event mode, with what has changed of what is watched.
+
+        Because of an event of its own (cause Triggered), of clocks with an interval (Scheduled), of discrete
+        inputs (Signaled). What was rolled back has not happened.
+        """
+        return self._passages
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
+        self._time, self._slopes = start, dict[str, float]()
+        self._fault: Exception | None = None
+        self._next_event, self._flags = math.inf, np.zeros(5)
+        self._held: dict[str, float] = {}
+        self._passages, self._usual_size = [], 0.0
+        super().initialize(start, stop, values, tolerance)
+
+    def _begin(self) -> None:
+        if self._events:
+            self._guard(self._clocks.begin, self._time)
+            self._update_discrete_states()
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables; discrete ones that have changed in event mode, where the FMU has one."""
+        self._slopes.clear()
+        self._held.clear()
+        special = self._special(tuple(names))
+        if special and self._mode == modes.STEPPING:
+            given = dict(zip(names, values, strict=True))
+            plain = {name: given[name] for name in names if name not in special}
+            changed = self._changed({name: given[name] for name in names if name in special})
+            if changed:  # all in event mode: in step mode nothing may be read after it was set
+                self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
+            elif plain:
+                self._write(list(plain), list(plain.values()))
+            return
+        super().set(names, values)
+        if not special and self._read_interface().intermediate:
+            self._held.update(zip(names, values, strict=True))
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Derivatives of real inputs over the next step, per s."""
+        interface = self._read_interface()
+        self._need_ability(
+            "follows_slopes", "follow slopes of its inputs", SLOPE_ABILITIES[interface.version]
+        )
+        if not interface.intermediate:
+            references = [interface.elements[name].reference for name in names]
+            signed = [interface.elements[n].sign * s for n, s in zip(names, slopes, strict=True)]
+            self._guard(self._instance.set_input_slopes, references, signed)
+            return
+        # nothing may be read between what is set and the step
+        self._bases = {n: self._held[n] if n in self._held else float(self.get([n])[0]) for n in names}
+        self._slopes = dict(zip(names, map(float, slopes), strict=True))
+        self._slopes_since = math.nan  # the next step begins there
+
+    def step(self, time: float, size: float) -> float:
+        """A communication step; the time reached, which is earlier where it was discarded or ended early.
+
+        Raises
+        ------
+        StopRequested
+            When the FMU wants the simulation to end.
+        """
+        self.exit_initialization()
+        if self._mode != modes.STEPPING:
+            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._clocks.begin_step()
+        if self._slopes and math.isnan(self._slopes_since):
+            self._slopes_since = time
+            self._hold_the_mean(size)
+        end, varies = time + size, self._read_interface().variable_step
+        while (tick := min(self._clocks.next_time, self._next_event)) < end - 1e-9 * size:
+            if not varies:
+                tick = self._clocks.next_time
+                if tick >= end - 1e-9 * size:
+                    break  # an event may be handled late, a tick may not
+                raise self._error(
+                    f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
+                    f"{size:g} s, but it cannot vary its communication step: take one that divides it"
+                )
+            reached = self._do_steps(time, tick - time)
+            if reached < tick:  # it returned early before that
+                return reached
+            time = tick
+        return self._do_steps(time, end - time)
+
+    def _do_steps(self, time: float, size: float) -> float:
+        """Communication steps until one gets on; at events at the time where it begins, it does not."""
+        varies = self._read_interface().variable_step
+        for _ in range(MOST_EVENT_ITERATIONS):
+            following = min(self._clocks.next_time, self._next_event) - time
+            if varies and following < size * (1.0 - 1e-9):  # told in event mode just now
+                size = following
+            reached = self._do_step(time, size)
+            if reached > time or not self._events:
+                return reached
+        self._instance.mode = modes.FAILED
+        raise self._error(f"it returned early at t = {time:.9g} s, again and again", self._step_function)
+
+    def _do_step(self, time: float, size: float) -> float:
+        """One communication step of the instance."""
+        self._time = time
+        older = any(token.more[0] < time for token in self._states)
+        self._log.begin()
+        try:
+            answer = self._instance.do_step(time, self._size(size), not older)
+        except FmiError as error:
+            raise self._failure(self._fault or error) from error
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise self._failure(fault) from fault
+        return self._after(answer, time, size)
+
+    @property
+    def _step_function(self) -> str:
+        return self._instance.name_of("DoStep")
+
+    def _size(self, size: float) -> float:
+        """An FMU that cannot vary its step gets the very same number each time, not one an ulp away."""
+        if self._read_interface().variable_step:
+            return size
+        if abs(size - self._usual_size) > 1e-9 * size:
+            self._usual_size = size
+        return self._usual_size
+
+    def _after(self, answer: StepAnswer, time: float, size: float) -> float:
+        """What follows from the answer to a step of the length that was asked for; the time reached."""
+        end, reached = time + size, answer.reached
+        if answer.discarded and (not answer.terminate or self._log.has_error()):
+            return self._discarded(time, size, reached)
+        if answer.terminate:
+            where = reached if time <= reached <= end else end
+            raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
+        self._time = float(reached) if answer.early else end
+        due = self._clocks.due(self._time)
+        if not due and self._next_event <= self._time + 4.0 * math.ulp(self._time):
+            due = ["time_event"]
+        if self._events and (answer.event or due):
+            cause = cosim.EventCause.SCHEDULED if due else cosim.EventCause.TRIGGERED
+            self._pass_event(cause, ", ".join(due) or "event_mode")
+        elif answer.early:
+            self._note(self._time)
+        return self._time
+
+    def _discarded(self, time: float, size: float, reached: float) -> float:
+        """What a discarded step has reached, or the error that it has reached nothing."""
+        if time < reached < time + size:  # a full step is not to be discarded
+            self._note(reached)
+            return reached
+        hint = ": take a smaller communication step"
+        if self.describe().can_restore:
+            hint += ', or the algorithm "adaptive_step", which tries smaller ones where this happens'
+        text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
+        said, function = self._log.text(), self._step_function
+        raise StepDiscarded(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+
+    @property
+    def ticks_by_time(self) -> bool:
+        """Whether it has clocks with an interval."""
+        return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())
+
+    @property
+    def next_tick(self) -> float:
+        """When the next of its clocks with an interval ticks, s; infinite when none does."""
+        return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
+
+    @property
+    def least_native_steps(self) -> int:
+        """The loop over C functions is at hand at once."""
+        return 0
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """Where compiled code finds the functions that write, advance and read; all variables are real.
+
+        None when the library does not export one of them, and for arrays, aliases of other sign, clocks and
+        what is written in event mode: these are left to Python.
+
+        Parameters
+        ----------
+        inputs, reads : sequence of str
+        flags : ndarray, shape (5,)
+            Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
+        """
+        from ctypes import addressof, c_uint
+
+        interface = self._read_interface()
+        chosen = [interface.elements[name] for name in (*inputs, *reads)]
+        real = self._instance.real
+        if any(e.size > 1 or e.type != real or e.sign < 0 for e in chosen):
+            return None
+        self.exit_initialization()
+        if self._special(tuple(inputs)) or self.ticks_by_time:
+            return None
+        library = self._instance.library
+        functions = [library.address(name) for name in (f"Set{real}", "DoStep", f"Get{real}")]
+        if not all(functions):
+            return None
+        self._flags = flags
+        self.resume_native()
+        written, read = (
+            (c_uint * max(1, len(names)))(*[interface.elements[name].reference for name in names])
+            for names in (inputs, reads)
+        )
+        self._log.begin()
+        return NativeCalls(
+            instance=self._instance.component,
+            set=functions[0],
+            step=functions[1],
+            get=functions[2],
+            input_references=addressof(written),
+            output_references=addressof(read),
+            same_size=not interface.variable_step,
+            keep=(written, read),
+        )
+
+    def resume_native(self) -> None:
+        """Compiled steps stay clear of the next event: `step` takes the one that reaches it."""
+        following = self._next_event
+        self._flags[4] = following - 8.0 * math.ulp(following) if following < math.inf else following
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """What `step` would have done about a status that is not OK, or about what the FMU asked for."""
+        flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:3])
+        told = StepAnswer(float(self._flags[3]), False, *flags)
+        answer = self._guard(self._instance.after_step, status, time, size, told)
+        reached = self._after(answer, time, size)
+        return reached if reached > time or not self._events else self._do_steps(time, size)
+
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Raise what `set` or `get` would have raised."""
+        self._guard(self._instance.check, verb + self._instance.real, status)
+
+    def save(self) -> Any:
+        """The whole state of the instance, in its own memory."""
+        token = super().save()
+        token.more = self._time, self._clocks.save(), len(self._passages), self._next_event
+        return token
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state that this instance saved, or that was made of bytes."""
+        super().restore(token)
+        self._time, clocks, events, self._next_event = token.more
+        self._clocks.restore(clocks)
+        del self._passages[events:]
+
+    def serialize(self, token: Any) -> bytes:
+        """A saved state as bytes: times, the mode, then the FMU's own format."""
+        return TIMES.pack(token.more[0], token.more[3]) + super().serialize(token)
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
+        token = super().deserialize(data[TIMES.size :])
+        time, following = TIMES.unpack_from(data)
+        token.more = time, self._clocks.save(), len(self._passages), following
+        return token
+
+    def _pass_event(
+        self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
+    ) -> None:
+        """From step mode through event mode, with what is given, and back; both sides are kept."""
+        known = len(self._points)
+        self._note(self._time)
+        self._guard(self._instance.enter_event_mode)
+        try:
+            if given is not None:
+                self._write_discrete(given)
+        finally:
+            if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
+                self._update_discrete_states()
+        self._note(self._time)
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
+        changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
+        before, after = ({name: side[name] for name in changed} for side in sides)
+        self._passages.append(
+            cosim.EventRecord(
+                *(self._time, cause, "unrestricted", handler, (self._time, self._time)),
+                changed=changed,
+                before=before,
+                after=after,
+                name=handler,
+            )
+        )
+
+    def _update_discrete_states(self) -> None:
+        """From event mode to step mode: let clocks tick that are due, update until nothing changes."""
+        instance = self._instance
+        for _ in range(MOST_EVENT_ITERATIONS):
+            self._tick(self._clocks.due(self._time))
+            self._guard(self._clocks.listen)
+            update = self._guard(instance.update_discrete_states)
+            following = update.next_event
+            # what is past has been dealt with just now
+            ahead = following is not None and following > self._time
+            self._next_event = following if ahead else math.inf
+            if update.terminate:
+                raise StopRequested(self._time, self._log.text(1) or "the FMU asked to stop")
+            self._guard(self._clocks.ask, self._time)
+            if not update.again and not self._clocks.due(self._time):
+                self._guard(instance.enter_step_mode)
+                return
+        instance.mode = modes.FAILED
+        raise self._error(
+            f"its discrete states still change after {MOST_EVENT_ITERATIONS} updates at one instant",
+            instance.name_of("UpdateDiscreteStates"),
+        )
+
+    def _hold_the_mean(self, size: float) -> None:
+        """Inputs with a slope that cannot follow it inside the step are held at its mean."""
+        intermediate = self._read_interface().intermediate
+        held = {n: self._bases[n] + 0.5 * size * s for n, s in self._slopes.items() if n not in intermediate}
+        if held:
+            super().set(list(held), list(held.values()))
+
+    def _update_inside(self, environment: Any, time: float, wants: bool, tells: bool, *more: Any) -> None:
+        """The callback of an FMU in the middle of a step: values to be kept, inputs on their slopes."""
+        try:
+            if tells and self._watched_inside:
+                values = self._present(self._watched_inside)
+                self._points.append(InnerPoint(time, self._watched_inside, values))
+            if not wants or not self._slopes or self._fault is not None:
+                return
+            names = [name for name in self._slopes if name in self._read_interface().intermediate]
+            since = time - self._slopes_since
+            super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
+        except Exception as error:  # nothing may pass through the FMU
+            self._fault = error
+
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        assert self._unpacked is not None
+        shown = interface.shown_inside if self._watched_at == "steps" else frozenset[str]()
+        self._watched_inside = tuple(name for name in self._watched if name in shown)
+        wanted = {*interface.intermediate, *self._watched_inside}
+        given = self.name, interface.guid, self._unpacked.folder
+        options: dict[str, Any] = {"logging": logging}
+        if wanted:
+            options["intermediate"] = sorted({interface.elements[name].reference for name in wanted})
+            options["intermediate_update"] = self._update_inside
+        self._events = interface.event_mode
+        try:
+            instance.instantiate(*given, event_mode=self._events, **options)
+        except FmiError:
+            if not self._events or interface.clocks:
+                raise
+            # some declare an event mode that they do not have; without it they step all the same
+            self._events = False
+            instance.instantiate(*given, event_mode=False, **options)

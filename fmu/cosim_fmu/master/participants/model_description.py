@@ -1,0 +1,140 @@
+"""The model description of an FMU as fmpy reads it, with small offences mended before."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from cosim_fmu.master.participants.fmu_archive import FmuArchive
+
+PARAMETERS = ("parameter", "calculatedParameter", "structuralParameter")
+ALLOWED: dict[str, tuple[str | None, ...]] = {
+    **dict.fromkeys(PARAMETERS, ("fixed", "tunable")),
+    "input": (None, "discrete", "continuous"),
+    "output": (None, "constant", "discrete", "continuous"),
+}
+"""Variabilities by causality."""
+REAL = ("Real", "Float32", "Float64")
+TYPES_2 = ("Real", "Integer", "Boolean", "String", "Enumeration")
+OF_TYPES = (
+    *("name", "description", "quantity", "unit", "displayUnit", "relativeQuantity", "min", "max", "nominal"),
+    "unbounded",
+)
+"""Attributes of type definitions that fmpy knows; others make it fail."""
+
+
+def read_model_description(archive: FmuArchive) -> Any:
+    """What fmpy makes of the model description of a checked archive.
+
+    What fmpy, or the standard, does not allow, but does no harm, is mended before: parameters without a
+    variability, lists with blanks too many, dependencies on what is not there, types that are not defined or
+    have attributes of others.
+
+    Parameters
+    ----------
+    archive : FmuArchive
+        It has neither a document type nor entities.
+
+    Returns
+    -------
+    fmpy.model_description.ModelDescription
+
+    Raises
+    ------
+    Exception
+        Of any kind, when it cannot be understood.
+    """
+    from fmpy import read_model_description
+
+    root = ElementTree.fromstring(archive.description)
+    variables = _variables(root)
+    types = _mend_types(root)
+    for variable, value in variables:
+        _mend_variable(variable, value, types, len(variables), archive.version)
+    third = archive.version.startswith("3")
+    references = [v.get("valueReference", "") for v, _ in variables]
+    known = set(references if third else map(str, range(1, len(variables) + 1)))
+    _mend_structure(root, known, "valueReference" if third else "index")
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as mended:
+        mended.writestr("modelDescription.xml", ElementTree.tostring(root, "utf-8"))
+    file.seek(0)
+    read = read_model_description(file, validate=False)
+    if archive.version == "1.0" and read.coSimulation is not None:  # fmpy leaves them out
+        for name, given in archive.capabilities.items():
+            if hasattr(read.coSimulation, name):
+                setattr(read.coSimulation, name, given in ("true", "1"))
+    return read
+
+
+def _variables(root: Element) -> list[tuple[Element, Element]]:
+    """Each variable, and the element with its value; in FMI 3.0 they are one."""
+    found = []
+    for variable in root.findall("ModelVariables/*"):
+        if variable.get("name") is None:
+            continue
+        inner = [child for child in variable if child.tag in TYPES_2]
+        if variable.tag == "ScalarVariable" and not inner:
+            raise ValueError(f"variable {variable.get('name')} has no type")
+        found.append((variable, inner[0] if variable.tag == "ScalarVariable" else variable))
+    return found
+
+
+def _mend_types(root: Element) -> set[str]:
+    """Leave the attributes that fmpy knows; the names of the types that it reads."""
+    names = set()
+    for kind in root.findall("TypeDefinitions/*"):
+        inner = kind[0] if kind.tag in ("SimpleType", "Type") else kind
+        for element in (kind, inner, *inner.findall("Item")):
+            allowed = (*OF_TYPES, "value") if element.tag == "Item" else OF_TYPES
+            for name in [name for name in element.attrib if name not in allowed]:
+                del element.attrib[name]
+        if kind.tag != "ClockType":
+            names.add(kind.get("name", ""))
+    return names
+
+
+def _mend_variable(variable: Element, value: Element, types: set[str], count: int, version: str) -> None:
+    causality = variable.get("causality", "local")
+    if version != "1.0" and causality in ALLOWED and variable.get("variability") not in ALLOWED[causality]:
+        usual = "continuous" if value.tag in REAL else "discrete"
+        variable.set("variability", "fixed" if causality in PARAMETERS else usual)
+    if value.get("declaredType") not in types:
+        value.attrib.pop("declaredType", None)
+    if "clocks" in variable.attrib:
+        variable.set("clocks", " ".join(variable.get("clocks", "").split()))
+    if variable is not value:
+        derivative = value.get("derivative", "1").strip()
+        if not derivative.isdigit() or not 1 <= int(derivative) <= count:
+            del value.attrib["derivative"]
+
+
+def _mend_structure(root: Element, known: set[str], key: str) -> None:
+    """Take out what points nowhere; without its dependencies an output depends on everything."""
+    for parent, unknown in list(_unknowns(root)):
+        if unknown.get(key) not in known:
+            parent.remove(unknown)
+            continue
+        if "dependencies" in unknown.attrib:
+            listed = unknown.get("dependencies", "").split()
+            if set(listed) <= known:
+                unknown.set("dependencies", " ".join(listed))
+            else:
+                del unknown.attrib["dependencies"]
+                unknown.attrib.pop("dependenciesKind", None)
+        if "dependenciesKind" in unknown.attrib:
+            unknown.set("dependenciesKind", " ".join(unknown.get("dependenciesKind", "").split()))
+
+
+def _unknowns(root: Element) -> Iterator[tuple[Element, Element]]:
+    """What the model structure lists, but for continuous states, which nobody can do without."""
+    for structure in root.findall("ModelStructure"):
+        for child in structure:
+            if child.tag in ("Outputs", "InitialUnknowns"):
+                yield from ((child, unknown) for unknown in child)
+            elif child.tag in ("Output", "InitialUnknown"):
+                yield structure, child

@@ -1,0 +1,293 @@
+"""An FMU for Model Exchange as a participant, with an integrator of ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import FmiError
+from cosim_fmu.binding.fmu_instance import FmuInstance
+from cosim_fmu.master.participants.fmu_interface import FmuInterface
+from cosim_fmu.master.participants.fmu_model import FmuModel
+from cosim_fmu.master.participants.fmu_state import FmuState
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
+from cosim_fmu.master.participants.integrator_options import check_options
+from cosim_fmu.master.participants.model_exchange_system import (
+    first_state,
+    model_exchange_system,
+    put_states,
+    states_of,
+)
+from cosim_fmu.master.stop_requested import StopRequested
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+ACCURACY = 1e-6
+
+
+class _Saved(NamedTuple):
+    """Both halves of a state: the FMU's and the simulator's."""
+
+    fmu: FmuState
+    state: bytes
+    initializing: bool
+    events: int = 0
+
+
+class ModelExchangeParticipant(InstanceParticipant):
+    """A Model Exchange FMU of FMI 1.0, 2.0 or 3.0: its derivatives are integrated by a `Simulator`.
+
+    Its continuous states are those of a system (`model_exchange_system`), its event indicators witnesses
+    that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
+    told when an integrator step has ended. Continuous inputs are held between communication points, or run
+    along their slopes; other inputs are written in event mode. An event that is due at a communication point
+    belongs to the step that ends there. How many states and event indicators there are is asked of an
+    instance of FMI 3.0, since structural parameters change it.
+
+    Absolute tolerances count in the nominal values of the states; the nominal values are asked for again
+    when the FMU says that they have changed.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str, optional
+        Name of the instance; the file's name when not given.
+    integrator : str
+        Id of an integrator plugin.
+    accuracy : float, optional
+        Of the integration; the tolerance of the co-simulation, or else 1e-6, when not given.
+    **options
+        For the integrator: ``maximum_step`` …
+    """
+
+    _interface_wanted: ClassVar[str] = "ModelExchange"
+
+    def __init__(
+        self,
+        path: Any,
+        name: str | None = None,
+        integrator: str = INTEGRATOR,
+        accuracy: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(path, name)
+        check_options(integrator, options | ({} if accuracy is None else {"accuracy": accuracy}))
+        self._integrator, self._accuracy, self._options = integrator, accuracy, options
+        self._tolerance: float | None = None
+        self._simulator: cosim.Simulator | None = None
+        self._fmu: Any = None  # FmuModel
+        self._values: dict[str, float] = {}
+        self._written: dict[str, Any] = {}
+        self._sloped = False
+
+    @property
+    def simulator(self) -> cosim.Simulator:
+        """The simulator in use; `SimulationError` before initialization ends and after `close`."""
+        if self._simulator is None:
+            raise cosim.SimulationError(math.nan, "the participant is not initialized")
+        return self._simulator
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """What has happened inside since `initialize`; what was rolled back has not.
+
+        An integrator step that the FMU was told of without wanting an event is none.
+        """
+        told = self._simulator.events if self._simulator is not None else []
+        return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
+        self._tolerance, self._start = tolerance, start
+        self._simulator = self._fmu = None
+        self._values, self._written, self._sloped = {}, {}, False
+        super().initialize(start, stop, values, tolerance)
+
+    def _begin(self) -> None:
+        """Update the discrete states, begin to simulate."""
+        inputs = self._continuous_inputs()
+        held = self._read(inputs) if inputs else []
+        self._values = dict(zip(inputs, map(float, held), strict=True))
+        self._fmu = self._bind(tuple(inputs))
+        states, following, _ = self._leave_event_mode(self._start)
+        self._heed(self._start)
+        instance = self._fmu
+        instance.note = self._note
+        system = model_exchange_system(
+            *(instance, len(states), len(inputs), instance.indicators),
+            wants_steps=self._read_interface().wants_steps,
+        )
+        values = list(self._values.values())
+        state = first_state(system, instance, self._start, states, values, following)
+        self._simulator = self._new_simulator(system, state)
+        self._guarded(self._simulator.initialize)
+        self._heed(self._start)
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables: real inputs are held from now on, all others are written in event mode."""
+        if self._simulator is None:
+            super().set(names, values)
+            return
+        state = self.simulator.state
+        continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
+        others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in self._values})
+        if continuous and (self._sloped or any(self._values[n] != value for n, value in continuous.items())):
+            self._sloped = False
+            self._values.update({name: float(value) for name, value in continuous.items()})
+            state["fmu.u"] = list(self._values.values())
+        if others:
+            self._put()
+            self._note(float(state.time))
+            self._guard(self._instance.enter_event_mode)
+            self._write_discrete(others)
+            found, following, _ = self._leave_event_mode(float(state.time))
+            self._note(float(state.time))
+            put_states(state, found)
+            state["fmu.next_event"] = following
+            state["fmu.events"] = state["fmu.events"] + 1
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Let continuous inputs run along lines over the next step, per s; others stay as they are."""
+        given = dict(zip(names, slopes, strict=True))
+        if self._values:
+            self._sloped = True
+            system, rates = self.simulator.system, [given.get(name, 0.0) for name in self._values]
+            system.write_slope(self.simulator.state, "fmu.u", rates)
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables at the present time."""
+        if self._simulator is not None:
+            self._put()
+        return super().get(names)
+
+    def step(self, time: float, size: float) -> float:
+        """Integrate to ``time + size``, through all events on the way.
+
+        Raises
+        ------
+        StopRequested
+            When the FMU wants the simulation to end.
+        """
+        self.exit_initialization()
+        if self._mode not in modes.RUNNING:
+            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._clocks.begin_step()
+        self._guarded(lambda: self._advance(time + size))
+        self.simulator.system.hold_inputs(self.simulator.state)
+        reached = float(self.simulator.state.time)
+        self._heed(reached)
+        return reached
+
+    def _advance(self, time: float) -> None:
+        if self.simulator.advance_to(time).succeeded:
+            self.simulator.advance_pending_events()
+
+    def save(self) -> Any:
+        """The state of the FMU and that of the simulation."""
+        fmu = super().save()
+        if self._simulator is None:
+            return _Saved(fmu, b"", True)
+        return _Saved(fmu, self.simulator.state.to_bytes(), False, self.simulator.events.total)
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state that this instance saved."""
+        if not isinstance(token, _Saved):
+            raise self._error("this state was not saved by this instance")
+        if not token.initializing:
+            self.exit_initialization()
+        super().restore(token.fmu)
+        self._sloped = True  # the inputs may be anywhere
+        if token.initializing:
+            self._simulator = self._fmu = None
+            return
+        self._fmu.asked_to_stop = False
+        self._fmu.forget()
+        state = self.simulator.system.state_from_bytes(token.state)
+        self.simulator.replace_state(state)
+        self.simulator.events.truncate(token.events)
+        if self._values:
+            self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
+
+    def serialize(self, token: Any) -> bytes:
+        """Both halves of a saved state as bytes."""
+        return len(token.state).to_bytes(8, "little") + token.state + super().serialize(token.fmu)
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for this or another instance of the same FMU."""
+        end = 8 + int.from_bytes(data[:8], "little")
+        fmu = super().deserialize(data[end:])
+        return _Saved(fmu, data[8:end], fmu.initializing)
+
+    def close(self) -> None:
+        """Terminate, free, unload."""
+        self._simulator = self._fmu = None
+        super().close()
+
+    def _new_simulator(self, system: cosim.System, state: cosim.State) -> cosim.Simulator:
+        accuracy = self._accuracy or self._tolerance or ACCURACY
+        simulator = cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
+        if self._watched and self._watched_at == "steps":
+            simulator.set_monitor(self._note_step)
+        return simulator
+
+    def _note_step(self, state: cosim.State) -> None:
+        self._put()
+        self._note(float(state.time))
+
+    def _put(self) -> None:
+        state = self.simulator.state
+        state.realize(cosim.Stage.TIME)
+        self._guard(self._fmu.put, state.time, states_of(state), state["fmu.u"], what="setting the time")
+
+    def _guarded(self, action: Any) -> Any:
+        try:
+            return action()
+        except cosim.SimulationError as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, (FmiError, cosim.FmuError)):
+                cause = cause.__cause__
+            if isinstance(cause, Exception):
+                raise self._failure(cause) from error
+            self._instance.mode = modes.FAILED
+            lost, time = self._fmu.undefined, f"{error.time:.9g} s"
+            text = f"{lost} is nan after t = {time}, and was a number before: events could be missed"
+            raise self._error(text if lost else str(error)) from error
+
+    def _heed(self, time: float) -> None:
+        if self._fmu.asked_to_stop:
+            raise StopRequested(time, self._log.text(1) or "the FMU asked to stop")
+
+    def _leave_event_mode(self, time: float) -> Any:
+        return self._guard(self._fmu.leave_event_mode, time, what="updating discrete states")
+
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        self._events = interface.version == "3.0"
+        super()._create(instance, interface, logging)
+
+    def _bind(self, inputs: tuple[str, ...]) -> FmuModel:
+        """The calls of the instance in continuous-time mode."""
+        interface = self._read_interface()
+        # without the functions the model description has to do
+        states, indicators = self._instance.sizes() or (interface.states, interface.indicators)
+        self._guard(self._clocks.begin, self._start)
+        writer = self._writer(inputs)
+        return FmuModel(self._instance, states, indicators, writer, self._clocks, self._tick)
+
+    def _writer(self, inputs: tuple[str, ...]) -> Any:
+        return self._access(inputs).write if inputs else (lambda values: None)
+
+    def _continuous_inputs(self) -> list[str]:
+        description = self.describe()
+        discrete = description.discrete | self._read_interface().clocked.keys()
+        return [
+            v.name
+            for v in description.variables.values()
+            if v.causality == "input" and v.type == "real" and v.name not in discrete
+        ]

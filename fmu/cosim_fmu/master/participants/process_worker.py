@@ -1,0 +1,101 @@
+"""What runs in the process of a `ProcessParticipant`."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+LOOKS = 0.5
+"""Seconds between two looks whether the process that waits for the answers is still there."""
+
+
+def main() -> None:
+    """Serve the connection that the command line names until it is closed."""
+    handle, parent, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the master, which then closes us
+    threading.Thread(target=_watch, args=(parent, folder), daemon=True).start()
+    connection = _connection(handle)
+    try:
+        with suppress(EOFError, OSError):  # the master is gone
+            _serve(connection)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _connection(handle: int) -> Any:
+    if os.name == "nt":
+        from multiprocessing.connection import PipeConnection  # type: ignore[attr-defined]
+
+        return PipeConnection(handle)
+    return Connection(handle)
+
+
+def _watch(parent: int, folder: str) -> None:
+    """Leave when the parent is gone, also in the middle of a step that never ends."""
+    while os.name == "nt" or os.getppid() == parent:
+        time.sleep(LOOKS)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+def _serve(connection: Any) -> None:
+    sys.path[:] = connection.recv()
+    recipe = connection.recv_bytes()
+    from cosim_fmu.master.participants.process_messages import portable
+
+    tokens: dict[int, Any] = {}
+    participant: Any = None
+    name = ""
+    while name != "close":
+        released, name, given = connection.recv()
+        for number in released:
+            tokens.pop(number, None)
+        try:
+            if participant is None:
+                make, arguments, keywords = pickle.loads(recipe)
+                participant = make(*arguments, **keywords)
+            answer = "answer", _do(participant, tokens, name, given)
+        except Exception as error:
+            answer = "error", portable(error)
+        try:
+            connection.send(answer)
+        except (TypeError, AttributeError, pickle.PicklingError) as error:  # a value that is no plain data
+            connection.send(("error", portable(error)))
+
+
+def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, ...]) -> Any:
+    """Call a method; tokens of saved states stay here, and numbers stand for them there."""
+    if name in ("restore", "serialize"):
+        return getattr(participant, name)(tokens[given[0]])
+    if name in ("save", "deserialize"):
+        number = max(tokens, default=0) + 1
+        tokens[number] = getattr(participant, name)(*given)
+        return number
+    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside
+
+    optional: dict[str, Any] = {
+        "exit_initialization": InitializationMode,
+        "configure": Resizes,
+        "watch": TellsInside,
+        "events": RecordsEvents,
+    }
+    if name in optional and not isinstance(participant, optional[name]):
+        return []
+    if name == "step":
+        reached = participant.step(*given)
+        points = participant.inside() if isinstance(participant, TellsInside) else ()
+        return reached, [(point.time, list(point.names), list(point.values)) for point in points]
+    if name == "events":
+        return list(participant.events)
+    if name == "get":
+        values = participant.get(*given)
+        return values.tolist() if hasattr(values, "tolist") else list(values)
+    return getattr(participant, name)(*given)

@@ -1,0 +1,98 @@
+"""What a system of ours shows to a co-simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+
+STATES = ("position", "speed", "auxiliary", "discrete", "integer")
+
+
+class SystemFeedthrough(Mapping[str, frozenset[str]]):
+    """For each readable variable the inputs that it depends on directly; found when it is asked for.
+
+    Parameters
+    ----------
+    system : System
+    paths : mapping of str to str
+        For each name the path of the whole variable.
+    inputs : mapping of str to sequence of str
+        For each input of the system the names of its elements.
+    """
+
+    def __init__(
+        self, system: cosim.System, paths: Mapping[str, str], inputs: Mapping[str, list[str]]
+    ) -> None:
+        self._system, self._paths, self._inputs = system, paths, inputs
+        self._found: dict[str, frozenset[str]] = {}
+
+    def __getitem__(self, name: str) -> frozenset[str]:
+        path = self._paths[name]
+        if path not in self._found:
+            needs = self._system.direct_feedthrough(path)
+            self._found[path] = frozenset(e for whole in needs for e in self._inputs.get(whole, ()))
+        return self._found[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def describe_system(system: cosim.System) -> ParticipantDescription:
+    """Scalars of a system under their own paths; elements of arrays count from 0 (``engine.X_GB[11]``).
+
+    Outputs are the declared outputs and the measures; every other readable variable may be connected and
+    recorded as well. Parameters, inputs and states take start values.
+    """
+    variables: dict[str, ParticipantVariable] = {}
+    arrays: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {}
+    readable: dict[str, str] = {}
+    inputs: dict[str, list[str]] = {}
+    settable = set()
+    free = set(system.inputs)
+    for variable in system.variables.values():
+        if variable.kind == "signal" or (variable.kind == "input" and variable.path not in free):
+            continue
+        causality = "local"
+        if variable.path in free:
+            causality = "input"
+        elif variable.kind == "parameter":
+            causality = "parameter"
+        elif variable.kind in ("output", "measure"):
+            causality = "output"
+        size = variable.slot.size
+        names = [f"{variable.path}[{i}]" for i in range(size)] if variable.shape else [variable.path]
+        if variable.shape:
+            arrays[variable.path] = tuple(variable.shape), tuple(names)
+        for i, name in enumerate(names):
+            variables[name] = ParticipantVariable(
+                name=name,
+                causality=causality,
+                type="integer" if variable.kind == "integer" else "real",
+                unit=variable.unit(i),
+                start=variable.start[i] if variable.start else None,
+                description=variable.description,
+            )
+            if causality in ("output", "local"):
+                readable[name] = variable.path
+            if causality in ("input", "parameter") or variable.kind in STATES:
+                settable.add(name)
+        if causality == "input":
+            inputs[variable.path] = names
+    return ParticipantDescription(
+        kind="cosim system",
+        variables=variables,
+        feedthrough=SystemFeedthrough(system, readable, inputs),
+        can_restore=True,
+        can_serialize=True,
+        steps_in_threads=True,
+        follows_slopes=True,
+        settable=frozenset(settable),
+        tunable=frozenset(n for n, v in variables.items() if v.causality == "parameter"),
+        readable=frozenset(readable),
+        arrays=arrays,
+    )

@@ -1,0 +1,175 @@
+"""Values over time as a participant: measured signals, profiles, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+
+INTERPOLATIONS = ("linear", "held")
+TYPES = ("real", "integer", "boolean")
+
+
+class TimedInputs(cosim.Participant):
+    """Gives values over time to the inputs that it is connected to.
+
+    Its outputs are the signals of a file or table. An input has the value of the start of a communication
+    step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
+    the jump counts. Before the first and after the last time a signal keeps its first and last value.
+
+    Parameters
+    ----------
+    series : path, Result or mapping of str to sequence
+        A file that `cosim.read_result` reads (CSV, Parquet; units in the header), a result, or for each
+        signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``.
+    interpolation : str
+        Between the times, "linear" or "held". A table is held unless told otherwise.
+    types : mapping of str to str, optional
+        Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held.
+    units : mapping of str to str, optional
+        Instead of those in the header.
+
+    Raises
+    ------
+    ModelError
+        What is wrong with the series or the options.
+    CosimError
+        A file that cannot be read.
+
+    Examples
+    --------
+    >>> ramp = TimedInputs({"u": [[0.0, 0.0], [2.0, 4.0]]}, "linear")
+    >>> ramp.step(0.0, 0.5)
+    0.5
+    >>> ramp.get(["u"])
+    [1.0]
+    """
+
+    def __init__(
+        self,
+        series: str | Path | cosim.Result | Mapping[str, Sequence[Any]],
+        interpolation: str | None = None,
+        types: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+    ) -> None:
+        if isinstance(series, Mapping):
+            self._series = {name: _pairs(name, pairs) for name, pairs in series.items()}
+            self._units = dict(units or {})
+        else:
+            result = series if isinstance(series, cosim.Result) else cosim.read_result(series)
+            if not len(result):
+                raise cosim.ModelError.of("series", f"{series} has no points")
+            self._series = {name: (result.time, values) for name, values in result.columns().items()}
+            self._units = {name: result.unit(name) for name in self._series} | dict(units or {})
+        interpolation = interpolation or ("held" if isinstance(series, Mapping) else "linear")
+        if interpolation not in INTERPOLATIONS:
+            raise cosim.ModelError.of("interpolation", f"is {interpolation!r}, needs 'linear' or 'held'")
+        self._types = dict(types or {})
+        self._check_types()
+        self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
+        self._time = 0.0
+
+    def _check_types(self) -> None:
+        for name, kind in self._types.items():
+            if name not in self._series:
+                raise cosim.ModelError.of("types", str(cosim.LookUpError("signal", name, self._series)))
+            if kind not in TYPES:
+                raise cosim.ModelError.of("types", f"{name} is {kind!r}, needs one of {', '.join(TYPES)}")
+            values = self._series[name][1]
+            if kind != "real" and not np.array_equal(values, np.rint(values)):
+                raise cosim.ModelError.of("types", f"{name} is {kind}, but has values that are not whole")
+        self._types = {name: kind for name, kind in self._types.items() if kind != "real"}
+
+    def describe(self) -> ParticipantDescription:
+        """Outputs alone; none of them depends on anything."""
+        variables = {
+            name: ParticipantVariable(
+                name, "output", self._types.get(name, "real"), self._units.get(name, "1")
+            )
+            for name in self._series
+        }
+        held = frozenset(name for name, linear in self._is_linear.items() if not linear)
+        return ParticipantDescription(
+            "values over time",
+            variables,
+            dict.fromkeys(variables, frozenset()),
+            can_restore=True,
+            can_serialize=True,
+            settable=frozenset(),
+            discrete=held,
+            over_time=True,
+        )
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Go to the start."""
+        self._time = start
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """There are no inputs."""
+
+    def step(self, time: float, size: float) -> float:
+        """Go on."""
+        self._time = time + size
+        return self._time
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        """Values at the present time."""
+        return [self._value(name) for name in names]
+
+    def save(self) -> float:
+        """The time is all."""
+        return self._time
+
+    def restore(self, token: float) -> None:
+        """Go back."""
+        self._time = token
+
+    def serialize(self, token: float) -> bytes:
+        """The time as bytes."""
+        return np.float64(token).tobytes()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _value(self, name: str) -> Any:
+        times, values = self._series[name]
+        after = int(np.searchsorted(times, self._time, "right"))
+        if after == 0:
+            found = float(values[0])
+        elif after == times.size or not self._is_linear[name]:
+            found = float(values[after - 1])
+        else:
+            before, following = times[after - 1], times[after]
+            part = (self._time - before) / (following - before)
+            found = float(values[after - 1] + part * (values[after] - values[after - 1]))
+        kind = self._types.get(name, "real")
+        return found if kind == "real" else int(found) if kind == "integer" else found != 0.0
+
+
+def _pairs(name: str, pairs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times and values of a table."""
+    times, values = [], []
+    for pair in pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]:
+        try:
+            time, value = pair
+            times.append(cosim.parse_quantity(time, "s"))
+            values.append(float(value))
+        except (TypeError, ValueError) as error:
+            text = (
+                f'{name} has {pair!r}, needs pairs of time and value, [[0.0, 1.0], ["500 ms", 2.0]] ({error})'
+            )
+            raise cosim.ModelError.of("series", text) from None
+    found = np.array(times), np.array(values)
+    if not times or not np.all(np.isfinite(found)) or np.any(np.diff(found[0]) < 0.0):
+        raise cosim.ModelError.of(
+            "series", f"{name} needs finite times that do not decrease, and finite values"
+        )
+    return found

@@ -1,0 +1,242 @@
+"""Collects the values of a co-simulation at its communication points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ParticipantDescription, ResultStream, matches
+from cosim_fmu.master.loop.coupled_participants import Drive, Inside
+from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
+from cosim_fmu.master.wiring.link import Link
+
+TEXT = ("string", "binary")
+VALUES = 2**17
+"""In a piece that is passed on to a stream: 1 MB."""
+
+
+class Recorder:
+    """What is recorded, and what has been.
+
+    Outputs and other variables are recorded as they are at a communication point, when all have reached
+    it; a connected input as it was held during the step that ended there (in the first row: as it was
+    after the initial exchange). What participants tell about the inside of a step becomes rows between
+    (`with_inner_rows`).
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    links : sequence of Link
+    patterns : sequence of str or None
+        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Text and
+        binary data are never recorded.
+    keeps_inside : bool
+        Whether anything is recorded between the communication points.
+    stream : ResultStream, optional
+        Takes the rows while the run goes on; the result has the first and the last one alone.
+
+    Raises
+    ------
+    LookUpError
+        A pattern that fits nothing that can be recorded.
+    """
+
+    def __init__(
+        self,
+        descriptions: Mapping[str, ParticipantDescription],
+        links: Sequence[Link],
+        patterns: Sequence[str] | None,
+        *,
+        keeps_inside: bool = True,
+        stream: ResultStream | None = None,
+    ) -> None:
+        self.keeps_inside = keeps_inside
+        self._stream, self._base, self._pending = stream, 0, 0
+        self._has_begun = False
+        self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._names = list(descriptions)
+        self._held = {link.end for link in links}
+        variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
+        numbers = {port: variable for port, variable in variables.items() if variable.type not in TEXT}
+        if patterns is None:
+            connected = self._held | {link.start for link in links}
+            self.ports = [p for p, v in numbers.items() if v.causality == "output" or p in connected]
+        else:
+            chosen = [p for pattern in patterns for p in numbers if _fits(p, pattern)]
+            self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+        for pattern in patterns or ():
+            if not any(_fits(port, pattern) for port in numbers):
+                hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
+                raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
+        self._units = [numbers[port].unit for port in self.ports]
+        discrete = {name: description.discrete for name, description in descriptions.items()}
+        self._continuous = np.array(
+            [numbers[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
+        )
+        self._inputs = np.array([port in self._held for port in self.ports], dtype=bool)
+        self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
+        self._input_columns: dict[str, list[tuple[int, int]]] = {name: [] for name in self._names}
+        self._inner: list[InnerRow] = []
+        self._courses: dict[int, InputCourse] = {}
+        self._count = 0
+        self._rows: list[tuple[float, list[Any]]] = []
+        self._tables: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self.sources: list[tuple[str, int, bool]] = []
+
+    def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
+        """What has to be read of each participant: the connected outputs and the recorded variables."""
+        wanted = [*(link.start for link in links), *(port for port in self.ports if port not in self._held)]
+        reads: dict[str, list[str]] = {name: [] for name in self._names}
+        for name, variable in dict.fromkeys(wanted):
+            reads[name].append(variable)
+        return reads
+
+    def bind(self, reads: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[str]]) -> None:
+        """Find the place of each recorded variable on the board or among the held inputs (`sources`)."""
+        for port in self.ports:
+            name, variable = port
+            held = port in self._held
+            place = (inputs if held else reads)[name].index(variable)
+            if held:
+                self._input_columns[name].append((place, len(self.sources)))
+            else:
+                self._columns[name][variable] = len(self.sources)
+            self.sources.append((name, place, held))
+
+    def inside(self, found: Sequence[Inside]) -> None:
+        """Keep what happened since the last communication point; before the next one is recorded."""
+        for name, point, inputs in found:
+            columns = self._columns[name]
+            given = zip(point.names, point.values, strict=True)
+            values = {columns[n]: float(value) for n, value in given if n in columns}
+            values.update({column: float(inputs[place]) for place, column in self._input_columns[name]})
+            self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
+
+    def record(
+        self,
+        time: float,
+        board: Mapping[str, Any],
+        held: Mapping[str, Any],
+        drives: Mapping[str, Drive] | None = None,
+    ) -> None:
+        """Keep the present values; with `drives` also how the inputs came there, where that may be needed."""
+        if drives and self._inner and self._inner[-1].after >= self._count - 2:
+            self._courses[self._count] = self._course(drives)
+        self._count += 1
+        self._rows.append(
+            (time, [(held if is_held else board)[name][place] for name, place, is_held in self.sources])
+        )
+        self._pass_on(1)
+
+    def extend(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Keep the values of several communication points.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,), s
+        values : ndarray, shape (n, number of recorded variables)
+        """
+        self._gather()
+        self._count += times.size
+        self._tables.append((times, values))
+        self._pass_on(times.size)
+
+    def latest(self) -> dict[str, float]:
+        """The last recorded values by path."""
+        row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
+        return dict(zip(map(".".join, self.ports), map(float, row), strict=True))
+
+    def result(self, **more: Any) -> cosim.Result:
+        """Everything recorded so far; `more` is for the constructor of `Result`."""
+        times, table = self._joined()
+        if self._stream is not None:
+            self._append(times, table, self._inner)
+            first = self._first or (times[:1], table[:1])
+            times = np.concatenate([first[0], times[-1:]])
+            table = np.concatenate([first[1], table[-1:]])
+        elif self._inner and times.size:
+            times, table = self._with_inner(times, table, self._inner)
+        result = self._as_result(times, table, **more)
+        if self._stream is not None:
+            self._stream.close(result)
+        return result
+
+    def _pass_on(self, rows: int) -> None:
+        """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
+        self._pending += rows
+        if self._stream is None or self._pending * max(1, len(self.ports)) < VALUES:
+            return
+        times, table = self._joined()
+        last = times.size - 1
+        placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
+        self._first = self._first or (times[:1], table[:1])
+        self._append(times, table, [point for k, point in placed if k < last])
+        self._inner = [point for k, point in placed if k >= last]
+        if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
+            self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
+        self._base += last
+        self._courses = {row: course for row, course in self._courses.items() if row > self._base}
+        self._tables, self._pending = [(times[-1:], table[-1:])], 0
+
+    def _append(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+    ) -> None:
+        """Give rows to the stream, but for the first one when it was in the last piece."""
+        assert self._stream is not None
+        if points and times.size:
+            times, table = self._with_inner(times, table, points)
+        first = int(self._has_begun)
+        self._has_begun = True
+        if times.size > first:
+            self._stream.append(self._as_result(times[first:], table[first:]))
+
+    def _shifted(self, point: InnerRow) -> InnerRow:
+        return point._replace(after=point.after - self._base)
+
+    def _with_inner(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        courses = {row - self._base: course for row, course in self._courses.items()}
+        told = [self._shifted(point) for point in points]
+        return with_inner_rows(times, table, told, courses, self._inputs, self._continuous)
+
+    def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Times and values of what is kept."""
+        self._gather()
+        times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
+        table = np.empty((times.size, len(self.ports)), order="F")  # signals are columns
+        if self._tables:
+            np.concatenate([values for _, values in self._tables], out=table)
+        return times, table
+
+    def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
+        names = [".".join(port) for port in self.ports]
+        return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
+
+    def _units_of(self, names: Sequence[str]) -> dict[str, str]:
+        return dict(zip(names, self._units, strict=True))
+
+    def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
+        """What the recorded inputs did in the step that has ended."""
+        course = InputCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
+        for name, drive in drives.items():
+            for place, column in self._input_columns[name]:
+                course.time[column], course.values[column] = drive.time, float(drive.values[place])
+                course.slopes[column] = 0.0 if drive.slopes is None else drive.slopes[place]
+        return course
+
+    def _gather(self) -> None:
+        if self._rows:
+            rows, self._rows = self._rows, []
+            values = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(self.ports))
+            self._tables.append((np.array([time for time, _ in rows]), values))
+
+
+def _fits(port: tuple[str, str], pattern: str) -> bool:
+    path = ".".join(port)
+    return path == pattern or matches(path, pattern)

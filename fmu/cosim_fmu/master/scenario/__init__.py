@@ -1,0 +1,1 @@
+"""Co-simulations as files, and the command that runs them."""

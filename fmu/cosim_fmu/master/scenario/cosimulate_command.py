@@ -1,0 +1,220 @@
+"""``cosim cosimulate SCENARIO.toml``, ``cosim cosimulate SYSTEM.ssp``."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import cosim
+from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.participants.file_paths import file_paths
+from cosim_fmu.master.scenario.progress_bar import ProgressBar
+from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.master.wiring.feedthrough import direct_inputs
+
+if TYPE_CHECKING:
+    from cosim_fmu.ssp import SspRun
+
+PARQUET = ".parquet"
+BAD_INPUT = 2
+
+
+class CosimulateCommand(cosim.Command):
+    """Run the co-simulation that a scenario file or an SSP describes and write its results."""
+
+    name: ClassVar[str] = "cosimulate"
+    summary: ClassVar[str] = "run FMUs and models together, as a scenario file or an SSP says"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The scenario, where the results go, and how much is said."""
+        parser.add_argument(
+            "scenario", type=Path, help="a TOML file (participants, connections, master), or an SSP"
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="results, .csv or .parquet (SCENARIO.csv)"
+        )
+        parser.add_argument(
+            "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
+        )
+        parser.add_argument(
+            "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
+        )
+        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
+        parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
+        parser.add_argument(
+            "--explain", action="store_true", help="print who sees which value when, and run nothing"
+        )
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, run, write; results so far are kept when a participant fails."""
+        # FMUs of ours tell Python's logging too where a fault was; here the error says what it was
+        logging.getLogger("cosim.fmu").addHandler(logging.NullHandler())
+        try:
+            scenario = _open(arguments)
+            loop = scenario.couple()
+        except cosim.ModelError as error:
+            count = len(error.problems)
+            print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
+            return BAD_INPUT
+        if not arguments.quiet:
+            for line in getattr(scenario, "remarks", ()):
+                print(line, file=sys.stderr)
+        if arguments.explain:
+            print(loop.explain())
+            return 0
+        until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
+        target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        streams = target.suffix.lower() == PARQUET
+        if not streams:
+            check_target(target)
+        sink = result_sink(target if target.suffix else Path("device.csv"))
+        stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
+        if not arguments.quiet:
+            print(header(loop))
+        try:
+            result = _simulate(loop, until, scenario, arguments.real_time, stream, quiet=arguments.quiet)
+        except (cosim.SimulationError, KeyboardInterrupt):
+            if loop.result is not None and loop.result.time.size:
+                if stream is None:
+                    with uninterrupted():
+                        cosim.save_result(sink, loop.result, target)
+                print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
+            raise
+        if stream is None:
+            cosim.save_result(sink, result, target)
+        if not arguments.quiet:
+            print(summary(result, target))
+        return 0
+
+
+def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
+    """What results are from: the scenario and the files of the participants."""
+    paths = file_paths(loop.participants)
+    files = {name: file_digest(path) for name, path in paths.items() if path is not None}
+    return {"scenario": file_digest(scenario), "participants": files}
+
+
+def check_target(target: Path) -> None:
+    """Refuse a file that cannot be written, before the run.
+
+    Raises
+    ------
+    ModelError
+        With what is in the way.
+    """
+    if not target.parent.is_dir():
+        raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+    if target.is_dir():
+        raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
+
+
+def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
+    """What is to be run.
+
+    Raises
+    ------
+    CosimError
+        Options of an SSP for what is none.
+    """
+    from cosim_fmu.ssp import SspRun
+
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if SspRun.fits(arguments.scenario):
+        return SspRun(arguments.scenario, arguments.variant, given)
+    if given:
+        options = ", ".join(f"--{name}" for name in given)
+        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; a scenario file says it itself")
+    return Scenario.read(arguments.scenario, arguments.variant)
+
+
+def header(loop: CoSimulation) -> str:
+    """Who takes part, and in which order."""
+    rows, paths = [], file_paths(loop.participants)
+    for name, description in loop.descriptions.items():
+        path = paths[name]
+        kind = description.kind + (", state saved and restored" if description.can_restore else "")
+        rows.append((name, "" if path is None else path.name, kind))
+    widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
+    lines = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True) if w or cell)
+        for row in rows
+    ]
+    return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
+
+
+def summary(result: cosim.Result, target: Path) -> str:
+    """What came of it."""
+    figures = result.statistics
+    counts = [(figures["steps"], "step"), (figures["events"], "event")]
+    said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
+    said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
+    slowest = max(figures["participant_time"].items(), key=lambda item: item[1], default=None)
+    if figures["overruns"]:
+        late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
+        said.append(late)
+    line = ", ".join(said)
+    if slowest is not None and slowest[1] > 0.0:
+        line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
+    message = [result.message] if result.message else []
+    return "\n".join([*message, line, f"results → {target}"])
+
+
+def _order(loop: CoSimulation) -> str:
+    assert loop.algorithm is not None
+    if not loop.algorithm.exchanges_within_step:
+        return f"all step from the same values ({type(loop.algorithm).__name__})"
+    place = {name: i for i, name in enumerate(loop.order)}
+    back = dict.fromkeys(link.start for link in loop.links if place[link.source] >= place[link.target])
+    free = [f"{name}.{output}" for name, output in back if not direct_inputs(loop.descriptions[name], output)]
+    late = [f"{name}.{output}" for name, output in back if direct_inputs(loop.descriptions[name], output)]
+    reasons = []
+    if free:
+        reasons.append(f"{', '.join(free)} {'has' if len(free) == 1 else 'have'} no direct feedthrough")
+    if late:
+        reasons.append(f"{', '.join(late)} {'is' if len(late) == 1 else 'are'} one step late")
+    return " → ".join(loop.order) + (f"   ({'; '.join(reasons)})" if reasons else "")
+
+
+def _simulate(
+    loop: CoSimulation,
+    until: float,
+    scenario: Scenario | SspRun,
+    rate: float,
+    stream: ResultStream | None,
+    *,
+    quiet: bool,
+) -> cosim.Result:
+    """Run with a progress bar on a terminal, and a line of figures at the end."""
+    wanted: dict[str, Any] = {
+        "record": scenario.signals,
+        "real_time_rate": rate,
+        "inside": scenario.inside,
+        "stream": stream,
+    }
+    if quiet:
+        return loop.simulate(until, **wanted)
+    if not sys.stdout.isatty():
+        result = loop.simulate(until, **wanted)
+        print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
+        return result
+    with ProgressBar(sys.stdout, loop.start, until) as bar:
+        shown = loop.simulate(until, progress=bar.show, **wanted)
+        bar.show(float(shown.time[-1]), _pace(shown))
+    return shown
+
+
+def _pace(result: cosim.Result) -> str:
+    """``18× real time``."""
+    spent, span = result.statistics["wall_time"], float(result.time[-1] - result.time[0])
+    return f"{span / spent:.3g}× real time" if spent > 0.0 and span > 0.0 else ""

@@ -1,0 +1,1 @@
+"""Participants and connections before a run: checked, ordered, their units converted."""

@@ -1,0 +1,105 @@
+"""A link of a connection whose ends are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu.master.wiring.connection import Connection
+from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.unit_match import conversion_of
+
+End = tuple[str, ParticipantVariable]
+Items = Sequence[tuple[str, int]]
+WIDENS: dict[tuple[str, str], type] = {
+    ("integer", "real"): float,
+    ("boolean", "real"): float,
+    ("boolean", "integer"): int,
+}
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def make_link(
+    descriptions: Mapping[str, ParticipantDescription], start: End, end: End, connection: Connection
+) -> Link:
+    """The link from one variable to another.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    start, end : tuple
+        Participant and variable.
+    connection : Connection
+        Its transformation.
+
+    Raises
+    ------
+    ValueError
+        Types, items of enumerations or physical units do not go together.
+    """
+    (source, output), (target, read) = start, end
+    names = f"{source}.{output.name}", f"{target}.{read.name}"
+    widens = WIDENS.get((output.type, read.type))
+    if output.type != read.type and widens is None:
+        raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
+    items = [descriptions[name].enumerations.get(variable.name) for name, variable in (start, end)]
+    if connection.mapping:
+        table = _table(names, (output, read), items, connection.mapping)
+        return Link(source, output.name, target, read.name, widens=widens, table=table)
+    if None not in items and items[0] != items[1]:
+        said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
+        raise ValueError(
+            f"{names[0]} is an enumeration of {said[0]}; {names[1]} of {said[1]}: they have to agree"
+        )
+    transform, shift = connection.factor, connection.offset
+    if (transform, shift) != (1.0, 0.0) and read.type != "real":
+        raise ValueError(f"{names[1]} is {read.type}: only real inputs take a factor and an offset")
+    factor, offset = 1.0, 0.0
+    if output.type == read.type == "real" and connection.converts:
+        try:
+            factor, offset = conversion_of(output.unit, descriptions[source], read.unit, descriptions[target])
+        except cosim.UnitError as error:
+            raise ValueError(
+                f"{names[0]} [{output.unit}] cannot feed {names[1]} [{read.unit}]: {error}"
+            ) from None
+    scale = (factor, offset)
+    if (transform, shift) != (1.0, 0.0):
+        scale = (factor * transform, factor * shift + offset)
+    return Link(source, output.name, target, read.name, *scale, widens)
+
+
+def _table(
+    names: tuple[str, str],
+    variables: tuple[ParticipantVariable, ParticipantVariable],
+    items: Sequence[Items | None],
+    mapping: Sequence[tuple[Any, Any]],
+) -> dict[Any, Any]:
+    """What each value becomes, in the types of the two variables."""
+    kinds = [variable.type for variable in variables]
+    if kinds[0] not in ("boolean", "integer"):
+        raise ValueError(f"{names[0]} is {kinds[0]}: only booleans, integers and enumerations are mapped")
+    return {
+        _value(names[0], kinds[0], items[0], key): _value(names[1], kinds[1], items[1], value)
+        for key, value in mapping
+    }
+
+
+def _value(name: str, kind: str, items: Items | None, given: Any) -> Any:
+    """A value of a map as the variable has it."""
+    text = str(given).strip()
+    if kind == "boolean" and text.lower() in BOOLEANS:
+        return BOOLEANS[text.lower()]
+    if kind == "integer" and not isinstance(given, bool):
+        known = dict(items or ())
+        if text in known:
+            return known[text]
+        try:
+            return int(text)
+        except ValueError:
+            if known:
+                raise ValueError(str(cosim.LookUpError(f"item of {name}", text, known))) from None
+    if kind == "real" and isinstance(given, (int, float)) and not isinstance(given, bool):
+        return float(given)
+    raise ValueError(f"{given!r} is no value of {name}, which is {kind}")

@@ -1,0 +1,4 @@
+"""Studies: points of a model, what is kept of them, calibration."""
+
+from cosim_workbench.studies.study import Study as Study
+from cosim_workbench.studies.study_table import StudyTable as StudyTable

@@ -1,0 +1,69 @@
+"""What a study keeps of each point, as people write it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import cosim
+
+NAMED = re.compile(r"^\s*(?P<name>[A-Za-z_]\w*)\s*=(?P<rest>.*)$", re.DOTALL)
+FUNCTION = re.compile(r"^\s*(?P<module>[\w.]+):(?P<function>\w+)\s*(?:\((?P<signals>.*)\))?\s*$")
+
+Reductions = dict[str, Any]
+Functions = dict[str, Callable[[cosim.Result], float]]
+
+
+def read_objectives(given: Sequence[Any] | Mapping[str, Any]) -> tuple[Reductions, Functions]:
+    """Reductions as `cosim.Ensemble` takes them, and functions of a whole `Result`, by name.
+
+    Parameters
+    ----------
+    given : sequence or mapping
+        ``"max(engine.z)"``, ``"peak=max(engine.z)"``, ``"module:function"`` (called with the `Result` of
+        a point), ``"module:function(engine.z)"`` (a kernel function of times and signals); functions in
+        place of their names; a function with its signals.
+    """
+    reductions: Reductions = {}
+    functions: Functions = {}
+    listed = given.items() if isinstance(given, Mapping) else [("", item) for item in given]
+    for name, item in listed:
+        if isinstance(item, str):
+            named = NAMED.match(item)
+            if named is not None:
+                name, item = name or named["name"], named["rest"].strip()
+            found = FUNCTION.match(item)
+            if found is not None:
+                name = name or found["function"]
+                item = _function(found["module"], found["function"])
+                if found["signals"]:
+                    item = (item, *(signal.strip() for signal in found["signals"].split(",")))
+        if not name:
+            name = item.replace(" ", "") if isinstance(item, str) else _name_of(item)
+        if name in reductions or name in functions:
+            raise cosim.ModelError.of("objective", f"two are called '{name}': write \"other={name}\"")
+        if callable(item):
+            functions[name] = item
+        else:
+            reductions[name] = item
+    return reductions, functions
+
+
+def _name_of(item: Any) -> str:
+    function = item[0] if isinstance(item, (tuple, list)) and item else item
+    name: str = getattr(function, "__name__", str(function))
+    return name
+
+
+def _function(module: str, name: str) -> Any:
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except Exception as error:
+        raise cosim.ModelError.of(
+            "objective", f"module {module} cannot be imported: {type(error).__name__}: {error}"
+        ) from None
+    if not callable(found):
+        raise cosim.ModelError.of("objective", f"module {module} has no function {name}")
+    return found

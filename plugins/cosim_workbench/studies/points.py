@@ -1,0 +1,90 @@
+"""The points of a study: values for each variable, and a seed."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_workbench.studies.variation import Variation
+
+SAMPLERS = {"latin": "LatinHypercube", "sobol": "Sobol", "halton": "Halton", "random": ""}
+MOST = 50_000_000
+
+
+def points_of(
+    variations: Sequence[Variation], sample: str | None, seed: int
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
+    """Values for each point, by path, and the seeds of the points.
+
+    Parameters
+    ----------
+    variations : sequence of Variation
+    sample : str, optional
+        ``"latin:1000"``, ``"sobol:1024"``, ``"halton:500"``, ``"random:100"``; of grids and lists one value
+        each is drawn. Without it every combination of grids and lists is a point, the last one
+        changing fastest.
+    seed : int
+
+    Raises
+    ------
+    ModelError
+        There is no such sample; a range without a count where nothing is drawn; too many points.
+    """
+    drawn = [v for v in variations if not v.is_seed]
+    if sample is None:
+        columns = _all(drawn)
+        count = len(columns[0]) if columns else 1
+    else:
+        name, count = _read_sample(sample)
+        shares = _shares(name, count, len(drawn), seed)
+        columns = [v.drawn(shares[:, i]) for i, v in enumerate(drawn)]
+    seeds = np.random.SeedSequence(seed).generate_state(count).astype(np.int64)
+    found = {v.path: column for v, column in zip(drawn, columns, strict=True)}
+    return {v.path: seeds.astype(np.float64) if v.is_seed else found[v.path] for v in variations}, seeds
+
+
+def _all(variations: Sequence[Variation]) -> list[NDArray[np.float64]]:
+    endless = next((v.path for v in variations if not v.levels), None)
+    if endless is not None:
+        raise cosim.ModelError.of(
+            endless, 'has no count: write "1e5..3e5:21" for a grid, or draw samples with "latin:1000"'
+        )
+    count = 1
+    for variation in variations:
+        count *= len(variation.levels)
+    if count > MOST:
+        raise cosim.ModelError.of("vary", f"makes {count} points, at most {MOST} are possible")
+    grids = np.meshgrid(*(v.levels for v in variations), indexing="ij")
+    return [grid.reshape(-1) for grid in grids]
+
+
+def _read_sample(sample: str) -> tuple[str, int]:
+    name, _, number = str(sample).partition(":")
+    if name not in SAMPLERS:
+        raise cosim.LookUpError("sample", name, SAMPLERS)
+    if not number.isdecimal() or not 1 <= int(number) <= MOST:
+        raise cosim.ModelError.of("sample", f'is "{sample}", needs a count: "{name}:1000"')
+    return name, int(number)
+
+
+def _shares(name: str, count: int, dimensions: int, seed: int) -> NDArray[np.float64]:
+    """Points of the unit cube, shape (count, dimensions)."""
+    if dimensions == 0:
+        return np.zeros((count, 0))
+    if name == "random":
+        return np.random.default_rng(seed).random((count, dimensions))
+    from scipy.stats import qmc
+
+    made: Any = getattr(qmc, SAMPLERS[name])
+    keyword = "rng" if "rng" in inspect.signature(made).parameters else "seed"
+    engine = made(dimensions, **{keyword: np.random.default_rng(seed)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # counts that are no powers of two: less even, as asked
+        shares: NDArray[np.float64] = engine.random(count)
+    return np.clip(shares, 1e-12, 1.0 - 1e-12)  # where a distribution is not infinite

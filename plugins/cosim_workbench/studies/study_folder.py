@@ -1,0 +1,127 @@
+"""The folder of a study: what it is, its points, and parts with the points that are done."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_workbench.atomic_file import replaced_file
+
+DESCRIPTION, POINTS, LOCK, TABLE = "study.json", "points.csv", "study.lock", "table.csv"
+PART = "part-{:08d}.csv"
+PARTS = re.compile(r"^part-(\d+)\.csv$")
+
+
+class StudyFolder:
+    """Rows of points, each in one part; a part has its name when it is whole, so a kill loses none of them.
+
+    Parameters
+    ----------
+    path : Path
+        A folder, or where one is made.
+    description : mapping
+        What makes two studies the same; JSON.
+
+    Raises
+    ------
+    CosimError
+        Another study, or something else, is in the folder.
+    """
+
+    def __init__(self, path: Path, description: Mapping[str, Any]) -> None:
+        self.path = path
+        text = json.dumps(description, indent=1, sort_keys=True)
+        try:
+            path.mkdir(exist_ok=True)
+        except OSError as error:
+            raise cosim.CosimError(f"{path}: cannot be made: {error.strerror or error}") from None
+        there = path / DESCRIPTION
+        if there.exists():
+            self._compare(json.loads(text), there)
+        else:
+            other = next(
+                (p.name for p in sorted(path.iterdir()) if p.name != LOCK and p.name[0] != "."), None
+            )
+            if other is not None:
+                raise cosim.CosimError(f"{path}: has {other} in it and is no study: choose another folder")
+            with replaced_file(there) as draft:
+                draft.write_text(text, "utf-8")
+
+    def _compare(self, mine: dict[str, Any], there: Path) -> None:
+        try:
+            theirs = json.loads(there.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise cosim.CosimError(f"{there}: cannot be read: {error}") from None
+        differs = [key for key in mine if not isinstance(theirs, dict) or mine[key] != theirs.get(key)]
+        if differs:
+            raise cosim.CosimError(
+                f"{self.path}: another study is in this folder: {', '.join(differs)} differ. Choose another "
+                "folder, or remove this one"
+            )
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """For this process alone; `CosimError` where another one works on the study."""
+        with (self.path / LOCK).open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise cosim.CosimError(f"{self.path}: another process works on this study") from None
+            for draft in self.path.glob(".*"):  # what a killed process has left
+                if draft.is_file():
+                    draft.unlink(missing_ok=True)
+            yield
+
+    def points(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[str]]:
+        """The points as text, as they were when the study began: another library may draw others."""
+        file = self.path / POINTS
+        if not file.exists():
+            self._write(file, names, rows)
+        return self._read(file)[1]
+
+    def done(self) -> dict[int, list[str]]:
+        """Rows of the points that are done, by number."""
+        rows: dict[int, list[str]] = {}
+        for part in sorted(self.path.glob("part-*.csv")):
+            if PARTS.match(part.name):
+                for row in self._read(part)[1]:
+                    rows.setdefault(int(row[0]), row)
+        return rows
+
+    def add(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Keep rows, which begin with the number of their point."""
+        if rows:
+            self._write(self.path / PART.format(int(rows[0][0])), names, rows)
+
+    def write_table(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
+        """The whole table, in order of the points."""
+        self._write(self.path / TABLE, names, rows)
+        return self.path / TABLE
+
+    @staticmethod
+    def _write(file: Path, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        with replaced_file(file) as draft, draft.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(names)
+            writer.writerows(rows)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    @staticmethod
+    def _read(file: Path) -> tuple[list[str], list[list[str]]]:
+        try:
+            with file.open(encoding="utf-8", newline="") as stream:
+                names, *rows = csv.reader(stream)
+        except (OSError, ValueError, csv.Error) as error:
+            raise cosim.CosimError(f"{file}: cannot be read: {error}") from None
+        if any(len(row) != len(names) for row in rows):
+            raise cosim.CosimError(f"{file}: is damaged: a row has not as many columns as the header")
+        return names, rows

@@ -1,0 +1,69 @@
+"""How far a study is, with its rate and the time that remains."""
+
+from __future__ import annotations
+
+import sys
+import time as wall
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+Report = Callable[[int, int, int], None]
+LINE_EVERY = 30.0
+"""s, between two lines where there is no terminal."""
+
+
+@contextmanager
+def study_progress(*, stream: TextIO | None = None) -> Iterator[Report]:
+    """A bar on a terminal, else a line from time to time; gives what `Study.run` calls."""
+    stream = sys.stderr if stream is None else stream
+    began, first, shown = wall.perf_counter(), -1, wall.perf_counter()
+
+    def pace(done: int, of: int, failed: int) -> str:
+        spent = wall.perf_counter() - began
+        rate = (done - first) / spent if spent > 0.0 else 0.0
+        text = f"{done} of {of} points"
+        if rate > 0.0:
+            text += f", {rate:.3g}/s, {duration((of - done) / rate)} left"
+        return text + (f", {failed} failed" if failed else "")
+
+    if not stream.isatty():
+
+        def line(done: int, of: int, failed: int) -> None:
+            nonlocal first, shown
+            first = done if first < 0 else first
+            if wall.perf_counter() > shown + LINE_EVERY:
+                shown = wall.perf_counter()
+                print(pace(done, of, failed), file=stream, flush=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = [BarColumn(), TextColumn("{task.fields[pace]}")]
+    with Progress(*columns, console=Console(file=stream), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("", total=1, pace="")
+
+        def draw(done: int, of: int, failed: int) -> None:
+            nonlocal first
+            first = done if first < 0 else first
+            bar.update(task, total=of, completed=done, pace=pace(done, of, failed), refresh=True)
+
+        yield draw
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    Examples
+    --------
+    >>> duration(4.2), duration(75.0), duration(7300.0)
+    ('4 s', '1 min 15 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

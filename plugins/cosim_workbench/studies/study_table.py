@@ -1,0 +1,118 @@
+"""The table of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_workbench.atomic_file import replaced_file
+
+TEXTS = ("status", "reason")
+WHOLE = ("point", "seed", "steps", "events")
+
+
+class StudyTable:
+    """A row for each point that is done: what was varied, objectives, how the run ended.
+
+    Parameters
+    ----------
+    names : sequence of str
+    rows : sequence of sequence of str
+        In order of the points.
+    inputs, objectives : sequence of str
+        Which columns are which.
+    units : mapping of str to str
+    count : int
+        Points of the whole study.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        inputs: Sequence[str],
+        objectives: Sequence[str],
+        units: dict[str, str],
+        count: int,
+    ) -> None:
+        self.inputs, self.objectives, self.units = list(inputs), list(objectives), units
+        self.count = count
+        self.rows = list(rows)
+        self.columns: dict[str, NDArray[Any]] = {}
+        for i, name in enumerate(names):
+            texts = [row[i] for row in rows]
+            kind: Any = str if name in TEXTS else np.int64 if name in WHOLE else np.float64
+            self.columns[name] = np.array(texts, dtype=kind)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self.columns:
+            raise cosim.LookUpError("column", name, self.columns)
+        return self.columns[name]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every point is done."""
+        return len(self) == self.count
+
+    @property
+    def failed(self) -> int:
+        """How many points have failed."""
+        return int((self.columns["status"] == "failed").sum())
+
+    def to_pandas(self) -> Any:
+        """The same as a `pandas.DataFrame`, by the number of the point; ``attrs["units"]`` has the units."""
+        try:
+            import pandas
+        except ImportError:
+            text = "a table needs pandas, which is not installed: pip install 'cosim-framework[table]'"
+            raise cosim.CosimError(text) from None
+        frame = pandas.DataFrame(self.columns).set_index("point")
+        frame.attrs["units"] = dict(self.units)
+        return frame
+
+    def to_parquet(self, path: str | PathLike[str]) -> Path:
+        """Write a Parquet file; units are metadata of its columns."""
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            text = "Parquet needs pyarrow, which is not installed: pip install 'cosim-framework[parquet]'"
+            raise cosim.CosimError(text) from None
+        fields, arrays = [], []
+        for name, values in self.columns.items():
+            array = pyarrow.array(values.tolist() if name in TEXTS else values)
+            unit = self.units.get(name)
+            fields.append(pyarrow.field(name, array.type, metadata={"unit": unit} if unit else None))
+            arrays.append(array)
+        with replaced_file(Path(path)) as draft:
+            pyarrow.parquet.write_table(
+                pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields)), draft
+            )
+        return Path(path)
+
+    def plot(self, *names: str, path: str | PathLike[str] | None = None) -> Any:
+        """Draw a matrix of scatter plots: what was varied and objectives, each against each.
+
+        Parameters
+        ----------
+        *names : str
+            Columns; what was varied and objectives unless given, the first twelve of them.
+        path : path-like, optional
+            Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
+        """
+        from cosim_workbench.studies.scatter_matrix import MOST, scatter_matrix
+
+        return scatter_matrix(self, names or [*self.inputs, *self.objectives][:MOST], path)

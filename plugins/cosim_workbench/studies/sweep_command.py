@@ -1,0 +1,147 @@
+"""``cosim sweep MODEL.toml``."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+import cosim
+from cosim_workbench.plot import check_plot
+from cosim_workbench.progress import compile_notice
+from cosim_workbench.simulation_table import positive
+from cosim_workbench.studies.cluster import cluster_executor
+from cosim_workbench.studies.study import Study
+from cosim_workbench.studies.study_progress import study_progress
+from cosim_workbench.studies.study_table import StudyTable
+from cosim_workbench.wording import counted
+
+FAILED = 1
+
+
+class SweepCommand(cosim.Command):
+    """Do a study of a model or scenario; begun again with the same words, it goes on where it was."""
+
+    name: ClassVar[str] = "sweep"
+    summary: ClassVar[str] = "run a model at many points, on all processors"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The model, what is varied, what is kept."""
+        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML)")
+        parser.add_argument(
+            "--vary",
+            action="append",
+            required=True,
+            metavar="PATH=VALUES",
+            help='"mount.stiffness[5]=1e5..3e5:21", "…=100 N/mm, 200 N/mm", "…=normal(2e5, 1e4)"',
+        )
+        parser.add_argument("--sample", metavar="KIND:COUNT", help="latin, sobol, halton or random (all)")
+        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of the sample (0)")
+        parser.add_argument(
+            "--objective",
+            action="append",
+            metavar="NAME",
+            help='what is kept: "peak=max(engine.z)", "module:function" (last values)',
+        )
+        parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="of the study (MODEL-study)")
+        parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
+        parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
+        parser.add_argument("--integrator", metavar="ID", help="such as integrators.dormand_prince")
+        parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+        parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
+        parser.add_argument("--series", action="store_true", help="keep values over time, as Parquet")
+        parser.add_argument("--parquet", action="store_true", help="write table.parquet besides table.csv")
+        parser.add_argument("--plot", type=Path, metavar="FILE", help="a scatter matrix: .png, .svg, .pdf")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, run what is left, write the table."""
+        if arguments.plot is not None:
+            check_plot(arguments.plot)
+        folder = arguments.output or Path(f"{arguments.model.stem}-study")
+        with ExitStack() as stack:
+            if not arguments.quiet:
+                stack.enter_context(compile_notice())
+            study = Study(
+                _model(arguments.model),
+                _varied(arguments.vary),
+                arguments.objective,
+                sample=arguments.sample,
+                seed=arguments.seed,
+                folder=folder,
+                keep_series=arguments.series,
+                **_settings(arguments),
+            )
+            executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
+            progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
+            try:
+                table = study.run(executor, progress)
+            except KeyboardInterrupt:
+                print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
+                raise
+        if arguments.parquet:
+            table.to_parquet(folder / "table.parquet")
+        if not arguments.quiet:
+            print(_summary(table, folder))
+        if arguments.plot is not None:
+            table.plot(path=arguments.plot)
+            if not arguments.quiet:
+                print(f"plot → {arguments.plot}")
+        return FAILED if table.failed == len(table) else 0
+
+
+def _model(path: Path) -> Any:
+    return cosim.Model.from_file(path)
+
+
+def _varied(texts: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        path, separator, values = text.partition("=")
+        path = path.strip()
+        if not separator or not path or not values.strip():
+            raise cosim.ModelError.of(
+                "--vary", f"{text}: needs PATH=VALUES, such as mount.stiffness[5]=1e5..3e5:21"
+            )
+        if path in found:
+            raise cosim.ModelError.of("--vary", f"{path} is varied twice")
+        found[path] = values
+    return found
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, unit in (("until", "s"), ("accuracy", "1")):
+        text = getattr(arguments, key)
+        if text is not None:
+            found[key] = positive(text, unit, f"--{key}")
+    if arguments.integrator is not None:
+        typed = arguments.integrator
+        found["integrator"] = typed if re.search(r"\.", typed) else f"integrators.{typed}"
+    if arguments.threads is not None:
+        found["threads"] = arguments.threads
+    return found
+
+
+def _summary(table: StudyTable, folder: Path) -> str:
+    failed = f", {table.failed} failed" if table.failed else ""
+    lines = [f"{counted(len(table), 'point')}{failed}"]
+    width = max((len(name) for name in table.objectives), default=0)
+    for name in table.objectives:
+        values = table[name][~np.isnan(table[name])]
+        unit = table.units.get(name, "1")
+        shown = "" if unit == "1" else f" {unit}"
+        if len(values):
+            low, high = table["point"][np.nanargmin(table[name])], table["point"][np.nanargmax(table[name])]
+            least, most = f"{values.min():.6g} (point {low})", f"{values.max():.6g}{shown} (point {high})"
+            lines.append(f"{name:<{width}}  {least} … {most}, median {np.median(values):.6g}")
+    reasons = table["reason"][table["status"] == "failed"]
+    if len(reasons):
+        lines.append(f"point {table['point'][table['status'] == 'failed'][0]} failed: {reasons[0]}")
+    lines.append(f"table → {folder / 'table.csv'}")
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Components for ensembles; in a module of their own, so that other processes can import them."""
+
+import os
+from typing import Any
+
+import cosim
+
+
+class Ball(cosim.Component):
+    """A ball on a floor."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    restitution = cosim.parameter(unit="1", default=0.5, minimum=0, maximum=1)
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, restitution, bounces, speed_next, bounces_next):
+        speed_next[0] = -restitution * speed
+        bounces_next[0] = bounces + 1
+
+
+class Fuse(cosim.Component):
+    """Heats up, and asks to stop when it melts; its resistance is the root of a number."""
+
+    heat = cosim.auxiliary_state(unit="J")
+    power = cosim.parameter(unit="W", default=1.0)
+    strength = cosim.parameter(unit="J", default=0.5)
+
+    @cosim.kernel
+    def derivatives(heat, power, heat_dot):
+        heat_dot[0] = power
+
+    @cosim.witness(direction="rising")
+    def melts(heat, strength):
+        return heat - strength
+
+    @cosim.on(melts, does="discrete")
+    def stop(heat):
+        return 2  # EventStatus.reached_termination
+
+
+class Blowup(cosim.Component):
+    """Grows as its own square: infinite at the reciprocal of where it starts."""
+
+    size = cosim.auxiliary_state(start=0.1)
+
+    @cosim.kernel
+    def derivatives(size, size_dot):
+        size_dot[0] = size * size
+
+
+class Sampler(cosim.Component):
+    """Keeps a signal, periodically; the handler sees the grid points."""
+
+    source = cosim.source()
+    kept = cosim.discrete()
+    period = cosim.parameter(unit="s", default=0.1)
+
+    @cosim.every("period", does="discrete")
+    def sample(source, kept_next):
+        kept_next[0] = source
+
+
+class Counted(Ball):
+    """A ball with a handler in Python."""
+
+    seen = cosim.discrete(dtype=int)
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    def count(self, state: Any, next_state: Any) -> None:
+        next_state["ball.seen"] = 1
+
+
+class Deadly(Ball):
+    """Ends its process where the ball is dropped from a height of 3 m."""
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="publish")
+    def end(self, state: Any) -> None:
+        if state["ball.height"] == 3.0:
+            os._exit(9)
+
+
+def overshoot(times, values):
+    """By how much the largest value exceeds the last one."""
+    largest = values[0]
+    for i in range(len(values)):
+        largest = max(largest, values[i])
+    return largest - values[len(values) - 1]
+
+
+def distance(times, first, second):
+    """The largest distance of two signals."""
+    found = 0.0
+    for i in range(len(times)):
+        found = max(found, abs(first[i] - second[i]))
+    return found

@@ -1,0 +1,83 @@
+"""Every process that we start ends with the one that started it, at whatever moment that is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
+
+COMPILES_AHEAD = """
+import os, time
+from cosim.compiled import ahead, kernel_cache, native
+
+native.is_plain = lambda: False
+native.is_at_hand = lambda *item: False
+native.compile_and_keep = lambda *item: time.sleep(60.0)  # as long as a large function takes, and longer
+ahead._with_parts = lambda wanted: iter(wanted)
+kernel_cache.folder = lambda: "."
+os.sched_getaffinity = lambda process: {0, 1}
+print("begins", flush=True)
+ahead.compile_ahead([(print, "d>d"), (len, "d>d"), (max, "d>d")])
+"""
+
+
+def parents() -> dict[int, int]:
+    """The parent of each process."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            _, _, rest = place.read_text("utf-8", "replace").rpartition(") ")
+        except OSError:  # it has ended
+            continue
+        state, parent = rest.split()[:2]
+        if state != "Z":
+            found[int(place.parent.name)] = int(parent)
+    return found
+
+
+def descendants(process: int) -> set[int]:
+    """What a process has started, and what that has started."""
+    known, found, new = parents(), set[int](), {process}
+    while new:
+        new = {child for child, parent in known.items() if parent in new} - found
+        found |= new
+    return found
+
+
+def left_behind(script: str, moment: float, folder: Path) -> set[int]:
+    """Helpers that run 3 s after their starter was killed, `moment` s after the first of them began."""
+    file = folder / "run.py"
+    file.write_text(script)
+    process = subprocess.Popen(
+        [sys.executable, str(file)], stdout=subprocess.PIPE, cwd=folder, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == b"begins\n"
+        until = time.monotonic() + 30.0
+        while not descendants(process.pid):
+            assert time.monotonic() < until, "no helper was started"
+            time.sleep(0.001)
+        time.sleep(moment)
+        helpers = descendants(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    until = time.monotonic() + 3.0
+    while (left := helpers & parents().keys()) and time.monotonic() < until:
+        time.sleep(0.02)
+    for helper in left:
+        os.kill(helper, signal.SIGKILL)
+    return left
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_processes_that_compile_ahead(seed: int, tmp_path: Path) -> None:
+    moment = random.Random(seed).uniform(0.0, 0.3)
+    assert left_behind(COMPILES_AHEAD, moment, tmp_path) == set()

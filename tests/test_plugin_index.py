@@ -1,0 +1,133 @@
+"""The index of installed plugins: a start that needs none of them imports none."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LAMP = '''
+import cosim
+
+class Lamp(cosim.Command):
+    """Switch a lamp."""
+    name = "lamp"
+    summary = "{summary}"
+    def configure(self, parser): pass
+    def run(self, arguments): print("on"); return 0
+'''
+PLUGIN = """
+import cosim
+from acme_lamps.lamp import Lamp
+
+@cosim.hookimpl
+def cosim_register(register):
+    register("lamps.lamp", Lamp)
+"""
+
+
+class Place:
+    """A folder with a plugin installed in it, and a cache."""
+
+    def __init__(self, folder: Path) -> None:
+        self.package = folder / "site" / "acme_lamps"
+        self.package.mkdir(parents=True)
+        (self.package / "__init__.py").write_text("")
+        (self.package / "plugin.py").write_text(PLUGIN)
+        self.write("switch a lamp")
+        info = folder / "site" / "acme_lamps-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-lamps\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[cosim]\nlamps = acme_lamps.plugin\n")
+        path = os.pathsep.join([str(folder / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self.environment = {**os.environ, "PYTHONPATH": path, "COSIM_CACHE_DIR": str(folder / "cache")}
+        self.environment["COSIM_PLUGINS"] = "lamps"
+
+    def write(self, summary: str) -> None:
+        (self.package / "lamp.py").write_text(LAMP.replace("{summary}", summary))
+
+    def python(self, code: str) -> str:
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=True)
+        assert not done.stderr
+        return done.stdout
+
+    def overview(self) -> tuple[str, bool]:
+        """What ``cosim --help`` says, and whether the plugin was imported for it."""
+        code = "import sys, cosim.cli as c; c.main(['--help']); print('acme_lamps.plugin' in sys.modules)"
+        *lines, imported = self.python(code).splitlines()
+        return "\n".join(lines), imported == "True"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_what_is_installed_is_imported_once(place: Place) -> None:
+    first, imported = place.overview()
+    assert imported and "lamp     switch a lamp" in first
+    assert place.overview() == (first, False)
+    assert place.python("import cosim.cli as c; c.main(['lamp'])") == "on\n"
+
+
+def test_a_changed_file_is_seen(place: Place) -> None:
+    place.overview()
+    place.write("switch another lamp")
+    text, imported = place.overview()
+    assert imported and "switch another lamp" in text
+    (place.package / "lamp.py").unlink()
+    text, _ = place.overview()
+    assert "plugin 'lamps' (acme-lamps 1.0) did not load: ModuleNotFoundError" in text
+
+
+def test_a_plugin_that_fails_is_not_in_an_index(place: Place) -> None:
+    (place.package / "plugin.py").write_text("import acme_switches\n")
+    for _ in range(2):
+        text, imported = place.overview()
+        assert not imported and "No module named 'acme_switches'" in text
+    (place.package / "plugin.py").write_text(PLUGIN)
+    assert "switch a lamp" in place.overview()[0]
+
+
+def test_a_class_that_cannot_be_imported_later_names_its_plugin(place: Place) -> None:
+    (place.package / "lamp.py").write_text(
+        f"import os\nif os.environ.get('LAMPS') == 'broken':\n    1 / 0\n{LAMP}"
+    )
+    place.overview()
+    place.environment["LAMPS"] = "broken"
+    words = [sys.executable, "-m", "cosim", "lamp"]
+    done = subprocess.run(words, env=place.environment, capture_output=True, text=True)
+    assert done.returncode == 2 and not done.stdout
+    assert "plugin 'lamps' (acme-lamps 1.0)" in done.stderr and "division by zero" in done.stderr
+    assert "lamp.py:3" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_strict_asks_the_plugins_themselves(place: Place) -> None:
+    place.overview()
+    shown = "print('acme_lamps.plugin' in sys.modules)"
+    code = f"import sys, cosim.cli as c; c.main(['plugins', '--strict']); {shown}"
+    assert place.python(code).splitlines()[-1] == "True"
+
+
+def test_a_damaged_index_is_made_again(place: Place) -> None:
+    first, _ = place.overview()
+    for file in Path(place.environment["COSIM_CACHE_DIR"]).rglob("kernels/*"):
+        file.write_bytes(file.read_bytes()[:-40] + b"x" * 40)
+    words = [sys.executable, "-m", "cosim", "--help"]
+    done = subprocess.run(words, env=place.environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == first.strip()
+
+
+@pytest.mark.parametrize("package", ["cosim_mechanics", "cosim_dynamics", "cosim_fmu"])
+def test_names_that_come_late(package: str) -> None:
+    code = (
+        f"import importlib, {package} as p; names = [n for n in dir(p) if n[0] != '_']\n"
+        "for name in names: getattr(p, name)\n"
+        "import pkgutil; print({m.name for m in pkgutil.iter_modules(p.__path__)} & set(names) - set(KNOWN))"
+    )
+    known = "KNOWN = ['spatial', 'contracts', 'forces', 'constraints', 'testing', 'export', 'master']\n"
+    done = subprocess.run([sys.executable, "-c", known + code], capture_output=True, text=True)
+    # a module of the same name would take the place of what is asked for
+    assert done.stdout == "set()\n", done.stderr

@@ -1,0 +1,30 @@
+"""Objectives that studies name as ``study_objectives:…``."""
+
+import os
+import time
+
+
+def largest(result):
+    """The largest height of a result."""
+    return float(result["engine.z"].max())
+
+
+def sinks(times, heights):
+    """By how much a signal falls below where it starts."""
+    lowest = heights[0]
+    for i in range(len(heights)):
+        lowest = min(lowest, heights[i])
+    return heights[0] - lowest
+
+
+def slow(result):
+    """Takes a moment, so that a study can be killed."""
+    time.sleep(0.02)
+    return float(os.getpid() > 0)
+
+
+def broken(result):
+    """Fails where the engine is heavy."""
+    if result["energy.kinetic"][-1] > 1.0:
+        raise ValueError("too heavy")
+    return 0.0
