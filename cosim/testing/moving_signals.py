@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import cosim
@@ -63,7 +64,7 @@ def observed_system(measure: Any) -> cosim.System:
         if provides != "source":
             given[declaration.name] = names[provides]
         else:
-            path = "swing.angle" if has_unit_of_another(declaration) else next(signals)
+            path = _like_the_other(declaration, given) if has_unit_of_another(declaration) else next(signals)
             given[declaration.name] = _in_unit(model, path, declaration)
     model.add(type(measure), "measure", **given)
     return model.build()
@@ -78,3 +79,10 @@ def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:
     factor = f"1 {unit_product((unit,), ('rad/s' if path == 'swing.rate' else 'rad',))}"
     model.add("measures.scale", name, source=path, factor=factor)
     return name
+
+
+def _like_the_other(source: Declaration, given: dict[str, Any]) -> str:
+    """A signal that measures the same as what the unit of a source refers to."""
+    named = re.findall(r"{(\w+)}", source.options["unit"])
+    followed = given.get(named[0]) if len(named) == 1 else None
+    return followed if isinstance(followed, str) else "swing.angle"

@@ -14,7 +14,10 @@ class Comparison(Still):
     Law: value = 1 while first - second > threshold, else 0; without a second signal, while first > threshold.
     Passing the threshold is an event (Triggered), located in time. For "less" exchange the signals.
 
-    Limits: the signals are numbers. Where they chatter about the threshold, take `signals.hysteresis`.
+    Where the signals jump, at an event of another part, the value follows at the same instant, but for jumps
+    that a comparison makes: one comparison of what another one switches comes a step late.
+
+    Limits: the signals are numbers. It looks after every step, where multistep methods (`bdf`) begin anew then.
 
     Parameters
     ----------
@@ -70,3 +73,10 @@ class Comparison(Still):
     @cosim.on(falls, does="discrete")
     def becomes_false(value_next):
         value_next[0] = 0.0
+
+    @cosim.on(cosim.EventCause.TIME_ADVANCED, does="discrete")
+    def follow_jumps(difference, threshold, value, value_next):
+        # Witnesses do not see what the handlers of other parts do at the same instant.
+        value_next[0] = value
+        if difference != threshold:
+            value_next[0] = 1.0 if difference > threshold else 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import cosim
 from cosim_measures.still import Still
 
+OVERLAP = 1e-3  # by how much of the distance of the thresholds an event may come late
+
 
 class Hysteresis(Still):
     """A switch with two thresholds.
@@ -14,7 +16,8 @@ class Hysteresis(Still):
     (Triggered), located in time. It begins on if the source is above `upper`, else as `starts_on` says
     unless the source is below `lower`.
 
-    Limits: the source is a number.
+    Limits: the source is a number. Where it jumps across a threshold, at an event of another part, the value
+    follows at once; what jumps there and then in between the thresholds is not remembered.
 
     Parameters
     ----------
@@ -47,8 +50,12 @@ class Hysteresis(Still):
     is_on = cosim.discrete(dtype=int, description="whether it is on")
 
     @cosim.kernel
-    def switch_value(is_on, on_value, off_value, value):
-        value[0] = on_value if is_on != 0 else off_value
+    def switch_value(source, lower, upper, is_on, on_value, off_value, value):
+        margin = OVERLAP * (upper - lower)
+        on = is_on != 0
+        if source > upper + margin or source < lower - margin:  # it has jumped, at an event of another part
+            on = source > upper
+        value[0] = on_value if on else off_value
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(source, lower, upper, starts_on, is_on_next):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_measures.still import Still
-from cosim_signals.truth import TRUE_ABOVE, is_true
+from cosim_signals.truth import TRUE_ABOVE, is_true, truth
 
 AND, OR, XOR, NAND, NOR = 0.0, 1.0, 2.0, 3.0, 4.0
 
@@ -40,13 +40,13 @@ class Logic(Still):
     operator = cosim.option(
         "and", choices=("and", "or", "xor", "nand", "nor"), description="how they are joined"
     )
-    first_is_true = cosim.discrete(dtype=int, description="whether the first one is true")
-    second_is_true = cosim.discrete(dtype=int, description="whether the second one is true")
+    first_is_true = cosim.discrete(dtype=int, description="whether the first one passed one half upward last")
+    second_is_true = cosim.discrete(dtype=int, description="whether the second one did")
     value = cosim.cache_slot(unit="1", description="whether both together are true: 1 or 0")
 
     @cosim.kernel
-    def join(first_is_true, second_is_true, operator, value):
-        total = first_is_true + second_is_true
+    def join(first, second, first_is_true, second_is_true, operator, value):
+        total = truth(first, first_is_true) + truth(second, second_is_true)
         if operator == AND:
             value[0] = 1.0 if total == 2 else 0.0
         elif operator == OR:

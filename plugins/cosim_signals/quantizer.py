@@ -7,6 +7,8 @@ import math
 import cosim
 from cosim_measures.still import Still
 
+OVERLAP = 1e-3  # by how much of an interval an event may come late
+
 
 def nearest_level(source: float, interval: float) -> int:
     """The whole number nearest to a quotient.
@@ -55,8 +57,11 @@ class Quantizer(Still):
     level = cosim.discrete(dtype=int, description="the nearest whole number of intervals")
 
     @cosim.kernel
-    def quantize(level, interval, value):
-        value[0] = level * interval
+    def quantize(source, level, interval, value):
+        if abs(source - level * interval) < (0.5 + OVERLAP) * interval:
+            value[0] = level * interval
+        else:  # it has jumped, at an event of another part
+            value[0] = nearest_level(source, interval) * interval
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(source, interval, level_next):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,11 +33,23 @@ def product(matrix, i, vector):
     return total
 
 
+def rate_of(i, source, A, B, C, x):
+    """How fast an output changes because the states do."""
+    n = len(x)
+    total = 0.0
+    for j in range(n):
+        total += C[i * n + j] * (product(A, j, x) + product(B, j, source))
+    return total
+
+
 class StateSpace(cosim.Measure):
     """A linear system of any number of inputs, states and outputs as matrices.
 
     Law: x' = A x + B source, value = C x + D source. The derivative is known where that of the source is, or
     D is 0.
+
+    Limits: where D is 0 when the system is built the value does not depend on the source at once, and D stays
+    0: a loop through it is no algebraic loop.
 
     Parameters
     ----------
@@ -73,6 +86,9 @@ class StateSpace(cosim.Measure):
     """
 
     elementwise = False
+    conditions: ClassVar[dict[str, Any]] = {
+        "feeds_through": lambda part: bool(part.values.numbers["D"].any())
+    }
 
     source = cosim.source(shape="inputs", description="what goes in")
     A = cosim.parameter(unit="1", shape=("order", "order"), description="states to rates")
@@ -88,25 +104,36 @@ class StateSpace(cosim.Measure):
     value_dot2 = None
     value_dot3 = None
 
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if self.declarations["value"].size == 1:  # a number, for those who read it
+            for name in ("value", "value_dot"):
+                self.declarations[name] = replace(self.declarations[name], shape=())
+
     @cosim.kernel
     def derivatives(source, A, B, x, x_dot):
         for i in range(len(x)):
             x_dot[i] = product(A, i, x) + product(B, i, source)
 
-    @cosim.kernel
-    def output(source, C, D, x, value):
+    @cosim.kernel(unless="feeds_through")
+    def output(C, D, x, value):
+        for i in range(len(D)):
+            if D[i] != 0.0:
+                raise ValueError("D was 0 when the system was built: give it when the part is added")
+        for i in range(len(value)):
+            value[i] = product(C, i, x)
+
+    @cosim.kernel(when="feeds_through")
+    def output_at_once(source, C, D, x, value):
         for i in range(len(value)):
             value[i] = product(C, i, x) + product(D, i, source)
 
-    @cosim.kernel
-    def output_rate(source, source_dot, A, B, C, D, x, value_dot):
-        n = len(x)
-        m = len(source)
+    @cosim.kernel(unless="feeds_through")
+    def output_rate(source, A, B, C, x, value_dot):
         for i in range(len(value_dot)):
-            total = 0.0
-            for j in range(n):
-                total += C[i * n + j] * (product(A, j, x) + product(B, j, source))
-            for j in range(m):
-                if D[i * m + j] != 0.0:
-                    total += D[i * m + j] * source_dot[j]
-            value_dot[i] = total
+            value_dot[i] = rate_of(i, source, A, B, C, x)
+
+    @cosim.kernel(when="feeds_through")
+    def output_rate_at_once(source, source_dot, A, B, C, D, x, value_dot):
+        for i in range(len(value_dot)):
+            value_dot[i] = rate_of(i, source, A, B, C, x) + product(D, i, source_dot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim_signals.truth import TRUE_ABOVE, is_true
+from cosim_signals.truth import TRUE_ABOVE, is_true, truth
 
 
 class Switch(cosim.Measure):
@@ -37,23 +37,23 @@ class Switch(cosim.Measure):
     condition = cosim.source(description="which of them")
     first = cosim.source(description="while the condition is true")
     second = cosim.source(unit="{first}", description="while it is false")
-    is_first = cosim.discrete(dtype=int, description="whether it is the first one")
+    is_first = cosim.discrete(dtype=int, description="whether the condition passed one half upward last")
 
     @cosim.kernel
-    def choose(first, second, is_first, value):
-        value[0] = first if is_first != 0 else second
+    def choose(condition, first, second, is_first, value):
+        value[0] = first if truth(condition, is_first) == 1 else second
 
     @cosim.kernel
-    def derivative(first_dot, second_dot, is_first, value_dot):
-        value_dot[0] = first_dot if is_first != 0 else second_dot
+    def derivative(condition, first_dot, second_dot, is_first, value_dot):
+        value_dot[0] = first_dot if truth(condition, is_first) == 1 else second_dot
 
     @cosim.kernel
-    def second_derivative(first_dot2, second_dot2, is_first, value_dot2):
-        value_dot2[0] = first_dot2 if is_first != 0 else second_dot2
+    def second_derivative(condition, first_dot2, second_dot2, is_first, value_dot2):
+        value_dot2[0] = first_dot2 if truth(condition, is_first) == 1 else second_dot2
 
     @cosim.kernel
-    def third_derivative(first_dot3, second_dot3, is_first, value_dot3):
-        value_dot3[0] = first_dot3 if is_first != 0 else second_dot3
+    def third_derivative(condition, first_dot3, second_dot3, is_first, value_dot3):
+        value_dot3[0] = first_dot3 if truth(condition, is_first) == 1 else second_dot3
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(condition, is_first_next):

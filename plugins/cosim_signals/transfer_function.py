@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import cosim
+
+
+def first_rate(source, denominator, x):
+    """How fast the first state changes."""
+    total = last_or_one(denominator) * source
+    for i in range(len(x)):
+        total -= denominator[i + 1] * x[i]
+    return total / denominator[0]
+
+
+def output_of(numerator, denominator, x, first, of_rates):
+    """What the states come to in the value, or their rates in its rate; `first` is the first of them."""
+    n = len(x)
+    through = coefficient(numerator, n, 0) / denominator[0]
+    total = 0.0
+    for i in range(n):
+        entry = first if i == 0 else x[i - 1] if of_rates else x[i]
+        total += (coefficient(numerator, n, i + 1) - through * denominator[i + 1]) * entry
+    return total / last_or_one(denominator)
 
 
 def first_is_not_zero(denominator: Any) -> Any:
@@ -31,6 +50,15 @@ def last_or_one(denominator):
     return last if last != 0.0 else 1.0
 
 
+def without_zeros(numerator: Any) -> Any:
+    """Coefficients without the zeros that they begin with: they would say that the source is seen at once."""
+    if isinstance(numerator, (list, tuple, np.ndarray)):
+        numerator = list(numerator)
+        while len(numerator) > 1 and not isinstance(numerator[0], str) and float(numerator[0]) == 0.0:
+            del numerator[0]
+    return numerator
+
+
 class TransferFunction(cosim.Measure):
     """A linear system as a quotient of polynomials of s.
 
@@ -40,7 +68,8 @@ class TransferFunction(cosim.Measure):
     state is the source in the steady state. The derivative is known where that of the source is, or m < n.
 
     Limits: the source is a number. Coefficients far apart from each other (orders above 10) lose digits:
-    put several of them in a row.
+    put several of them in a row. Only where m = n the value depends on the source at once; a loop through
+    another one is no algebraic loop.
 
     Parameters
     ----------
@@ -71,9 +100,12 @@ class TransferFunction(cosim.Measure):
     """
 
     elementwise = False
+    conditions: ClassVar[dict[str, Any]] = {"feeds_through": lambda part: part.feeds_through}
 
     source = cosim.source(description="what goes in")
-    numerator = cosim.parameter(shape="zeros", description="coefficients, highest power first")
+    numerator = cosim.parameter(
+        shape="zeros", convert=without_zeros, description="coefficients, highest power first"
+    )
     denominator = cosim.parameter(
         unit="1", shape="order+1", convert=first_is_not_zero, description="coefficients, highest power first"
     )
@@ -93,39 +125,35 @@ class TransferFunction(cosim.Measure):
                 "source; raise the order of the denominator",
             )
 
+    @property
+    def feeds_through(self) -> bool:
+        """Whether the value depends on the source at once."""
+        return self.values.numbers["numerator"].size == self.values.numbers["denominator"].size
+
     @cosim.kernel
     def derivatives(source, denominator, x, x_dot):
-        n = len(x)
-        total = last_or_one(denominator) * source
-        for i in range(n):
-            total -= denominator[i + 1] * x[i]
-        x_dot[0] = total / denominator[0]
-        for i in range(1, n):
+        x_dot[0] = first_rate(source, denominator, x)
+        for i in range(1, len(x)):
             x_dot[i] = x[i - 1]
 
-    @cosim.kernel
-    def output(source, numerator, denominator, x, value):
-        n = len(x)
-        through = coefficient(numerator, n, 0) / denominator[0]
-        total = 0.0
-        for i in range(n):
-            total += (coefficient(numerator, n, i + 1) - through * denominator[i + 1]) * x[i]
-        value[0] = total / last_or_one(denominator) + through * source
+    @cosim.kernel(unless="feeds_through")
+    def output(numerator, denominator, x, value):
+        value[0] = output_of(numerator, denominator, x, x[0], False)
 
-    @cosim.kernel
-    def output_rate(source, source_dot, numerator, denominator, x, value_dot):
-        n = len(x)
-        through = coefficient(numerator, n, 0) / denominator[0]
-        first = last_or_one(denominator) * source
-        for i in range(n):
-            first -= denominator[i + 1] * x[i]
-        total = 0.0
-        for i in range(n):
-            rate = first / denominator[0] if i == 0 else x[i - 1]
-            total += (coefficient(numerator, n, i + 1) - through * denominator[i + 1]) * rate
-        value_dot[0] = total / last_or_one(denominator)
-        if through != 0.0:
-            value_dot[0] = value_dot[0] + through * source_dot
+    @cosim.kernel(when="feeds_through")
+    def output_at_once(source, numerator, denominator, x, value):
+        through = numerator[0] / denominator[0]
+        value[0] = output_of(numerator, denominator, x, x[0], False) + through * source
+
+    @cosim.kernel(unless="feeds_through")
+    def output_rate(source, numerator, denominator, x, value_dot):
+        value_dot[0] = output_of(numerator, denominator, x, first_rate(source, denominator, x), True)
+
+    @cosim.kernel(when="feeds_through")
+    def output_rate_at_once(source, source_dot, numerator, denominator, x, value_dot):
+        through = numerator[0] / denominator[0]
+        rate = output_of(numerator, denominator, x, first_rate(source, denominator, x), True)
+        value_dot[0] = rate + through * source_dot
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(source, denominator, starts_steady, x, x_next):

@@ -22,6 +22,20 @@ def diagram() -> cosim.Model:
     model.add("signals.limiter", "limited", source="smooth", lower="-2 V", upper="3 V")
     model.add("signals.hysteresis", "relay", source="smooth", lower="-1 V", upper="1 V", on_value=2.0)
     model.add("signals.unit_delay", "delayed", source="limited", period="7 ms", value="1 V")
+    model.add("signals.noise", "noise", standard_deviation="0.5 V", bandwidth="60 Hz", seed=3)
+    model.add("signals.random_road", "road", roughness="D", speed="20 m/s", seed=5)
+    table = {"times": [0.0, 0.04, 0.04, 0.11, 0.13], "samples": ["0 V", "2 V", "-1 V", "1 V", "0 V"]}
+    model.add("signals.time_table", "table", **table, interpolation="cubic", extrapolation="periodic")
+    model.add("measures.plus", "rough", first="smooth", second="noise")
+    model.add("signals.quantizer", "steps", source="rough", interval="0.4 V")
+    model.add("signals.comparison", "higher", first="smooth", second="table")
+    model.add("signals.logic", "either", first="higher", second="relay", operator="xor")
+    model.add("signals.switch", "chosen", condition="either", first="steps", second="table")
+    model.add("signals.state_space", "filter", source="chosen", A=[[0, 1], [-900, -40]], B=[0, 900], C=[1, 0])
+    bounds = {"lower": -2.0, "upper": 2.0}
+    model.add("signals.pid", "control", setpoint="table", measurement="plant", gain=3.0, **bounds)
+    plant = {"numerator": [1.0], "denominator": [1e-3, 0.1, 1.0]}
+    model.add("signals.transfer_function", "plant", source="control", **plant)
     return model
 
 
@@ -35,4 +49,4 @@ def test_every_variable_equals_the_run_in_python_to_the_last_bit(tmp_path: Path)
             here.advance(i * 0.005 + 0.005)
             assert fmu.all() == here.all(), i
         assert not fmu.messages
-    assert here["limited.kinks"] > 4.0
+    assert here["limited.kinks"] > 4.0 and here["control.kinks"] > 2.0

@@ -104,7 +104,7 @@ def test_a_state_space_answers_as_scipy_says() -> None:
     A, B, C = [[0.0, 1.0], [-4.0, -0.4]], [[0.0], [1.0]], [[1.0, 0.5]]
     found, _ = driven("signals.state_space", TIMES, A=A, B=B, C=C, D=0.3, x=[0.1, -0.2])
     expected = reference(signal.StateSpace(A, B, C, [[0.3]]), TIMES, [0.1, -0.2])
-    assert found == pytest.approx(expected, abs=2e-7)
+    assert found.shape == (14,) and found == pytest.approx(expected, abs=2e-7)
 
 
 def test_several_inputs_and_outputs() -> None:
