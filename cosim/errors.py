@@ -5,10 +5,12 @@ Every message says where (full path), what was given, what would be valid and wh
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from cosim.nearest import nearest as nearest
+from cosim.nearest import nearest_names
 
 if TYPE_CHECKING:
     from cosim.stage import Stage
@@ -55,21 +57,51 @@ class LookUpError(CosimError, LookupError):
     known : list of str
         What exists.
     nearest : str or None
+    near : list of str
+        All that may be meant.
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
         self.what, self.name, self.known, self.hint = what, name, sorted(known), hint
-        self.nearest = nearest(name, self.known)
+        self.near = nearest_names(name, self.known)
+        self.nearest = next(iter(self.near), None)
         super().__init__(self._text())
 
     def _text(self) -> str:
         text = f"no {self.what} '{self.name}'."
         if self.nearest is not None:
-            text += f" Nearest: {self.nearest}."
+            text += f" Nearest: {', '.join(self.near)}."
         elif self.known:
             shown = ", ".join(self.known[:12]) + (" …" if len(self.known) > 12 else "")
             text += f" There are: {shown}."
         return f"{text} {self.hint}".rstrip()
+
+
+class OptionError(LookUpError, TypeError):
+    """A function was given options that it does not have.
+
+    Attributes
+    ----------
+    where : str
+        The function, or what stands for it.
+    given : dict
+        The options that it does not have, with their values.
+    known : list of str
+        All that it has.
+    """
+
+    def __init__(self, where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+        self.where, self.given = where, dict(given)
+        super().__init__("option", next(iter(given)), known)
+
+    def _text(self) -> str:
+        sentences = []
+        for name, value in self.given.items():
+            near = nearest(name, self.known)
+            meant = f" Nearest: {near}." if near else ""
+            sentences.append(f"{self.where}: no option '{name}' (given: {name}={value!r}).{meant}")
+        listed = ", ".join(self.known) or "none"
+        return f"{' '.join(sentences)} There are: {listed}."
 
 
 @dataclass(frozen=True)
@@ -160,15 +192,3 @@ class FmuError(CosimError):
     def __init__(self, fmu: str, text: str, function: str = "") -> None:
         self.fmu, self.function = fmu, function
         super().__init__(f"{fmu}: {function + ': ' if function else ''}{text}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The most similar of the known names, or None when none is similar.
-
-    Examples
-    --------
-    >>> nearest("mechanics.linear_bushin", ["mechanics.linear_bushing", "measures.delay"])
-    'mechanics.linear_bushing'
-    """
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return found[0] if found else None

@@ -156,7 +156,7 @@ def conversion(from_unit: str, to_unit: str) -> tuple[float, float]:
     if not source.is_compatible(target):
         why = "not the same quantity"
         if source.exponents[:7] == target.exponents[:7]:
-            why = "a frequency and an angular speed differ by 2π, say which you mean (rev/s, rad/s or Hz)"
+            why = "a frequency and an angular speed differ by 2π"
         raise UnitError(f"{source.described} cannot be converted to {target.described}: {why}.")
     if source == target:
         return 1.0, 0.0
@@ -204,10 +204,27 @@ def parse_quantity(value: str | float, unit: str) -> float:
         source, target = parse_unit(rest), parse_unit(unit)
         factor, offset = conversion(rest, unit)
     except UnitError as error:
-        raise UnitError(f"'{value.strip()}': {error}") from None
+        raise UnitError(f"'{value.strip()}': {error}{_meant(number, rest, unit)}") from None
     if offset == 0.0 and target.factor == 1.0:
         return _scaled(number, source.factor)
     return factor * number + offset
+
+
+def _meant(number: float, given: str, wanted: str) -> str:
+    """What to write for a frequency where an angular speed is wanted, and the reverse."""
+    try:
+        source, target = parse_unit(given), parse_unit(wanted)
+    except UnitError:
+        return ""
+    angular = parse_unit("rad/s").exponents
+    if source.exponents == parse_unit("Hz").exponents and target.exponents == angular:
+        hertz = number * source.factor
+        return (
+            f" For {hertz:g} cycles a second write '{hertz:g} rev/s'; '{hertz:g} rad/s' is 2π times slower."
+        )
+    if source.exponents == angular and target.exponents == parse_unit("Hz").exponents:
+        return f" {number:g} {given} are '{number * source.factor / (2.0 * math.pi):.9g} Hz'."
+    return ""
 
 
 def unit_of_quantity(text: str) -> str:

@@ -15,7 +15,9 @@ from cosim.compiled import copies, native
 from cosim.ensemble.reduction import KNOWN
 from cosim.step import batch
 from cosim.step.arrays import PARTS
+from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
+from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.loop import compiled_steps
 from cosim_mechanics import Joint, Multibody
 
@@ -38,6 +40,7 @@ ATTACHED = {
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
 """What measures follow: a signal with all derivatives, a state, one without derivatives, a past, jumps."""
 FIXED_STEP = 0.01  # s
+ACCURACY = 1e-4
 
 
 class Steps(cosim.Component):
@@ -131,26 +134,37 @@ def runs() -> Iterator[cosim.Simulator]:
                 gear = registry.get("constraint", "mechanics.gear")
                 model.add(gear(**values_of("mechanics.gear", gear)), "gear")
             try:
-                simulator = cosim.Simulator(model.build(), integrator=entry.id, accuracy=1e-4, **options)
+                simulator = cosim.Simulator(model.build(), integrator=entry.id, accuracy=ACCURACY, **options)
             except cosim.ModelError as error:
                 print(f"left out: {error}")  # the library of an optional integrator is not installed
                 break
             yield simulator
 
 
+def ask_for_texts(program: Program) -> None:
+    """Ask for what a native FMU of a model is made of."""
+    for name, (function, signature) in program.functions.items():
+        with contextlib.suppress(cosim.ContractError):  # in plain Python there is none
+            kit.lower(function, signature, name)
+
+
 def ask_for_all() -> None:
     """Ask for everything that systems of our components and integrators need."""
     for model in models():
-        model.build().default_state().realize()
+        system = model.build()
+        system.default_state().realize()
+        ask_for_texts(Program(system, accuracy=ACCURACY))
     for entry in cosim.registry().entries("dynamics_solver"):
         mechanism("corpus", dynamics=entry.id).build()
     for simulator in runs():
+        ask_for_texts(Program(simulator.system, simulator.integrator))
         simulator.record(["wave"], "grid", origin=0.0, interval=FIXED_STEP, point=0.0, until=1.0)
         simulator.advance_to(2 * FIXED_STEP)
     for part in PARTS:
         native.part_address(part)
     for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
         native.block_address(block)
+    kit.compile_function(meet_constraints, MEET_SIGNATURE)
     kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)

@@ -13,7 +13,7 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"  # asking must compile nothing
 
 import corpus
 
-from cosim.compiled import shipped, shipping
+from cosim.compiled import shipped, shipped_texts, shipping
 
 
 def main() -> None:
@@ -27,9 +27,11 @@ def main() -> None:
         if shown:
             print(f"\r{done} of {of}", end="", flush=True)
 
-    count = shipping.make_library(wanted, shipped.PATH, progress=progress)
-    size = shipped.PATH.stat().st_size
-    print(f"\r{shipped.PATH}: {count} functions, {size // 1024} kB, {time.perf_counter() - began:.0f} s")
+    paths = shipped.PATH, shipped_texts.PATH
+    counts = shipping.make_library(wanted, *paths, progress=progress)
+    for path, count in zip(paths, counts, strict=True):
+        print(f"\r{path}: {count} functions, {path.stat().st_size // 1024} kB")
+    print(f"{time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -29,8 +29,10 @@ PUBLIC = {
 """What a plugin lets others import."""
 LAYERS = (
     ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
+    ("cosim.nearest",),
     ("cosim.errors",),
     ("cosim.units",),
+    ("cosim.options",),
     ("cosim.unit_text",),
     ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),
@@ -56,7 +58,8 @@ OWN_LIBRARIES = {
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
-    f"cosim/compiled/{name}.py" for name in ("native", "fresh", "intrinsics", "numba_cache", "machine_code")
+    f"cosim/compiled/{name}.py"
+    for name in ("native", "fresh", "intrinsics", "numba_cache", "numba_target", "machine_code")
 }
 HEAVY = {
     "numba",

@@ -15,7 +15,8 @@ from typing import Any
 
 from cosim.compiled import foreign, intrinsics, lowered_calls, lowered_code, walker
 from cosim.compiled.compiler_errors import explained
-from cosim.compiled.fingerprint import environment, fingerprint
+from cosim.compiled.fingerprint import REPLACED, environment, fingerprint
+from cosim.compiled.numba_target import numba_target
 
 Lift = Callable[[types.FunctionType], Any]
 
@@ -42,6 +43,7 @@ def compiled_anew(
     import numba
     from numba.core.errors import NumbaError, NumbaWarning
 
+    numba_target()
     arguments, result = signature.split(">")
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
     vectorize, collects = numba.config.LOOP_VECTORIZE, gc.isenabled()
@@ -197,6 +199,24 @@ def lift_by_name(function: types.FunctionType) -> Any:
             made = _helper(function, lift_by_name)
         _by_name[digest] = made
     return _by_name[digest]
+
+
+def is_the_same_by_name(function: types.FunctionType) -> bool:
+    """Whether `lift_by_name` and `lift_to_ship` make the same text of it: it calls nothing through tables."""
+    found, at = [function], 0
+    while at < len(found):
+        for value in environment(found[at]).values():
+            if not isinstance(value, types.FunctionType) or value in found:
+                continue
+            if (
+                value in REPLACED
+                or value is walker.walk
+                or {"__part__", "__indirect__"} & set(value.__dict__)
+            ):
+                return False
+            found.append(value)
+        at += 1
+    return True
 
 
 def lift_to_ship(function: types.FunctionType) -> Any:

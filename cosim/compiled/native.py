@@ -28,7 +28,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from cosim.compiled import fresh, intrinsics, kernel_cache, lowered_code, shipped, walker
+from cosim.compiled import fresh, intrinsics, kernel_cache, lowered_code, shipped, shipped_texts, walker
 from cosim.compiled.callback import callback_of
 from cosim.compiled.fingerprint import digest_of_module, fingerprint
 from cosim.compiled.numba_cache import keep_code, kept_code
@@ -58,13 +58,13 @@ def is_plain() -> bool:
     return False
 
 
-asked: list[tuple[types.FunctionType, str, bool]] | None = None
-"""What is asked for while somebody wants to know: function, signature, whether C calls it; see `shipping`."""
+asked: list[tuple[types.FunctionType, str, str]] | None = None
+"""What is asked for, while `shipping` collects it: function, signature, form ("here", "c" or "text")."""
 
 
-def _ask(function: Any, signature: str, for_c: bool = False) -> None:
+def _ask(function: Any, signature: str, form: str = "here") -> None:
     if asked is not None:
-        asked.append((function, signature, for_c))
+        asked.append((function, signature, form))
 
 
 def compile_function(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
@@ -132,7 +132,7 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
     ContractError
         Nothing is compiled here.
     """
-    _ask(function, signature, for_c=True)
+    _ask(function, signature, "c")
     if is_plain():
         raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
     came = shipped.address(function, signature, shipped.FOR_C)  # type: ignore[arg-type]
@@ -183,22 +183,23 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     ContractError
         It is no plain function; numba is switched off or missing; it needs what only Python has.
     """
+    _ask(function, signature, "text")
     if is_plain():
         raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    text = shipped_texts.text(function, signature) or _text_made_here(function, signature)
+    takes_together = "A" in signature and not set(signature) & set("FIT")
+    return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
+
+
+def _text_made_here(function: types.FunctionType, signature: str) -> str:
     digest = _digest(function, signature, fresh.BLOCK_OPTIONS, digest_of_module(lowered_code))
     kept = kernel_cache.kept(digest)
     text = fresh.text_of(function, signature, fresh.lift_by_name) if kept is None else kept.decode()
     if kept is None:
         kernel_cache.keep(digest, text.encode())
-    takes_together = "A" in signature and not set(signature) & set("FIT")
-    return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
-
-
-def text_to_ship(function: types.FunctionType, signature: str, name: str) -> str:
-    """As `lower`, but for other processes: it walks tables of addresses, and calls parts by `part_name`."""
-    return lowered_code.named(fresh.text_of(function, signature, fresh.lift_to_ship), name)
+    return text
 
 
 def python_block_address(block: Callable[..., None]) -> int:

@@ -39,7 +39,7 @@ def symbol(function: types.FunctionType, signature: str) -> str:
     The parts of the Step that it calls have: in a library they are bound to it.
     """
     bound = [_symbol_of_part(part) for part in _parts(function)]
-    return f"kernel_{fingerprint(function, walker.spelled(signature), _made_with(), *bound)}"
+    return f"kernel_{fingerprint(function, walker.spelled(signature), made_with(), *bound)}"
 
 
 @functools.cache
@@ -53,7 +53,8 @@ def _symbol_of_part(part: types.FunctionType) -> str:
 
 
 @functools.cache
-def _made_with() -> str:
+def made_with() -> str:
+    """What shipped code depends on besides the functions: neither the processor nor the compiler."""
     sources = [digest_of_module(module) for module in (intrinsics, lowered_code)]
     return repr((__version__, sys.version_info[:2], sources))
 
@@ -63,17 +64,24 @@ def sealed(library: bytes) -> bytes:
     return library + hashlib.sha256(library).digest()
 
 
-@functools.cache
-def _library() -> ctypes.CDLL | None:
-    """What came with the package, or None where nothing did, or where it is damaged."""
+def content_of(path: Path) -> bytes | None:
+    """What a file holds that came with the package; None where none came, or a damaged one."""
     if os.environ.get("COSIM_NO_SHIPPED", "0") not in ("", "0"):
         return None
     try:
-        content = PATH.read_bytes()
+        content = path.read_bytes()
     except OSError:
         return None
     if sealed(content[:-CHECKSUM]) != content:
-        log.warning("%s is damaged and not used: install the package again", PATH)
+        log.warning("%s is damaged and not used: install the package again", path)
+        return None
+    return content[:-CHECKSUM]
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    """What came with the package, or None where nothing did, or where it is damaged."""
+    if content_of(PATH) is None:
         return None
     try:
         return ctypes.CDLL(str(PATH))

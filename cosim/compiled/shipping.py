@@ -13,57 +13,99 @@ import shutil
 import subprocess
 import tempfile
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import fresh, llvm_text, lowered_code, native, shipped
+from cosim.compiled import fresh, llvm_text, lowered_code, native, shipped, shipped_texts
 from cosim.compiled.machine_code import MachineCode
 from cosim.compiled.parts import in_process, parts_called
-from cosim.helper_process import kill_with_parent
 
 Wanted = tuple[types.FunctionType, str]
+Forms = dict[Wanted, set[str]]
+"""Functions with their signatures, and in which forms: "here", "c" (called by C), "text" (lowered)."""
 
 
 @contextlib.contextmanager
-def collected() -> Iterator[dict[Wanted, bool]]:
-    """What is asked for meanwhile: functions with their signatures, and whether C calls them."""
-    asked: list[tuple[types.FunctionType, str, bool]] = []
-    wanted: dict[Wanted, bool] = {}
+def collected() -> Iterator[Forms]:
+    """What is asked for meanwhile."""
+    asked: list[tuple[types.FunctionType, str, str]] = []
+    wanted: Forms = {}
     before, native.asked = native.asked, asked
     try:
         yield wanted
     finally:
         native.asked = before
-        for function, signature, for_c in asked:
-            _add(wanted, function, signature, for_c)
+        for function, signature, form in asked:
+            _add(wanted, function, signature, form)
 
 
-def _add(wanted: dict[Wanted, bool], function: types.FunctionType, signature: str, for_c: bool) -> None:
+def _add(wanted: Forms, function: types.FunctionType, signature: str, form: str) -> None:
     if not isinstance(function, types.FunctionType):
         return  # a plain Python element
-    known = wanted.get((function, signature))
-    wanted[function, signature] = for_c or bool(known)
-    if known is None:
+    known = wanted.setdefault((function, signature), set())
+    if form not in known:
+        known.add(form)
         for part in parts_called(function):
-            _add(wanted, *in_process(part), False)
+            if form == "text":
+                _add(wanted, part, part.__dict__["__part__"], form)
+            else:
+                _add(wanted, *in_process(part), "here")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is made of one function: a part of the library, or its text, or both."""
+
+    function: types.FunctionType
+    signature: str
+    forms: frozenset[str]
+
+    @property
+    def symbol(self) -> str:
+        return shipped.symbol(self.function, self.signature)
+
+    def run(self, folder: Path) -> str:
+        """Write the object file, if one is wanted, and return the text, if that is."""
+        text = ""
+        if self.forms & {"here", "c"}:
+            text = fresh.text_of(self.function, self.signature, fresh.lift_to_ship)
+            (folder / f"{self.symbol}.o").write_bytes(self._object_file(text))
+        if "text" not in self.forms:
+            return ""
+        if text and fresh.is_the_same_by_name(self.function):
+            return text
+        return fresh.text_of(self.function, self.signature, fresh.lift_by_name)
+
+    def _object_file(self, text: str) -> bytes:
+        name = self.symbol
+        parts = {fresh.part_name(p): shipped.symbol(*in_process(p)) for p in parts_called(self.function)}
+        named = lowered_code.named(text, name)
+        texts = [llvm_text.with_code_edited(named, lambda code: _renamed(code, parts))]
+        exported = [name]
+        if "c" in self.forms:
+            exported.append(name + shipped.FOR_C)
+            texts.append(lowered_code.for_c(exported[1], name, self.signature))
+        return MachineCode(texts, (), exported, allowed=parts.values()).object_file()
 
 
 def make_library(
-    wanted: dict[Wanted, bool],
+    wanted: Forms,
     path: Path,
+    texts_path: Path,
     processes: int | None = None,
     compiler: str | None = None,
     progress: Callable[[int, int], Any] = lambda done, of: None,
-) -> int:
-    """Compile and link what was collected; how many functions there are.
+) -> tuple[int, int]:
+    """Compile and link what was collected; how many functions and how many texts there are.
 
     Parameters
     ----------
     wanted : dict
         From `collected`.
-    path : Path
-        Of the library.
+    path, texts_path : Path
+        Of the library, and of the texts of lowered functions.
     processes : int, optional
         As many as there are processors unless given.
     compiler : str, optional
@@ -78,54 +120,54 @@ def make_library(
     CalledProcessError
         The compiler could not link.
     """
-    by_symbol: dict[str, tuple[types.FunctionType, str, bool]] = {}
-    for (function, signature), for_c in wanted.items():
-        name = shipped.symbol(function, signature)
-        by_symbol[name] = (function, signature, for_c or (name in by_symbol and by_symbol[name][2]))
+    global _jobs
     with tempfile.TemporaryDirectory() as folder:
-        jobs = list(by_symbol)
-        global _jobs
-        _jobs = by_symbol, Path(folder)
-        with multiprocessing.get_context("fork").Pool(processes, _compile_from_here, (os.getpid(),)) as pool:
-            for done, _ in enumerate(pool.imap_unordered(_object_file, jobs), 1):
+        _jobs = _different(wanted), Path(folder)
+        jobs, texts = _jobs[0], {}
+        with multiprocessing.get_context("fork").Pool(processes, _compile_from_here) as pool:
+            for done, (number, text) in enumerate(pool.imap_unordered(_run, range(len(jobs))), 1):
+                if text:
+                    texts[shipped_texts.key(jobs[number].function, jobs[number].signature)] = text
                 progress(done, len(jobs))
-        objects = [str(Path(folder) / f"{name}.o") for name in jobs]
-        listed = Path(folder) / "objects"
-        listed.write_text("\n".join(objects))
-        linked = Path(folder) / "linked.so"
-        linker = compiler or os.environ.get("CC") or shutil.which("cc") or "gcc"
-        linking = "-Wl,-z,noexecstack,-Bsymbolic,--build-id=none,--gc-sections,-s"
-        subprocess.run(
-            [linker, "-shared", "-nostartfiles", linking, "-o", str(linked), f"@{listed}", "-lm"],
-            check=True,
-        )
+        objects = sorted(Path(folder).glob("*.o"))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(shipped.sealed(linked.read_bytes()))
-    return len(jobs)
+        path.write_bytes(shipped.sealed(_linked(objects, Path(folder), compiler)))
+        texts_path.write_bytes(shipped_texts.packed(texts))
+    return len(objects), len(texts)
 
 
-_jobs: tuple[dict[str, tuple[types.FunctionType, str, bool]], Path]
+def _different(wanted: Forms) -> list[_Job]:
+    """A job for each function; functions that are compiled to the same have one."""
+    found: dict[str, _Job] = {}
+    for (function, signature), forms in wanted.items():
+        symbol = shipped.symbol(function, signature)
+        known = found[symbol].forms if symbol in found else frozenset()
+        found[symbol] = _Job(function, signature, known | forms)
+    return list(found.values())
+
+
+def _linked(objects: Iterable[Path], folder: Path, compiler: str | None) -> bytes:
+    listed, linked = folder / "objects", folder / "linked.so"
+    listed.write_text("\n".join(map(str, objects)))
+    linker = compiler or os.environ.get("CC") or shutil.which("cc") or "gcc"
+    linking = "-Wl,-z,noexecstack,-Bsymbolic,--build-id=none,--gc-sections,-s"
+    words = [linker, "-shared", "-nostartfiles", linking, "-o", str(linked), f"@{listed}", "-lm"]
+    subprocess.run(words, check=True)
+    return linked.read_bytes()
+
+
+_jobs: tuple[list[_Job], Path]
 """What the processes that compile find: they are forked from the one that has collected."""
 
 
-def _compile_from_here(parent: int) -> None:
-    kill_with_parent(parent)
+def _compile_from_here() -> None:
     os.environ.pop("NUMBA_DISABLE_JIT", None)
     native.is_plain.cache_clear()
 
 
-def _object_file(name: str) -> None:
-    functions, folder = _jobs
-    function, signature, for_c = functions[name]
-    symbols = {fresh.part_name(part): shipped.symbol(*in_process(part)) for part in parts_called(function)}
-    text = native.text_to_ship(function, signature, name)
-    texts = [llvm_text.with_code_edited(text, lambda code: _renamed(code, symbols))]
-    exported = [name]
-    if for_c:
-        exported.append(name + shipped.FOR_C)
-        texts.append(lowered_code.for_c(exported[1], name, signature))
-    code = MachineCode(texts, (), exported, allowed=symbols.values())
-    (folder / f"{name}.o").write_bytes(code.object_file())
+def _run(number: int) -> tuple[int, str]:
+    jobs, folder = _jobs
+    return number, jobs[number].run(folder)
 
 
 def _renamed(code: str, symbols: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from cosim.component.attachment import SOURCE, Attachment
 from cosim.errors import ContractError, UnitError
+from cosim.options import options_checked
 from cosim.stage import Stage
 from cosim.units import parse_unit
 
@@ -112,7 +113,10 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
 def _declared_at() -> str:
     """File and line of the class that declares something now."""
     frame = sys._getframe()
-    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+    while (
+        frame.f_code.co_filename in (__file__, options_checked.__code__.co_filename)
+        and frame.f_back is not None
+    ):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -124,6 +128,7 @@ def _rule(unit: str | Sequence[str] | None) -> str | None:
     return unit if isinstance(unit, str) and "{" in unit else None
 
 
+@options_checked
 def parameter(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -170,6 +175,7 @@ def parameter(
     )
 
 
+@options_checked
 def position(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -192,6 +198,7 @@ def position(
     )
 
 
+@options_checked
 def speed(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -214,6 +221,7 @@ def speed(
     )
 
 
+@options_checked
 def auxiliary_state(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -240,6 +248,7 @@ def auxiliary_state(
     return _nominal(made, nominal)
 
 
+@options_checked
 def discrete(
     dtype: type = float,
     unit: str | Sequence[str] | None = None,
@@ -277,6 +286,7 @@ def discrete(
     )
 
 
+@options_checked
 def timer(start: float = math.inf, description: str = "") -> Any:
     """A discrete variable that holds the time, s, at which its handlers (`cosim.on`) run next; inf: never.
 
@@ -296,6 +306,7 @@ def timer(start: float = math.inf, description: str = "") -> Any:
     return Declaration("discrete", "", (), ("s",), start, description=description, options=options)
 
 
+@options_checked
 def cache_slot(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -324,6 +335,7 @@ def cache_slot(
     )
 
 
+@options_checked
 def output(
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -348,6 +360,7 @@ def output(
     return _nominal(made, nominal)
 
 
+@options_checked
 def input(  # noqa: A001
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
@@ -379,6 +392,7 @@ def attachment(kind: Attachment, each: bool = False, description: str = "", **op
     return Declaration("attachment", description=description, options=options)
 
 
+@options_checked
 def source(unit: str | None = None, shape: Shape = (), optional: bool = False, description: str = "") -> Any:
     """An attachment to a signal: ``<name>`` is its value, ``<name>_dot`` its derivative (or NaN).
 
@@ -399,11 +413,13 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     return replace(made, shape=_shape(shape), free_length=_free_length(shape))
 
 
+@options_checked
 def collect(slot: str, description: str = "") -> Any:
     """Every scalar slot of that name in the model: the kernel function runs once for each."""
     return Declaration("collect", description=description, options={"slot": slot})
 
 
+@options_checked
 def history(of: str, keep: str, description: str = "") -> Any:
     """The past of a source, kept for as long as the parameter `keep` says.
 
@@ -413,11 +429,13 @@ def history(of: str, keep: str, description: str = "") -> Any:
     return Declaration("history", description=description, options={"of": of, "keep": keep})
 
 
+@options_checked
 def signal(description: str = "") -> Any:
     """A flag in the State that event handlers and users raise; see `cosim.on`."""
     return Declaration("signal", description=description, start=0)
 
 
+@options_checked
 def option(
     default: Any, choices: Sequence[Any] | None = None, description: str = "", unit_of: str = ""
 ) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 from cosim.cause import EventCause
 from cosim.component.kernel_effects import returns_condition
 from cosim.errors import ContractError
+from cosim.options import options_checked
 from cosim.stage import Stage
 
 KINDS = ("unrestricted", "discrete", "publish")
@@ -120,6 +121,7 @@ class Handler:
     name: str = field(default="")
 
 
+@options_checked
 def kernel(
     function: Callable[..., Any] | None = None,
     *,
@@ -144,6 +146,7 @@ def kernel(
     return KernelFunction(_plain(function))
 
 
+@options_checked
 def update(
     function: Callable[..., Any] | None = None, *, at: str = "end", when: str = "", unless: str = ""
 ) -> Any:
@@ -176,6 +179,7 @@ def update(
     return KernelFunction(_plain(function), role="update")
 
 
+@options_checked
 def witness(
     function: Callable[..., Any] | None = None, *, direction: str = "both", shortest_pulse: float = math.inf
 ) -> Any:
@@ -202,6 +206,7 @@ def witness(
     return KernelFunction(_plain(function), role="witness", **options)
 
 
+@options_checked
 def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
     """Declare an event handler: for a cause, or a witness, a signal or a timer of this class.
 
@@ -242,6 +247,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
     return decorate
 
 
+@options_checked
 def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Callable[[Any], Handler]:
     """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
 
@@ -255,6 +261,7 @@ def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Calla
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, period=period, offset=offset)
 
 
+@options_checked
 def at(times: Sequence[float], *, does: str) -> Callable[[Any], Handler]:
     """Declare events at a list of times (s)."""
     _check_kind(does)

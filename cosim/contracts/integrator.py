@@ -99,8 +99,8 @@ class Integrator(ABC):
             problems.append(
                 Problem(
                     name,
-                    "this method has no error estimate, so it cannot keep an accuracy: "
-                    "give fixed_step (s), or choose a method with error control.",
+                    "fixed_step is missing: this method has no error estimate, so it cannot keep an "
+                    "accuracy. Give fixed_step = 1e-3 (s), or choose a method with error control.",
                 )
             )
         if problems:

@@ -16,7 +16,8 @@ from cosim.component.component import Component
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.model.content import content
-from cosim.registration.kinds import kinds_of
+from cosim.options import check_options, option_names, options_checked
+from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.system.connection import Connection
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class Model:
         """Add a measure: the same as `add`."""
         return self.add(kind, name, **values)
 
+    @options_checked
     def connect(
         self, source: str | Component, target: str, factor: float | str = 1.0, offset: float | str = 0.0
     ) -> None:
@@ -172,6 +174,7 @@ class Model:
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
+        self._check_settings()
         base = self.solver_base
         solver = None if base is None else registry().get(kinds_of(base)[0], self.solver_id)()
         with _without_collection():
@@ -211,6 +214,13 @@ class Model:
         base = self.solver_base
         return "" if base is None else str(self.settings.get(base.setting, base.default))
 
+    def _check_settings(self) -> None:
+        """`OptionError` for a setting that neither the model nor a solver has."""
+        solvers = [kind.setting for kind in declared_kinds().values() if issubclass(kind, Solver)]
+        check_options(
+            f"model '{self.name}'", self.settings, [*self.ABOUT, *solvers, *option_names(type(self))]
+        )
+
     def _check_starts(self, system: System) -> None:
         from cosim.system.state import State
 
@@ -225,10 +235,10 @@ class Model:
 
     def simulate(
         self,
-        until: float | None = None,
+        until: float | str | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
-        output_interval: float | None = None,
+        output_interval: float | str | None = None,
         signals: Sequence[str] | None = None,
         progress: Callable[[float], bool | None] | None = None,
         **options: Any,
@@ -236,6 +246,13 @@ class Model:
         """Build, run and record; see `cosim.simulate`. Missing arguments come from the model's file.
 
         A model that has not changed is not built again.
+
+        Raises
+        ------
+        ModelError
+            All faults of the model and of these settings, before anything is compiled.
+        OptionError
+            An option that neither `cosim.simulate`, nor `Simulator`, nor the integrator has.
         """
         from cosim.simulation.simulate import simulate
 
@@ -247,7 +264,38 @@ class Model:
             "signals": signals,
         }
         known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
-        return simulate(self._system(), progress=progress, **known)
+        return simulate(self.prepare(**known), progress=progress, **known)
+
+    def prepare(self, **settings: Any) -> System:
+        """The system, as `build` makes it, after checking what a run with these settings needs.
+
+        Raises
+        ------
+        ModelError
+            All faults of the model and of the settings together.
+        OptionError
+            A setting that a run does not have.
+        """
+        from cosim.simulation.run_settings import faults_of_settings
+
+        problems = [
+            Problem(self._place_of_setting(problem.where), problem.text)
+            for problem in faults_of_settings(settings)
+        ]
+        try:
+            system = self._system()
+        except ModelError as error:
+            if not problems:
+                raise
+            error.problems += problems
+            raise type(error)(error.problems) from None
+        if problems:
+            raise ModelError(problems)
+        return system
+
+    def _place_of_setting(self, name: str) -> str:
+        """Where a setting of a run is said, for messages."""
+        return name
 
     def verify(self, **settings: Any) -> Verification:
         """The same run with a tenth of the tolerance, another method, another solver, and how far they agree.
@@ -275,11 +323,21 @@ class Model:
             Id of another exporter.
         **options
             For the exporter: ``inputs``, ``outputs``, ``expose`` …
+
+        Raises
+        ------
+        OptionError
+            Neither the exporter nor the integrator has such an option.
         """
         from cosim.registration.registry import registry
+        from cosim.simulation.chosen_integrator import DEFAULT, integrator_options
 
-        chosen = exporter or ("fmu.native" if native else "fmu.pythonfmu")
-        return registry().get("exporter", chosen)().export(self, Path(path), **options)
+        found = registry().get("exporter", exporter or ("fmu.native" if native else "fmu.pythonfmu"))
+        integrator = options.get("integrator") or self.simulation.get("integrator", DEFAULT)
+        known = [name for name in option_names(found.export) if name not in ("self", "model", "path")]
+        known += ["native", "exporter", *integrator_options(integrator)]
+        check_options("export_fmu()", options, known)
+        return found().export(self, Path(path), **options)
 
     def simulate_many(
         self,

@@ -2,12 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError
+from cosim.options import check_options, option_names, seconds
 from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
+
+DEFAULT = "integrators.runge_kutta_merson"
+TIMES = ("initial_step", "minimum_step", "maximum_step", "fixed_step")
+
+
+def integrator_options(integrator: str | type[Integrator] | Integrator) -> list[str]:
+    """Names of the options that an integrator has; none where it is made already."""
+    found = _class_of(integrator)
+    return option_names(found) if isinstance(found, type) else []
+
+
+def _class_of(integrator: Any) -> Any:
+    if not isinstance(integrator, str):
+        return integrator
+    from cosim.registration.registry import registry
+
+    return registry().get("integrator", integrator)
+
+
+def made_integrator(
+    integrator: str | type[Integrator] | Integrator, accuracy: float | None, options: Mapping[str, Any]
+) -> Integrator:
+    """Make an integrator with its options; times may be text with a unit.
+
+    Raises
+    ------
+    LookUpError, OptionError
+        No such integrator, or it has no such option.
+    ModelError
+        An option is wrong or missing; or it is made already and has options beside.
+    """
+    found = _class_of(integrator)
+    if isinstance(found, type):
+        check_options(found.__name__, options, option_names(found))
+        given = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
+        given.update({name: seconds(given[name], name) for name in TIMES if given.get(name) is not None})
+        made: Integrator = found(**given)
+        return made
+    if options:
+        names = ", ".join(options)
+        raise ModelError.of("integrator", f"it is made already: give {names} to {type(found).__name__}()")
+    made = found
+    return made
 
 
 def chosen_integrator(
@@ -25,18 +70,7 @@ def chosen_integrator(
     ModelError
         It is made already and has options beside; it cannot keep constraints, and the system has some.
     """
-    if isinstance(integrator, str):
-        from cosim.registration.registry import registry
-
-        integrator = registry().get("integrator", integrator)
-    if isinstance(integrator, type):
-        given = options if accuracy is None else {"accuracy": accuracy, **options}
-        integrator = integrator(**given)
-    elif options:
-        names = ", ".join(options)
-        raise ModelError.of(
-            "integrator", f"it is made already: give {names} to {type(integrator).__name__}()"
-        )
+    integrator = made_integrator(integrator, accuracy, options)
     corrections = system.projection
     if (
         corrections[PREPARE] != corrections[END_OF_CORRECTIONS]

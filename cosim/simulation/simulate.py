@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time as wall
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, SimulationError
 from cosim.matching import is_pattern, matches
+from cosim.options import check_options, option_names, seconds
 from cosim.simulation.checkpoint import Checkpoint
+from cosim.simulation.chosen_integrator import integrator_options
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
@@ -62,6 +64,19 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     return found
 
 
+def end_of_run(until: float | str | None) -> float:
+    """The end of a run, s; `ModelError` where it is not said or no time."""
+    if until is None:
+        raise ModelError.of("until", "is missing: say how long, until=2.0 (s) or until='200 ms'")
+    return seconds(until, "until")
+
+
+def check_simulate_options(where: str, options: Mapping[str, Any], integrator: Any) -> None:
+    """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
+    known = [*option_names(simulate), *option_names(Simulator), *integrator_options(integrator)]
+    check_options(where, options, [name for name in known if name != "system"])
+
+
 def _elements(system: System) -> list[str]:
     """Paths of all elements of vectors."""
     vectors = [v for v in system.variables.values() if v.shape]
@@ -70,10 +85,10 @@ def _elements(system: System) -> list[str]:
 
 def simulate(
     system: System,
-    until: float = 1.0,
+    until: float | str | None = None,
     integrator: str = "integrators.runge_kutta_merson",
     accuracy: float = 1e-6,
-    output_interval: float | None = None,
+    output_interval: float | str | None = None,
     signals: Sequence[str] | None = None,
     progress: Progress | None = None,
     state: State | None = None,
@@ -88,15 +103,15 @@ def simulate(
     Parameters
     ----------
     system : System
-    until : float
-        End, s.
+    until : float or str
+        End, s, or text with a unit: ``"200 ms"``. It has to be given.
     integrator : str
         Id of an integrator plugin.
     accuracy : float
         Of the integration.
-    output_interval : float, optional
-        Distance of the recorded points, s; a 500th of the run unless given. Both sides of events are
-        recorded besides.
+    output_interval : float or str, optional
+        Distance of the recorded points, s, or text with a unit; a 500th of the run unless given. Both
+        sides of events are recorded besides.
     signals : sequence of str, optional
         Paths, or patterns with ``*``; outputs, measures, states and energies unless given.
     progress : callable, optional
@@ -123,7 +138,13 @@ def simulate(
     ------
     SimulationError
         Its attribute `result` holds what was recorded until then.
+    ModelError
+        `until` is missing, or no time.
+    OptionError
+        An option is neither one of these, nor of `Simulator`, nor of the integrator.
     """
+    check_simulate_options("simulate()", options, integrator)
+    until = end_of_run(until)
     options.setdefault("event_limit", EVENT_LIMIT)
     simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
@@ -132,7 +153,9 @@ def simulate(
     origin = (
         0.0 if simulator.is_initialized and start > 0.0 else start
     )  # a run that is resumed keeps its grid
-    interval = (until - origin) / POINTS if output_interval is None else float(output_interval)
+    interval = (until - origin) / POINTS
+    if output_interval is not None:
+        interval = seconds(output_interval, "output_interval")
     if not interval > 0.0:
         raise SimulationError(start, f"output interval is {interval} s, needs more than 0")
     if (until - start) / interval > MOST_POINTS:

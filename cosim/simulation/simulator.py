@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
+from cosim.options import check_options, option_names
 from cosim.simulation.bound_step import BoundStep
-from cosim.simulation.chosen_integrator import chosen_integrator
+from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
 from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY
@@ -62,6 +63,8 @@ class Simulator:
     ------
     LookUpError
         No such integrator.
+    OptionError
+        An option that neither the Simulator nor the integrator has.
 
     References
     ----------
@@ -79,6 +82,8 @@ class Simulator:
         event_limit: int = EVENT_LIMIT,
         **options: Any,
     ) -> None:
+        known = [name for name in option_names(Simulator) if name not in ("system", "state")]
+        check_options(type(self).__name__, options, [*known, *integrator_options(integrator)])
         if endless_events not in POLICIES:
             raise ModelError.of(
                 "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"

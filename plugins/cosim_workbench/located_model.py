@@ -18,13 +18,25 @@ class LocatedModel(cosim.Model):
     name : str
     building : callable
         Is given the function that builds the system, calls it, and puts the place into every error.
+    place_of_setting : callable
+        Where a setting of a run stands in the file.
     **settings
         As for `Model`.
     """
 
-    def __init__(self, name: str, building: Callable[[Build], cosim.System], **settings: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        building: Callable[[Build], cosim.System],
+        place_of_setting: Callable[[str], str],
+        **settings: Any,
+    ) -> None:
         super().__init__(name, **settings)
         self._building = building
+        self._setting = place_of_setting
+
+    def _place_of_setting(self, name: str) -> str:
+        return self._setting(name)
 
     def build(self) -> cosim.System:
         """Assemble a system.

@@ -60,7 +60,7 @@ class ModelFile:
         self._owners: dict[str, KeyPath] = {}
         header = self.file.data.get("model", {})
         self._header = header if isinstance(header, dict) else {}
-        self.model = LocatedModel(self.file.path.stem, self._building)
+        self.model = LocatedModel(self.file.path.stem, self._building, self._place_of_setting)
         self.model.folder = self.file.path.parent
         tables = self._tables()
         known = {**tables, "model": None}
@@ -72,6 +72,8 @@ class ModelFile:
             if key in self.file.data:
                 self._read_table(table)
         self._check_names(tables)
+        if self.problems:
+            self._find_what_building_refuses()
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> cosim.Model:
@@ -105,6 +107,49 @@ class ModelFile:
         finally:
             self.problems.clear()  # the model may be corrected and built again
         return system
+
+    def _find_what_building_refuses(self) -> None:
+        """Build what could be read, for the faults that only this finds; not what follows from others."""
+        written = {n for table in self.file.data.values() if isinstance(table, dict) for n in table}
+        missing = written - set(self.model.parts)
+        told = {self._label(problem.where) for problem in self.problems}
+        try:
+            cosim.Model.build(self.model)
+        except cosim.ModelError as error:
+            for problem in error.problems:
+                path, label = self._place(problem.where)
+                mentioned = set(re.findall(r"\w+", f"{problem.where} {problem.text.partition('.')[0]}"))
+                is_of_a_quantity = "." in problem.where or problem.text.startswith(("no signal", "no part"))
+                if path and is_of_a_quantity and not mentioned & missing and label not in told:
+                    self._add(path, label, problem.text)
+        except cosim.CosimError:
+            pass  # it follows from what is told already
+        self._check_heads(missing | {label.rpartition(".")[2] for label in told})
+
+    def _label(self, where: str) -> str:
+        """What stands behind file and line of a place."""
+        return where.removeprefix(str(self.file.path)).lstrip(":0123456789 ")
+
+    def _check_heads(self, faulty: set[str]) -> None:
+        """Signals to record, and starts, that begin with the name of no part, nor of one that has a fault."""
+        parts = set(self.model.parts)
+
+        def is_missing(head: str) -> bool:
+            return head not in parts and not any(head.startswith(name) for name in faulty if name)
+
+        for index, pattern in enumerate(self.model.simulation.get("signals") or ()):
+            if "*" not in (head := _head(str(pattern))) and "?" not in head and is_missing(head):
+                path = ("simulation", "output", "signals", index)
+                self._add(path, "simulation.output.signals", unknown("part", head, parts))
+        for start in self.model.starts:
+            if is_missing(_head(start)):
+                self._add(self.file.place(("starts",), start), "starts", unknown("part", _head(start), parts))
+
+    def _place_of_setting(self, name: str) -> str:
+        """Where a setting of a run stands, or the table where it is missing."""
+        table = self.file.data.get("simulation", {})
+        path = ("simulation", name) if isinstance(table, dict) and name in table else ("simulation",)
+        return self.file.where(path, f"simulation: {name}" if name else "simulation")
 
     def _located(self, build: Build) -> cosim.System:
         try:
@@ -219,11 +264,30 @@ class ModelFile:
                         self._add(path, label, f"{attachment} is {given!r}, needs the name of a part")
                     elif _head(given) not in known:
                         self._add(path, label, f"{attachment}: {unknown('part', _head(given), known)}")
+        for key, table in tables.items():
+            if table.form == "entries" and isinstance(self.file.data.get(key), dict):
+                self._check_attached(table, known)
         for index, ends in enumerate(self.model.connections):
             for key, end in zip(("from", "to"), ends[:2], strict=True):
                 if _head(end) not in known:
                     text = f"{key}: {unknown('part', _head(end), known)}"
                     self._add(("connections", index, key), f"connections[{index}]", text)
+
+    def _check_attached(self, table: cosim.ModelTable, known: set[str]) -> None:
+        """What parts that could not be made are attached to, as it is written."""
+        for name, entry in self.file.data[table.table].items():
+            if name in self.model.parts or not isinstance(entry, dict):
+                continue
+            try:
+                cls = cosim.registry().get("component", table.full_id(str(entry.get("type", ""))))
+            except cosim.LookUpError:
+                continue
+            for declaration in cls.declarations.values():
+                given = entry.get(declaration.name)
+                if declaration.kind == "attachment" and isinstance(given, str) and _head(given) not in known:
+                    path = (table.table, name, declaration.name)
+                    text = f"{declaration.name}: {unknown('part', _head(given), known)}"
+                    self._add(path, f"{table.table}.{name}", text)
 
     def _read_entry(
         self, table: cosim.ModelTable, path: KeyPath, label: str, name: str, entry: dict[str, Any]

@@ -160,7 +160,7 @@ def _simulate(
 ) -> cosim.Result:
     # the system and the integrator are compiled one after the other: said once
     with nullcontext() if arguments.quiet else compile_notice():
-        system = model.build()
+        system = model.prepare(**settings)
         if resumed is not None and arguments.resume is not None:
             state = cosim.read_checkpoint(system, arguments.resume)
             settings = {**settings, "state": state}

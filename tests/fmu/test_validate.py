@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from box3_fmu import make_box3
 from export_tools import ball, export, oscillator
+from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
 from test_model_exchange import DESCRIPTION
 
@@ -69,6 +70,16 @@ def test_model_exchange_of_fmi_3_is_run(kind: str, tmp_path: Path, compiled: Mak
     assert any("does not export fmi3SetDebugLogging" in f.text for f in findings)
 
 
+@pytest.mark.parametrize("interface", ["CoSimulation", "ModelExchange"])
+def test_fmi_1_is_run(interface: str, tmp_path: Path, compiled: Make) -> None:
+    findings = found(make_fmi1(tmp_path, compiled, interface))
+    assert [str(f) for f in findings if f.severity == "error"] == []
+    if interface == "CoSimulation":
+        assert any("declares no canGetAndSetFMUstate" in f.text for f in findings)
+    refused = found(make_fmi1(tmp_path, compiled, interface, guid="other"))
+    assert any("guid is other, needs {one}" in f.text for f in refused if f.severity == "error")
+
+
 def test_derivatives_that_depend_on_their_past_are_found(tmp_path: Path, compiled: Make) -> None:
     findings = found(make_model3(tmp_path, compiled, "VDP", "HIDES"))
     text = "derivatives or event indicators differ after an evaluation elsewhere and back"
@@ -96,7 +107,7 @@ def test_model_exchange_of_fmi_2_is_run(tmp_path: Path, compiled: Make) -> None:
 
 def test_an_instance_that_is_refused_says_why(make_fmu: Make) -> None:
     findings = found(make_fmu("gain", macros=("REFUSES",)))
-    assert any('gives no instance. It logged: "no licence for' in f.text for f in findings)
+    assert any('refused to be instantiated. It logged: "no licence for' in f.text for f in findings)
 
 
 def test_semantics_beyond_the_schema(make_fmu: Make) -> None:

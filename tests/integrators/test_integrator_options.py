@@ -38,7 +38,7 @@ def test_all_faults_at_once() -> None:
 
 
 def test_no_error_estimate_no_accuracy() -> None:
-    with pytest.raises(cosim.ModelError, match="ExplicitEuler: this method has no error estimate"):
+    with pytest.raises(cosim.ModelError, match="ExplicitEuler: fixed_step is missing: .* no error estimate"):
         ExplicitEuler(accuracy=1e-6)
     assert ExplicitEuler(accuracy=1e-6, fixed_step=0.1).fixed_step == 0.1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import random
@@ -13,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from how_many import many
 
+import cosim
 from cosim import kit
-from cosim.compiled import native, shipped, shipping
+from cosim.compiled import fresh, native, shipped, shipped_texts, shipping
 from cosim.compiled.parts import in_process
 from cosim.step.run import advance
 
@@ -46,25 +49,29 @@ def three_times(count):
     return 3 * count
 
 
-FUNCTIONS = {(summed, "Ff>f"): False, (stored, "Fif>v"): False, (three_times, "i>i"): True}
+FUNCTIONS = {(summed, "Ff>f"): {"here", "text"}, (stored, "Fif>v"): {"here"}, (three_times, "i>i"): {"c"}}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("shipped") / "kernels.so"
-    assert shipping.make_library(dict(FUNCTIONS), path, processes=1) == len(FUNCTIONS)
+    assert shipping.make_library(dict(FUNCTIONS), path, path.with_name("texts.z"), processes=1) == (3, 1)
     return path
 
 
 @pytest.fixture
 def library(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the library, in the place of the one that came with the package."""
-    path = tmp_path / "kernels.so"
+    path, texts = tmp_path / "kernels.so", tmp_path / "texts.z"
     shutil.copy(made, path)
+    shutil.copy(made.with_name("texts.z"), texts)
     monkeypatch.setattr(shipped, "PATH", path)
-    shipped._library.cache_clear()
+    monkeypatch.setattr(shipped_texts, "PATH", texts)
+    for cached in (shipped._library, shipped_texts._texts):
+        cached.cache_clear()
     yield path
-    shipped._library.cache_clear()
+    for cached in (shipped._library, shipped_texts._texts):
+        cached.cache_clear()
 
 
 @COMPILES
@@ -96,7 +103,7 @@ def test_a_changed_helper_is_not_found(library: Path, monkeypatch: pytest.Monkey
 def test_no_flipped_bit_is_loaded(library: Path, caplog: pytest.LogCaptureFixture) -> None:
     content = library.read_bytes()
     draw = random.Random(1)
-    for _ in range(200):
+    for _ in range(many(34)):
         bit = draw.randrange(8 * len(content))
         changed = bytearray(content)
         changed[bit // 8] ^= 1 << bit % 8
@@ -114,7 +121,40 @@ def test_what_is_asked_for_is_collected() -> None:
     with shipping.collected() as wanted:
         native.compile_function(summed, "Ff>f")
         native.c_address(three_times, "i>i")
-    assert wanted == {(summed, "Ff>f"): False, (three_times, "i>i"): True}
+        with contextlib.suppress(cosim.ContractError):  # in plain Python, which the collection does not mind
+            native.lower(stored, "Fif>v", "stored")
+    assert wanted == {(summed, "Ff>f"): {"here"}, (three_times, "i>i"): {"c"}, (stored, "Fif>v"): {"text"}}
+
+
+@COMPILES
+def test_a_text_that_came_is_the_one_that_is_made_here(
+    library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    came = shipped_texts.text(summed, "Ff>f")
+    assert came == fresh.text_of(summed, "Ff>f", fresh.lift_by_name)
+    assert shipped_texts.text(stored, "Fif>v") is None
+    monkeypatch.setattr(native, "_text_made_here", lambda function, signature: pytest.fail("lowered again"))
+    assert "define" in native.lower(summed, "Ff>f", "sum_of_all")
+
+
+@COMPILES
+def test_damaged_texts_are_not_used(library: Path) -> None:
+    content = shipped_texts.PATH.read_bytes()
+    for bit in random.Random(1).sample(range(8 * len(content)), many(34)):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        shipped_texts.PATH.write_bytes(damaged)
+        shipped_texts._texts.cache_clear()
+        assert shipped_texts.text(summed, "Ff>f") is None, f"bit {bit}"
+
+
+@COMPILES
+def test_which_texts_are_the_same_in_a_process_and_lowered() -> None:
+    assert not fresh.is_the_same_by_name(advance)  # a part of the Step, which calls others
+    for function, signature in ((summed, "Ff>f"), (stored, "Fif>v")):
+        assert fresh.is_the_same_by_name(function)
+        by_name = fresh.text_of(function, signature, fresh.lift_by_name)
+        assert by_name == fresh.text_of(function, signature, fresh.lift_to_ship)
 
 
 def test_a_function_is_bound_to_the_parts_that_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,9 +214,11 @@ def test_the_release_asks_for_what_components_of_ours_need(caplog: pytest.LogCap
 
 MISSING = """
 import corpus
-from cosim.compiled import shipped, shipping
+from cosim.compiled import shipped, shipped_texts, shipping
 
 with shipping.collected() as wanted:
     corpus.ask_for_all()
-print([function.__qualname__ for function, signature in wanted if not shipped.address(function, signature)])
+find = {"here": shipped.address, "c": shipped.address, "text": shipped_texts.text}
+all_forms = [(f, signature, form) for (f, signature), forms in wanted.items() for form in forms]
+print([f"{f.__qualname__}: {form}" for f, signature, form in all_forms if not find[form](f, signature)])
 """

@@ -10,6 +10,7 @@ from workbench_tools import write_model
 from cosim.cli import main
 
 Captured = pytest.CaptureFixture[str]
+SUM_WITH_FAULT = '[measures.sum]\ntype = "plus"\nfirst = "engine.x"\nsecond = "engine.wxx"'
 STIFFNESS = 'stiffness = [0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"]'
 
 
@@ -94,3 +95,23 @@ def test_a_file_that_is_missing(capsys: Captured) -> None:
     first, last = complaint(capsys)
     assert first.startswith("mount.toml: no such file")
     assert last == "1 problem, nothing was run."
+
+
+def test_faults_of_reading_and_of_building_come_together(folder: Path, capsys: Captured) -> None:
+    write_model(
+        folder,
+        (STIFFNESS, "stiffness = [1, 2, 3]"),
+        ('body2 = "engine"', 'body2 = "engin"'),
+        ('"engine.z"', '"motor.z"'),
+        ("[simulation]", f"{SUM_WITH_FAULT}\n[simulation]"),
+    )
+    said = [line.partition(": ")[2] for line in complaint(capsys)[:-1]]
+    assert [line.partition(":")[0] for line in said] == [
+        "elements.mount_left", "elements.mount_left", "measures.sum", "simulation.output.signals",
+    ]  # fmt: skip
+
+
+def test_a_missing_step_has_its_line(folder: Path, capsys: Captured) -> None:
+    write_model(folder, ("accuracy = 1e-6", 'integrator = "runge_kutta_4"'))
+    (said,) = complaint(capsys)
+    assert said.startswith("mount.toml:22: simulation: ") and "Give fixed_step = 1e-3 (s)" in said

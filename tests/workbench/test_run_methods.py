@@ -50,7 +50,7 @@ def test_a_fixed_step(folder: Path, capsys: Captured) -> None:
 def test_a_method_without_error_control_needs_a_step(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     assert main(["run", "mount.toml", "--integrator", "runge_kutta_4"]) != 0
-    assert "RungeKutta4: this method has no error estimate" in capsys.readouterr().err
+    assert "RungeKutta4: fixed_step is missing: this method has no error estimate" in capsys.readouterr().err
 
 
 def test_tolerances_in_the_file_and_on_the_command_line(folder: Path, capsys: Captured) -> None:

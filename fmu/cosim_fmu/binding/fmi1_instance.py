@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from cosim_fmu.binding import fmi1_table, modes
 from cosim_fmu.binding.fmi2_instance import memory_functions
 from cosim_fmu.binding.fmi_error import DISCARD, CallOrderError, FmiError
-from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer, Update, next_event_of
+from cosim_fmu.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmu.binding.function_table import FunctionTable
 from cosim_fmu.binding.logs import logger, with_format
 
@@ -58,16 +58,7 @@ class Fmi1Instance(FmuInstance):
     def _instantiation(self) -> str:
         return "InstantiateSlave" if self.steps else "InstantiateModel"
 
-    def _instantiate(
-        self,
-        name: str,
-        token: str,
-        folder: Path,
-        logging: bool,
-        event_mode: bool,
-        intermediate: tuple[int, ...],
-        update: Any,
-    ) -> int | None:
+    def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
         self._experiment: tuple[float, float | None, float | None] = 0.0, None, None
         self._initialized = False
         self._told: fmi1_table.EventInfo | None = None
@@ -77,12 +68,12 @@ class Fmi1Instance(FmuInstance):
         with self.receiver.waiting():
             if self.steps:
                 where = (folder.as_uri().encode(), MIME_TYPE, 0.0, 0, 0)
-                made = function(name.encode(), token.encode(), *where, self._callbacks, int(logging))
+                made = function(name.encode(), token.encode(), *where, self._callbacks, int(options.logging))
             else:
                 callbacks = fmi1_table.ModelCallbacks(
                     self._callbacks.logger, self._callbacks.allocate, self._callbacks.free
                 )
-                made = function(name.encode(), token.encode(), callbacks, int(logging))
+                made = function(name.encode(), token.encode(), callbacks, int(options.logging))
         if made:
             self.receiver.belongs_to(made)
         return made

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from cosim_fmu.binding import fmi2_table, modes
 from cosim_fmu.binding.fmi_error import DISCARD, FmiError
-from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer, Update, next_event_of
+from cosim_fmu.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmu.binding.function_table import FunctionTable
 from cosim_fmu.binding.logs import logger, with_format
 
@@ -76,22 +76,13 @@ class Fmi2Instance(FmuInstance):
     def _instantiation(self) -> str:
         return "Instantiate"
 
-    def _instantiate(
-        self,
-        name: str,
-        token: str,
-        folder: Path,
-        logging: bool,
-        event_mode: bool,
-        intermediate: tuple[int, ...],
-        update: Any,
-    ) -> int | None:
+    def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
         self._callbacks = fmi2_table.Callbacks(logger(), *memory_functions(), None, self.receiver.number)
         with_format(self._callbacks)
         resources = (folder / "resources").as_uri()
         made: int | None = self.library.function("Instantiate")(
             *(name.encode(), int(self.steps), token.encode(), resources.encode()),
-            *(ctypes.byref(self._callbacks), 0, int(logging)),
+            *(ctypes.byref(self._callbacks), 0, int(options.logging)),
         )
         return made
 

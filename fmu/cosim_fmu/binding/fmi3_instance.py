@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from cosim_fmu.binding import fmi3_table, modes
 from cosim_fmu.binding.fmi_error import DISCARD, FmiError
-from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer, Update, next_event_of
+from cosim_fmu.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmu.binding.function_table import FunctionTable
 from cosim_fmu.binding.logs import logger_3
 
@@ -73,27 +73,19 @@ class Fmi3Instance(FmuInstance):
     def _instantiation(self) -> str:
         return "InstantiateCoSimulation" if self.steps else "InstantiateModelExchange"
 
-    def _instantiate(
-        self,
-        name: str,
-        token: str,
-        folder: Path,
-        logging: bool,
-        event_mode: bool,
-        intermediate: tuple[int, ...],
-        update: Any,
-    ) -> int | None:
+    def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
         self._experiment: tuple[float, float | None, float | None] = 0.0, None, None
-        self._event_mode = event_mode
+        self._event_mode = options.event_mode
         resources = f"{folder / 'resources'}{os.sep}".encode()
         function = self.library.function(self._instantiation())
-        who = name.encode(), token.encode(), resources, False, logging
+        who = name.encode(), token.encode(), resources, False, options.logging
         if not self.steps:
             return function(*who, self.receiver.number, logger_3())
+        update, wanted = options.update, options.intermediate
         self._update = fmi3_table.INTERMEDIATE_UPDATE(update) if update else fmi3_table.INTERMEDIATE_UPDATE()
-        references = (ctypes.c_uint32 * len(intermediate))(*intermediate) if intermediate else None
+        references = (ctypes.c_uint32 * len(wanted))(*wanted) if wanted else None
         return function(
-            *(*who, event_mode, True, references, len(intermediate)),
+            *(*who, options.event_mode, options.early_return, references, len(wanted)),
             *(self.receiver.number, logger_3(), self._update),
         )
 

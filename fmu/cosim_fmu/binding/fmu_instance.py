@@ -66,6 +66,16 @@ class SavedState(NamedTuple):
     mode: str
 
 
+class Options(NamedTuple):
+    """How an instance is made; see `FmuInstance.instantiate`."""
+
+    logging: bool
+    event_mode: bool
+    early_return: bool
+    intermediate: tuple[int, ...]
+    update: Any
+
+
 class FmuInstance(ABC):
     """An instance; one class for each version of FMI knows its calls, and which is allowed when.
 
@@ -164,6 +174,7 @@ class FmuInstance(ABC):
         *,
         logging: bool = True,
         event_mode: bool = False,
+        early_return: bool = True,
         intermediate: Sequence[int] = (),
         intermediate_update: Any = None,
     ) -> None:
@@ -179,6 +190,8 @@ class FmuInstance(ABC):
             Whether it logs everything, whatever the category.
         event_mode : bool
             Whether Co-Simulation of FMI 3.0 is run with its event mode.
+        early_return : bool
+            Whether a communication step of FMI 3.0 may end early.
         intermediate : sequence of int
             Value references of what is accessed inside a communication step (FMI 3.0).
         intermediate_update : callable, optional
@@ -192,9 +205,8 @@ class FmuInstance(ABC):
         if self.mode != modes.NEW:
             raise CallOrderError(self.name_of("Instantiate"), self.mode)
         function = self._instantiation()
-        made = self._instantiate(
-            name, token, folder, logging, event_mode, tuple(intermediate), intermediate_update
-        )
+        inside = tuple(intermediate), intermediate_update
+        made = self._instantiate(name, token, folder, Options(logging, event_mode, early_return, *inside))
         if not made:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
         self.component, self.mode = int(made), modes.INSTANTIATED
@@ -204,16 +216,7 @@ class FmuInstance(ABC):
         """The function that makes an instance."""
 
     @abstractmethod
-    def _instantiate(
-        self,
-        name: str,
-        token: str,
-        folder: Path,
-        logging: bool,
-        event_mode: bool,
-        intermediate: tuple[int, ...],
-        update: Any,
-    ) -> int | None:
+    def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
         """Call it; the address of the instance."""
 
     def log_categories(self, categories: Sequence[str]) -> None:

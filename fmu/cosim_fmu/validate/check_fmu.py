@@ -11,6 +11,7 @@ from typing import Any
 import cosim
 from cosim_fmu.master.participants.fmu_archive import VERSIONS, FmuArchive
 from cosim_fmu.master.participants.model_description import read_model_description
+from cosim_fmu.master.participants.unpacked_fmu import place_of_library
 from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.fmu_probe import FmuProbe
 from cosim_fmu.validate.static_checks import static_checks
@@ -50,9 +51,6 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
     timeout : float
         For each process, s.
     """
-    from fmpy import platform as old_platform
-    from fmpy import platform_tuple, sharedLibraryExtension
-
     try:
         archive = FmuArchive(path)
     except cosim.FmuError:
@@ -62,22 +60,22 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         yield Finding("note", "run", "not run: its model description cannot be read")
         return
     if archive.version not in VERSIONS:
-        yield Finding("note", "run", f"not run: FMI {archive.version}; FMI {' and '.join(VERSIONS)} are run")
+        yield Finding("note", "run", f"not run: FMI {archive.version}; FMI {', '.join(VERSIONS)} are run")
         return
     interfaces = [name for name in RUN if name in archive.interfaces]
     others = [name for name in archive.interfaces if name not in RUN]
     if others:
         yield Finding("note", "run", f"{' and '.join(others)} is not run")
-    platform = platform_tuple if archive.version == "3.0" else old_platform
+    platform, suffix = place_of_library(archive.version)
     for interface in interfaces:
         try:
-            archive.check_binary(interface, platform, sharedLibraryExtension)
+            archive.check_binary(interface, platform, suffix)
         except cosim.FmuError as error:
             yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
             continue
         folder = archive.unpack()
         able = read.coSimulation if interface == "CoSimulation" else read.modelExchange
-        library = folder / "binaries" / platform / f"{able.modelIdentifier}{sharedLibraryExtension}"
+        library = folder / "binaries" / platform / f"{able.modelIdentifier}{suffix}"
         try:
             if not library.exists():
                 text = f"not run: holds no {library.name}, as its modelIdentifier asks for"

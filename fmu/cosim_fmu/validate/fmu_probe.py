@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cosim.kit import kill_with_parent
+from cosim_fmu.master.participants.unpacked_fmu import log_helper
 from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.probe import LOADING
 from cosim_fmu.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RUN_CHECKS
@@ -24,9 +26,10 @@ KINDS = {
 }
 """Type in the checks and type in the names of functions."""
 START = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from cosim_fmu.validate import probe; "
-    "sys.path.pop(0); probe.main()"
+    "import sys, runpy; runpy.run_path(sys.argv.pop(1))['kill_with_parent'](int(sys.argv.pop(1))); "
+    "sys.path.insert(0, sys.argv.pop(1)); from cosim_fmu.validate import probe; sys.path.pop(0); probe.main()"
 )
+"""It imports nothing of the package but the file that has it end with this process."""
 
 
 class FmuProbe:
@@ -85,7 +88,8 @@ class FmuProbe:
         self._answers.write_text("")
         errors = self._folder / "stderr"
         root = str(Path(__file__).resolve().parents[2])
-        command = [sys.executable, "-P", "-c", START, root, str(job)]
+        guard = kill_with_parent.__code__.co_filename
+        command = [sys.executable, "-P", "-c", START, guard, str(os.getpid()), root, str(job)]
         died = ""
         with errors.open("wb") as stderr:
             process = subprocess.Popen(
@@ -145,11 +149,14 @@ def job_for(folder: Path, read: Any, library: Path, interface: str = "CoSimulati
     variables = (
         [v for v in read.modelVariables if v.causality != "independent"] if third else read.modelVariables
     )
+    version = "3.0" if third else read.fmiVersion
     return {
-        "version": "3.0" if third else "2.0",
+        "version": version,
+        "identifier": able.modelIdentifier,
+        "unpacked": str(folder),
+        "log_helper": log_helper(),
         "interface": interface,
         "library": str(library),
-        "resources": f"{folder / 'resources'}{os.sep}" if third else (folder / "resources").as_uri(),
         "guid": read.guid or "",
         "start": start,
         "step": step if step is not None and 0.0 < step <= length else length / 100.0,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import os
 from pathlib import Path
 from typing import Any
+
+from cosim_fmu.binding import logs
+from cosim_fmu.binding.new_instance import open_library
 
 NUMBERS = ("Real", "Integer", "Enumeration", "Boolean")
 STEPS = 20
@@ -23,23 +24,21 @@ class ForeignFmu:
 
     Raises
     ------
-    OSError
-        The library cannot be loaded.
+    FmiError
+        The library cannot be loaded, or is none of an FMU.
     """
 
     def __init__(self, job: dict[str, Any]) -> None:
-        self.job = job
-        os.chdir(Path(job["library"]).parent)
-        if hasattr(os, "add_dll_directory"):
-            os.add_dll_directory(str(Path(job["library"]).parent))
-        self.library = ctypes.CDLL(job["library"])
+        self.job, self.steps = job, job["interface"] == "CoSimulation"
+        logs.format_with(job["log_helper"])
+        self.library = open_library(Path(job["library"]), job["version"], job["identifier"], job["interface"])
         self.variables: list[dict[str, Any]] = job["variables"]
         self.start, self.step = job["start"], job["step"]
         self.stop = self.start + STEPS * self.step
 
     def has(self, function: str) -> bool:
-        """Whether the library exports a function."""
-        return hasattr(self.library, function)
+        """Whether the library exports a function, named without its prefix."""
+        return self.library.has(function)
 
     def of(self, *causalities: str, kind: str = "") -> list[dict[str, Any]]:
         """The variables of some causalities, and of one type."""
@@ -49,7 +48,7 @@ class ForeignFmu:
     @property
     def driven(self) -> list[dict[str, Any]]:
         """The inputs that are changed from step to step: real ones that need no event mode."""
-        free = self.job["version"] == "2.0" and self.job["interface"] == "CoSimulation"
+        free = self.job["version"] != "3.0" and self.steps
         inputs = [v for v in self.of("input", kind="Real") if v["size"] == 1]
         return [v for v in inputs if free or v["variability"] != "discrete"]
 

@@ -1,26 +1,31 @@
-"""An instance of an FMU that is looked at, bound with ctypes alone."""
+"""An instance of an FMU that is looked at."""
 
 from __future__ import annotations
 
 import ctypes
-from abc import ABC, abstractmethod
+import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, Self
 
+from cosim_fmu.binding.fmi_error import OK, FmiError
+from cosim_fmu.binding.fmu_instance import SavedState
+from cosim_fmu.binding.new_instance import new_instance
 from cosim_fmu.validate.failed_call_error import FailedCallError
 from cosim_fmu.validate.foreign_fmu import ForeignFmu
 
-STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-OK, WARNING = 0, 1
-POINTER, DOUBLE, SIZE, REFERENCE = ctypes.c_void_p, ctypes.c_double, ctypes.c_size_t, ctypes.c_uint32
+MOST_EVENT_ITERATIONS = 100
+PARTS = 20
+"""Euler steps in a communication step of Model Exchange: runs shall be the same, not exact."""
 Row = list[float]
 
 
-class ForeignInstance(ABC):
-    """An instance of it; `call` answers a status, everything else raises where that is worse than a warning.
+class ForeignInstance:
+    """An instance, stepped from one communication point to the next.
 
-    What depends on the version of FMI and on the interface is left to subclasses.
+    Model Exchange is integrated by Euler's method, through events of all three kinds. Early returns
+    are not allowed.
 
     Parameters
     ----------
@@ -30,63 +35,30 @@ class ForeignInstance(ABC):
     Raises
     ------
     FailedCallError
-        With what the FMU logged, when there is no instance.
+        From all methods: a call that failed, and what the FMU logged about it.
     """
-
-    version: ClassVar[int]
-    c_types: ClassVar[dict[str, Any]]
-    state_functions: ClassVar[dict[str, str]]
 
     def __init__(self, fmu: ForeignFmu, name: str = "instance") -> None:
         self.fmu, self.messages = fmu, list[str]()
-        self.time = fmu.start
-        self.component = self.instantiate(name.encode())
-        if not self.component:
-            raise FailedCallError(f"fmi{self.version}Instantiate gives no instance{self.said()}")
-
-    @abstractmethod
-    def instantiate(self, name: bytes) -> int | None:
-        """The address of a new instance."""
-
-    @abstractmethod
-    def initialize(self) -> None:
-        """From a new instance to the end of initialization mode."""
-
-    def enter_run(self) -> None:  # noqa: B027 - most can be stepped at once
-        """From the end of initialization mode to where it can be stepped."""
+        self.time, self.stopped, self._next = fmu.start, False, math.inf
+        self.instance = new_instance(fmu.library, self._log)
+        folder, events = Path(fmu.job["unpacked"]), fmu.job["event_mode"]
+        self._do(
+            lambda: self.instance.instantiate(
+                name, fmu.job["guid"], folder, event_mode=events, early_return=False
+            )
+        )
 
     def begin(self) -> Self:
         """Up to the first step."""
-        self.initialize()
-        self.time = self.fmu.start
-        self.enter_run()
+        instance, job = self.instance, self.fmu.job
+        self._do(lambda: instance.setup(self.fmu.start, None, job["tolerance"]))
+        self._do(instance.enter_initialization_mode)
+        self._do(instance.exit_initialization_mode)
+        self.time, self.stopped, self._next = self.fmu.start, False, math.inf
+        if not self.fmu.steps or job["event_mode"]:
+            self._leave_event_mode()
         return self
-
-    @abstractmethod
-    def do_step(self, time: float, size: float) -> int:
-        """Status of a communication step."""
-
-    def _log(self, environment: int, name: bytes, status: int, category: bytes, message: bytes) -> None:
-        if status != OK:
-            self.messages.append((message or b"").decode("utf-8", "replace").strip())
-
-    def said(self) -> str:
-        """What it logged last, as the end of a sentence."""
-        lines = [line for message in self.messages[-1:] for line in message.splitlines()]
-        return f'. It logged: "{" ".join(lines)[:300]}"' if lines else ""
-
-    def call(self, function: str, *arguments: Any) -> int:
-        """Status of a call, named without its prefix; integers are C ints unless wrapped."""
-        bound = getattr(self.fmu.library, f"fmi{self.version}{function}")
-        bound.restype = ctypes.c_int
-        self.messages.clear()
-        return int(bound(POINTER(self.component), *arguments))
-
-    def need(self, function: str, *arguments: Any, what: str = "") -> None:
-        """A call that has to go well."""
-        status = self.call(function, *arguments)
-        if status > WARNING:
-            raise FailedCallError(f"fmi{self.version}{function}{what}: {status_text(status)}{self.said()}")
 
     def steps(self, first: int, last: int, parts: int = 1, drive: bool = True) -> list[Row]:
         """Communication steps from point `first` to `last`, each in `parts`; the values at each point."""
@@ -97,12 +69,26 @@ class ForeignInstance(ABC):
             for k in range(parts):
                 begin = self.fmu.start + (i + k / parts) * self.fmu.step
                 end = self.fmu.start + (i + (k + 1) / parts) * self.fmu.step
-                status = self.do_step(begin, end - begin)
-                if status > WARNING:
-                    what = "fmi2DoStep" if self.version == 2 else "fmi3DoStep"
-                    raise FailedCallError(f"{what} at t = {begin:.9g}: {status_text(status)}{self.said()}")
+                self.do_step(begin, end - begin)
             rows.append(self.read())
         return rows
+
+    def do_step(self, time: float, size: float) -> None:
+        """A communication step."""
+        if not self.fmu.steps:
+            for k in range(PARTS):
+                begin, end = time + size * k / PARTS, time + size * (k + 1) / PARTS
+                if not self.stopped:
+                    self._euler(begin, end)
+            self.time = time + size
+            return
+        where = f" at t = {time:.9g}"
+        answer = self._do(lambda: self.instance.do_step(time, size), where)
+        if answer.discarded:
+            raise FailedCallError(f"{self.instance.name_of('DoStep')}{where}: discarded{self.said()}")
+        if answer.event and not answer.terminate and self.fmu.job["event_mode"]:
+            self._do(self.instance.enter_event_mode)
+            self._leave_event_mode()
 
     def drive(self, i: int) -> None:
         """Inputs that change a little from step to step, inside their bounds."""
@@ -114,81 +100,140 @@ class ForeignInstance(ABC):
 
     def set(self, variables: list[dict[str, Any]], values: list[Any]) -> None:
         """Write variables of one type."""
-        status = self.try_set(variables, values)
-        if status > WARNING:
-            names = ", ".join(f"{v['name']} = {x!r}" for v, x in zip(variables, values, strict=True))
-            function = f"fmi{self.version}Set{variables[0]['access']}"
-            raise FailedCallError(f"{function}({names}): {status_text(status)}{self.said()}")
-
-    def try_set(self, variables: list[dict[str, Any]], values: list[Any]) -> int:
-        """Write variables of one type; the status."""
-        access = variables[0]["access"]
-        data = (self.c_types[access] * len(values))(*values)
-        return self.exchange(f"Set{access}", [v["reference"] for v in variables], data)
+        kind = variables[0]["access"]
+        data = (self.instance.c_types[kind] * len(values))(*values)
+        names = ", ".join(f"{v['name']} = {x!r}" for v, x in zip(variables, values, strict=True))
+        self._do(
+            lambda: self.instance.set(kind, _references([v["reference"] for v in variables]), data),
+            f"({names})",
+        )
 
     def get(self, variables: list[dict[str, Any]]) -> Row:
         """Read variables of one type; all elements of an array or none."""
         if not variables:
             return []
-        access = variables[0]["access"]
+        kind = variables[0]["access"]
         references = list(dict.fromkeys(v["reference"] for v in variables))
         if len(references) < len(variables) and not any(v["size"] > 1 for v in variables):
             references = [v["reference"] for v in variables]  # aliases
-        data = (self.c_types[access] * len(variables))()
-        status = self.exchange(f"Get{access}", references, data)
-        if status > WARNING:
-            function = f"fmi{self.version}Get{access} of {variables[0]['name']} …"
-            raise FailedCallError(f"{function}: {status_text(status)}{self.said()}")
+        data = (self.instance.c_types[kind] * len(variables))()
+        where = f" of {variables[0]['name']} …"
+        self._do(lambda: self.instance.get(kind, _references(references), data), where)
         return list(data)
-
-    @abstractmethod
-    def exchange(self, function: str, references: list[int], data: Any) -> int:
-        """Call a function that gets or sets variables."""
 
     def read(self) -> Row:
         """All numbers that can be seen, in the order of `seen`."""
         groups = groupby(self.fmu.seen, key=lambda v: (v["access"], v["size"] > 1 and v["reference"]))
         return [x for _, group in groups for x in self.get(list(group))]
 
-    def save(self) -> Any:
-        """A saved state."""
-        state = POINTER()
-        self.need(self.state_functions["get"], ctypes.byref(state))
-        return state, self.time
+    def set_time(self, time: float) -> None:
+        """Model Exchange: s."""
+        self._do(lambda: self.instance.set_time(time))
 
-    def restore(self, state: Any) -> None:
+    def states(self) -> Row:
+        """The continuous states."""
+        return self._vector(self.instance.get_continuous_states, self.fmu.job["states"])
+
+    def rates(self) -> Row:
+        """Their derivatives."""
+        return self._vector(self.instance.get_derivatives, self.fmu.job["states"])
+
+    def indicators(self) -> Row:
+        """The event indicators."""
+        return self._vector(self.instance.get_event_indicators, self.fmu.job["indicators"])
+
+    def put_states(self, values: Row) -> None:
+        """Write the continuous states."""
+        if values:
+            data = (ctypes.c_double * len(values))(*values)
+            self._do(lambda: self.instance.set_continuous_states(data))
+
+    def save(self) -> tuple[SavedState, list[Any]]:
+        """A saved state, and what has to be known beside."""
+        state = self._do(self.instance.save)
+        return state, [state.mode, self.time, self._next, self.stopped]
+
+    def restore(self, state: tuple[SavedState, list[Any]]) -> None:
         """Go back to a saved state."""
-        self.need(self.state_functions["set"], state[0])
-        self.time = state[1]
+        saved, (_, self.time, self._next, self.stopped) = state
+        self._do(lambda: self.instance.restore(saved))
 
-    def drop(self, state: Any) -> None:
+    def drop(self, state: tuple[SavedState, list[Any]]) -> None:
         """Free a saved state."""
-        self.need(self.state_functions["free"], ctypes.byref(state[0]))
+        self._do(lambda: self.instance.free_state(state[0]))
 
-    def to_bytes(self, state: Any) -> bytes:
+    def to_bytes(self, state: tuple[SavedState, list[Any]]) -> bytes:
         """A saved state, serialized."""
-        size = SIZE()
-        self.need(self.state_functions["size"], state[0], ctypes.byref(size))
-        data = ctypes.create_string_buffer(size.value)
-        self.need(self.state_functions["serialize"], state[0], data, size)
-        return data.raw
+        found: bytes = self._do(lambda: self.instance.serialize(state[0]))
+        return found
 
-    def from_bytes(self, data: bytes, known: Sequence[Any]) -> Any:
-        """A saved state of serialized bytes; `known`: what stood behind the FMU's part in the saved one."""
-        state = POINTER()
-        self.need(self.state_functions["deserialize"], data, SIZE(len(data)), ctypes.byref(state))
-        return state, *known
+    def from_bytes(self, data: bytes, known: Sequence[Any]) -> tuple[SavedState, list[Any]]:
+        """A saved state of serialized bytes, and what was known beside the saved one."""
+        return self._do(lambda: self.instance.deserialize(data, known[0])), list(known)
+
+    def terminate(self) -> None:
+        """End the simulation."""
+        self._do(self.instance.terminate)
+
+    def reset(self) -> None:
+        """As a new instance."""
+        self._do(self.instance.reset)
 
     def free(self) -> None:
         """Free the instance."""
-        free = getattr(self.fmu.library, f"fmi{self.version}FreeInstance")
-        free.restype = None
-        free(POINTER(self.component))
+        self.instance.free()
+
+    def said(self) -> str:
+        """What it logged last, as the end of a sentence."""
+        lines = [line for message in self.messages[-1:] for line in message.splitlines()]
+        return f'. It logged: "{" ".join(lines)[:300]}"' if lines else ""
+
+    def _log(self, status: int, message: str) -> None:
+        if status != OK:
+            self.messages.append(message.strip())
+
+    def _do(self, action: Any, where: str = "") -> Any:
+        """Call something; what goes wrong ends the check."""
+        self.messages.clear()
+        try:
+            return action()
+        except FmiError as error:
+            raise FailedCallError(f"{error.function}{where}: {error}{self.said()}") from None
+
+    def _euler(self, begin: float, end: float) -> None:
+        states, rates = self.states(), self.rates()
+        before = self.indicators()
+        self.set_time(end)
+        self.put_states([x + (end - begin) * rate for x, rate in zip(states, rates, strict=True)])
+        crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(before, self.indicators(), strict=True))
+        wanted = self.fmu.job["wants_steps"] and self._do(self.instance.completed_step)[0]
+        if crossed or wanted or end >= self._next:
+            self._do(self.instance.enter_event_mode)
+            self._leave_event_mode()
+
+    def _leave_event_mode(self) -> None:
+        for _ in range(MOST_EVENT_ITERATIONS):
+            update = self._do(self.instance.update_discrete_states)
+            self._next = math.inf if update.next_event is None else update.next_event
+            if update.terminate:
+                self.stopped = True
+                return
+            if not update.again:
+                steps = self.fmu.steps
+                instance = self.instance
+                self._do(instance.enter_step_mode if steps else instance.enter_continuous_time_mode)
+                return
+        raise FailedCallError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
+
+    def _vector(self, function: Any, count: int) -> Row:
+        data = (ctypes.c_double * count)()
+        if count:
+            self._do(lambda: function(data))
+        return list(data)
 
 
-def status_text(status: int) -> str:
-    """The status in a word."""
-    return STATUS[status] if 0 <= status < len(STATUS) else str(status)
+def _references(numbers: Sequence[int]) -> Any:
+    return (ctypes.c_uint32 * len(numbers))(*numbers)
 
 
 def _inside(variable: dict[str, Any], value: float) -> bool:

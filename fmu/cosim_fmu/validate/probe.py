@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.validate.failed_call_error import FailedCallError
 from cosim_fmu.validate.foreign_fmu import ForeignFmu
 from cosim_fmu.validate.run_checks import RUN_CHECKS
@@ -30,8 +31,8 @@ def probe(job: dict[str, Any]) -> None:
         say(begin=LOADING)
         try:
             fmu = ForeignFmu(job)
-        except OSError as error:
-            say(severity="error", text=f"the library cannot be loaded: {error}")
+        except FmiError as error:
+            say(severity="error", text=str(error))
             return
         for name in job["checks"]:
             say(begin=name)
@@ -40,8 +41,6 @@ def probe(job: dict[str, Any]) -> None:
                     say(severity=severity, text=text)
             except FailedCallError as error:
                 say(severity="error", text=str(error))
-            except AttributeError as error:  # ctypes: no such symbol
-                say(severity="error", text=f"a function is missing: {error}")
         say(begin="")
 
 

@@ -25,6 +25,11 @@ REDUNDANT = (
     "some of its equations repeat what others say already: they are solved in least squares, and the "
     "multipliers are those with the smallest sum of squares among many that are possible"
 )
+SINGULAR = (
+    "near a singular position: it hardly holds a motion that it holds elsewhere (the rank of its equations "
+    "drops), and branches of the motion meet. The motion goes on as speeds and forces say; one that comes to "
+    "rest here may go on along either branch"
+)
 DRIFTS = (
     "it has no position_error, so its positions are not corrected after a step and drift as the integration "
     "errs: add a kernel function position_error(…) that says how far it is from being met"
@@ -68,8 +73,9 @@ class Constraint(Component):
     force_on_<attachment> : cache slots
         What the constraint exerts: on a body six reals (moment about its origin, force, in Ground), on a
         coordinate one.
-    redundant, drifts : cache slots
-        Notices: 1 where some equation follows from others, where positions cannot be corrected.
+    redundant, singular, drifts : cache slots
+        Notices: 1 where some equation follows from others, where it soon will, since the position is nearly
+        singular, and where positions cannot be corrected.
 
     Raises
     ------
@@ -106,6 +112,7 @@ class Constraint(Component):
     position_error = cache_slot(description="how far positions are from meeting it")
     velocity_error = cache_slot(description="how far speeds are from meeting it")
     redundant = cache_slot(notice=REDUNDANT, description="1 where an equation follows from others")
+    singular = cache_slot(notice=SINGULAR, description="1 near a singular position")
     drifts = cache_slot(notice=DRIFTS, description="1 where positions cannot be corrected")
 
     def create_constraint_equations(self, s: Any) -> list[Any]:

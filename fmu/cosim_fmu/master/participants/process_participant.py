@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, ParticipantDescription
+from cosim.kit import InnerPoint, KeepsLog, ParticipantDescription
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.process_messages import restored
 
@@ -98,6 +99,7 @@ class ProcessParticipant(cosim.Participant):
         self._inner = make(*arguments, **keywords)
         self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
+        self._log: tuple[Path | None, str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Any = None
         self._released: list[int] = []
@@ -133,6 +135,19 @@ class ProcessParticipant(cosim.Participant):
             inner(*sizes)
             self._sizes = sizes
 
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        """As the participant does; in the process, where it can keep a log.
+
+        Raises
+        ------
+        ModelError
+            It keeps no log, or there is no such level.
+        """
+        if not isinstance(self._inner, KeepsLog):
+            raise cosim.ModelError.of("log", "this participant keeps no log")
+        self._inner.keep_log(file, level)
+        self._log = (None if file is None else file.absolute()), level
+
     def describe(self) -> ParticipantDescription:
         """As the participant describes itself; no process is started."""
         found = self._inner.describe()
@@ -145,6 +160,8 @@ class ProcessParticipant(cosim.Participant):
         if self._process is not None:
             raise cosim.CosimError("initialize was called before: close it first")
         self._begin()
+        if self._log is not None:
+            self._ask("keep_log", *self._log)
         if self._sizes is not None:
             self._ask("configure", *self._sizes)
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
@@ -220,7 +237,17 @@ class ProcessParticipant(cosim.Participant):
         environment = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         handle = theirs.fileno()
-        command = [sys.executable, "-c", START, str(handle), str(os.getpid()), folder]
+        # the kernel would kill it with the thread that starts it: so only with the main thread
+        ours_for_good = threading.current_thread() is threading.main_thread()
+        command = [
+            sys.executable,
+            "-c",
+            START,
+            str(handle),
+            str(os.getpid()),
+            folder,
+            str(int(ours_for_good)),
+        ]
         more: dict[str, Any] = {"pass_fds": [handle]}
         if os.name == "nt":
             os.set_handle_inheritable(handle, True)  # type: ignore[attr-defined]

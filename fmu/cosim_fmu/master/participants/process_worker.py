@@ -7,21 +7,20 @@ import pickle
 import shutil
 import signal
 import sys
-import threading
-import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-LOOKS = 0.5
-"""Seconds between two looks whether the process that waits for the answers is still there."""
+from cosim.kit import end_with_parent, kill_with_parent
 
 
 def main() -> None:
     """Serve the connection that the command line names until it is closed."""
     handle, parent, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    end_with_parent(parent, last=lambda: shutil.rmtree(folder, ignore_errors=True))
+    if sys.argv[4] == "1":
+        kill_with_parent(parent)  # also in C code that holds the interpreter's lock
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the master, which then closes us
-    threading.Thread(target=_watch, args=(parent, folder), daemon=True).start()
     connection = _connection(handle)
     try:
         with suppress(EOFError, OSError):  # the master is gone
@@ -36,14 +35,6 @@ def _connection(handle: int) -> Any:
 
         return PipeConnection(handle)
     return Connection(handle)
-
-
-def _watch(parent: int, folder: str) -> None:
-    """Leave when the parent is gone, also in the middle of a step that never ends."""
-    while os.name == "nt" or os.getppid() == parent:
-        time.sleep(LOOKS)
-    shutil.rmtree(folder, ignore_errors=True)
-    os._exit(1)
 
 
 def _serve(connection: Any) -> None:
@@ -79,12 +70,12 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside
+    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside, Watches
 
     optional: dict[str, Any] = {
         "exit_initialization": InitializationMode,
         "configure": Resizes,
-        "watch": TellsInside,
+        "watch": Watches,
         "events": RecordsEvents,
     }
     if name in optional and not isinstance(participant, optional[name]):

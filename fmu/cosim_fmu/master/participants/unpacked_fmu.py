@@ -54,7 +54,7 @@ class UnpackedFmu:
             path = _library_file(self.folder, interface)
             if is_cut_off(path):
                 raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
-            logs.format_with(_log_helper())
+            logs.format_with(log_helper())
             made = open_library(path, interface.version, interface.identifier, what)
             self._libraries[what] = made
         return self._libraries[what]
@@ -79,7 +79,7 @@ def place_of_library(version: str) -> tuple[str, str]:
 
 
 @functools.cache
-def _log_helper() -> str:
+def log_helper() -> str:
     """Fmpy's native library that puts variadic arguments into log messages."""
     import fmpy
 

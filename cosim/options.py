@@ -1,0 +1,85 @@
+"""Options that functions pass on: which there are, and what is not one of them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+from cosim.errors import ModelError, OptionError, UnitError
+from cosim.units import parse_quantity
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def option_names(function: Callable[..., Any]) -> list[str]:
+    """What can be given by name; of a class also what its bases take, where it passes the rest on to them.
+
+    Examples
+    --------
+    >>> class Base:
+    ...     def __init__(self, *, step=1.0): ...
+    >>> class Method(Base):
+    ...     def __init__(self, *, order=2, **options): super().__init__(**options)
+    >>> option_names(Method)
+    ['order', 'step']
+    """
+    if not isinstance(function, type):
+        return _named(function)[0]
+    found: list[str] = []
+    for base in function.__mro__:
+        if "__init__" in vars(base):
+            names, passes_on = _named(base.__init__)  # type: ignore[misc]
+            found += [name for name in names if name != "self" and name not in found]
+            if not passes_on:
+                break
+    return found
+
+
+def _named(function: Callable[..., Any]) -> tuple[list[str], bool]:
+    parameters = inspect.signature(function).parameters.values()
+    names = [p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return names, any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def check_options(where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """`OptionError` for what is not known, with the nearest and all that there are."""
+    known = list(dict.fromkeys(known))
+    unknown = {name: value for name, value in given.items() if name not in known}
+    if unknown:
+        raise OptionError(where, unknown, known)
+
+
+def options_checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: an unknown option is answered with the nearest, in place of Python's own sentence."""
+    known = _named(function)[0]
+
+    @functools.wraps(function)
+    def checked(*positional: P.args, **given: P.kwargs) -> R:
+        for name in given:
+            if name not in known:
+                check_options(f"{function.__qualname__}()", given, [n for n in known if n != "self"])
+        return function(*positional, **given)
+
+    return checked
+
+
+def seconds(value: float | str, name: str) -> float:
+    """A time: a number of seconds, or text with a unit; `ModelError` for anything else.
+
+    Examples
+    --------
+    >>> seconds("2 ms", "until"), seconds(3, "until")
+    (0.002, 3.0)
+    """
+    if isinstance(value, bool):
+        raise ModelError.of(name, f"is {value!r}, needs a time: 2.0 (s), or text with a unit, '2 ms'")
+    try:
+        return parse_quantity(value, "s") if isinstance(value, str) else float(value)
+    except (UnitError, TypeError, ValueError) as error:
+        told = f" ({error})" if isinstance(error, UnitError) else ""
+        raise ModelError.of(
+            name, f"is {value!r}, needs a time: 2.0 (s), or text with a unit, '2 ms'{told}"
+        ) from None

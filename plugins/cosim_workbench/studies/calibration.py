@@ -1,0 +1,291 @@
+"""Calibration: parameters of a model that fit measured signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import conversion
+from cosim_workbench.studies.fit import Fit
+from cosim_workbench.studies.variation import read_variation
+
+Vector = NDArray[np.float64]
+ACCURACY = 1e-9
+"""Of runs unless given: differences of them have to be exact."""
+STEP = 1e-4
+"""Of finite differences, in the scale of a parameter."""
+FINE = 4
+"""Points of the grid for each measured one, where these are not evenly spaced."""
+LOST = 1e3
+"""Residual of a run that has failed, in deviations."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A parameter that is looked for: bounds, start and scale, in SI."""
+
+    path: str
+    low: float
+    high: float
+    start: float
+    scale: float
+
+
+class Calibration:
+    """Least squares between measured signals and those of a model.
+
+    Residuals are differences at the measured times, divided by the deviation of the noise of each signal.
+    Their derivatives are central differences, run as an ensemble.
+
+    Parameters
+    ----------
+    model : Model
+    unknowns : mapping of str to str or (low, high)
+        Paths of parameters or start values, each with the range in which it is looked for:
+        ``{"car.stiffness": "10 kN/m..40 kN/m"}``. It begins at the model's value, or in the middle where that
+        is outside.
+    measured : path-like or Result
+        A CSV of any tool with a column ``time``, or another file that `cosim.read_result` reads.
+    signals : mapping of str to str, or sequence of str
+        Paths of the model with the columns that were measured; where they have one name a list will do.
+        Units of columns are converted where the file has some.
+    noise : mapping of str to str or float, optional
+        Standard deviation of the noise of signals, in their units. Unless given it is estimated from what
+        remains.
+    **settings
+        As for `cosim.Ensemble`: ``integrator``, ``accuracy`` (1e-9 unless given) …
+
+    Raises
+    ------
+    ModelError, LookUpError
+        No such variable, signal or column; a range that is none; too few points; times that decrease.
+    """
+
+    def __init__(
+        self,
+        model: cosim.Model,
+        unknowns: Mapping[str, Any],
+        measured: str | PathLike[str] | cosim.Result,
+        signals: Mapping[str, str] | Sequence[str],
+        noise: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.model, self.system = model, model.build()
+        data = measured if isinstance(measured, cosim.Result) else cosim.read_result(Path(measured))
+        pairs = dict(signals) if isinstance(signals, Mapping) else {name: name for name in signals}
+        if not unknowns or not pairs:
+            raise cosim.ModelError.of("calibration", "needs a parameter and a signal at least")
+        start = self.system.default_state()
+        self.unknowns = [self._unknown(path, given, start) for path, given in unknowns.items()]
+        self.times = _times(data)
+        self.measured: dict[str, Vector] = {}
+        self._units: dict[str, str] = {}
+        for path, column in pairs.items():
+            unit = self.system.signal(path).units[0]
+            if self.system.signal(path).slot.size != 1:
+                raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+            factor, offset = (1.0, 0.0)
+            if data.unit(column) != "1":
+                factor, offset = conversion(data.unit(column), unit)
+            self.measured[path], self._units[path] = factor * data[column] + offset, unit
+            if not np.isfinite(self.measured[path]).all():
+                raise cosim.ModelError.of(column, "has values that are no finite numbers")
+        if len(self.times) * len(pairs) <= len(self.unknowns):
+            raise cosim.ModelError.of(
+                "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
+            )
+        self._noise = {
+            path: cosim.parse_quantity(given, self._units.get(path, "1"))
+            for path, given in (noise or {}).items()
+        }
+        wrong = next((path for path in self._noise if path not in pairs or not self._noise[path] > 0.0), None)
+        if wrong is not None:
+            raise cosim.ModelError.of(
+                "noise", f"{wrong}: needs a deviation > 0 of a signal that was measured"
+            )
+        self.deviations = {path: self._noise.get(path) or _spread(v) for path, v in self.measured.items()}
+        interval, until = self._grid()
+        known = {
+            key: v for key, v in model.simulation.items() if key not in ("signals", "accuracy", "reduce")
+        }
+        known |= {"accuracy": ACCURACY, **settings, "until": until, "output_interval": interval}
+        self._ensemble = cosim.Ensemble(self.system, signals=list(pairs), **known)
+        self.runs = 0
+
+    def _unknown(self, path: str, given: Any, start: cosim.State) -> Unknown:
+        slot, unit = self.system.written_slot(path), self.system.signal(path).units[0]
+        if slot.size != 1:
+            raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+        text = given if isinstance(given, str) else f"{given[0]!r}..{given[1]!r}"
+        found = read_variation(path, text, unit)
+        if found.distribution is None:
+            raise cosim.ModelError.of(path, f'{given!r}: needs a range, such as "10 kN/m..40 kN/m"')
+        low, high = (float(end) for end in found.distribution.support())
+        value = float(start[path])
+        if not low < value < high:
+            value = 0.5 * (low + high)
+        return Unknown(path, low, high, value, abs(value) or 0.5 * (high - low))
+
+    def _grid(self) -> tuple[float, float]:
+        """Interval of the grid, and the end of runs: measured times are points of it where they can."""
+        begin, until = self._ensemble_start(), float(self.times[-1])
+        gaps = np.diff(self.times)
+        interval = float(np.median(gaps))
+        points = (self.times - begin) / interval
+        self._is_even = bool(np.abs(points - np.round(points)).max() < 1e-6)
+        return (interval if self._is_even else interval / FINE), until
+
+    def _ensemble_start(self) -> float:
+        begin = self.system.default_state().time
+        if self.times[0] < begin or not self.times[-1] > begin:
+            raise cosim.ModelError.of(
+                "measured", f"times are from {self.times[0]} s on, needs {begin} s and later"
+            )
+        return begin
+
+    # running
+
+    def simulated(self, values: Vector) -> tuple[NDArray[np.float64], list[str]]:
+        """Signals at the measured times, shape (runs, signals, times), and why runs have failed.
+
+        Parameters
+        ----------
+        values : ndarray, shape (runs, unknowns), in SI
+        """
+        values = np.atleast_2d(values)
+        found = self._ensemble.run({u.path: values[:, i] for i, u in enumerate(self.unknowns)})
+        self.runs += len(values)
+        series = np.stack([found[path] for path in self.measured], axis=1)
+        if self._is_even:
+            at = np.round((self.times - found.time[0]) / (found.time[1] - found.time[0])).astype(np.int64)
+            signals = series[:, :, np.minimum(at, len(found.time) - 1)]
+        else:
+            signals = _interpolated(found.time, series, self.times)
+        reasons = [""] * len(values)
+        for failed in found.failures:
+            reasons[failed.run] = failed.reason
+        signals[~found.is_done] = np.nan
+        return signals, reasons
+
+    def residuals(self, values: Vector) -> NDArray[np.float64]:
+        """In deviations of the noise, one signal behind the other: shape (runs, signals × times)."""
+        signals, _ = self.simulated(values)
+        data = np.stack(list(self.measured.values()))
+        scales = np.array([self.deviations[path] for path in self.measured])
+        off = (signals - data) / scales[:, None]
+        flat = off.reshape(len(off), -1)
+        flat[np.isnan(flat)] = LOST  # a run that failed, or ended early
+        return flat
+
+    def jacobian(self, values: Vector) -> NDArray[np.float64]:
+        """Derivatives of the residuals, by central differences inside the bounds: one ensemble of runs."""
+        steps = np.array([STEP * u.scale for u in self.unknowns])
+        low, high = np.array([(u.low, u.high) for u in self.unknowns]).T
+        above = np.minimum(values + steps, high)
+        below = np.maximum(values - steps, low)
+        count = len(values)
+        points = np.repeat(values[None, :], 2 * count, axis=0)
+        for i in range(count):
+            points[2 * i, i], points[2 * i + 1, i] = above[i], below[i]
+        off = self.residuals(points)
+        return ((off[0::2] - off[1::2]) / (above - below)[:, None]).T
+
+    # fitting
+
+    def fit(self, starts: int = 1, seed: int = 0) -> Fit:
+        """Find the parameters.
+
+        Parameters
+        ----------
+        starts : int
+            Where the model's own start is far off: so many points are tried, drawn from the ranges, and the
+            best one is gone on from.
+        seed : int
+            Of these points.
+
+        Returns
+        -------
+        Fit
+
+        Raises
+        ------
+        SimulationError
+            The run where it begins has failed.
+        """
+        from scipy.optimize import least_squares
+
+        x = self._start(starts, seed)
+        low, high = np.array([(u.low, u.high) for u in self.unknowns]).T
+        scales = np.array([u.scale for u in self.unknowns])
+        solution: Any = None
+        # the second time with the noise of each signal as the first one has found it
+        for _ in range(1 if len(self._noise) == len(self.measured) else 2):
+            inside = np.clip(x, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
+            solution = least_squares(
+                lambda x: self.residuals(x)[0],
+                inside,
+                jac=self.jacobian,
+                bounds=(low, high),
+                x_scale=scales,
+                xtol=1e-10,
+                ftol=1e-12,
+            )
+            x = solution.x
+            remaining = solution.fun.reshape(len(self.measured), -1)
+            for row, path in zip(remaining, self.measured, strict=True):
+                if path not in self._noise:
+                    rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
+                    self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
+        off = self.residuals(x)[0]
+        return Fit(self, x, off, self.jacobian(x), str(solution.message), bool(solution.success))
+
+    def _start(self, starts: int, seed: int) -> Vector:
+        first = np.array([u.start for u in self.unknowns])
+        points = first[None, :]
+        if starts > 1:
+            from cosim_workbench.studies.points import points_of
+
+            drawn, _ = points_of(
+                [read_variation(u.path, f"{u.low!r}..{u.high!r}", "1") for u in self.unknowns],
+                f"latin:{starts - 1}",
+                seed,
+            )
+            points = np.vstack([points, np.column_stack(list(drawn.values()))])
+        signals, reasons = self.simulated(points)
+        if all(reasons):
+            raise cosim.SimulationError(self.system.default_state().time, f"where it begins: {reasons[0]}")
+        data = np.stack(list(self.measured.values()))
+        scales = np.array([self.deviations[path] for path in self.measured])[:, None]
+        cost = np.sum(((signals - data) / scales) ** 2, axis=(1, 2))
+        best: Vector = points[int(np.nanargmin(np.where(np.isnan(cost), np.inf, cost)))]
+        return best
+
+
+def _times(data: cosim.Result) -> Vector:
+    times = data.time
+    if len(times) < 2 or not np.isfinite(times).all() or not (np.diff(times) > 0.0).all():
+        raise cosim.ModelError.of("measured", "needs two times at least, which increase")
+    return times
+
+
+def _spread(values: Vector) -> float:
+    """A deviation to begin with; that of a constant is its magnitude."""
+    return float(np.std(values)) or float(np.abs(values).max()) or 1.0
+
+
+def _interpolated(times: Vector, series: NDArray[np.float64], wanted: Vector) -> NDArray[np.float64]:
+    """Series at other times, by monotone cubic pieces; shape (runs, signals, wanted)."""
+    from scipy.interpolate import PchipInterpolator
+
+    found = np.full((*series.shape[:2], len(wanted)), np.nan)
+    for run in range(len(series)):
+        if np.isfinite(series[run]).all():
+            found[run] = PchipInterpolator(times, series[run], axis=1)(wanted)
+    return found

@@ -1,0 +1,108 @@
+"""What a calibration has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROUNDING = 1e-10
+"""A singular value that is smaller, relative to the largest, says nothing."""
+AT_BOUND = 1e-6
+"""Of the range: closer to an end is at it."""
+
+
+class Fit:
+    """Parameters, their standard errors, and what remains.
+
+    Attributes
+    ----------
+    values, standard_errors : dict of str to float
+        In SI. The errors follow from the curvature at the solution, and from the noise, which is that of the
+        residuals: one deviation, for models whose structure is right. Infinite for what the data do not tell.
+    covariance, correlation : ndarray, shape (parameters, parameters)
+    residuals : dict of str to ndarray
+        By signal: simulated less measured at the measured times, in the signal's unit.
+    deviations : dict of str to float
+        Root mean square of them.
+    at_bounds : list of str
+        Parameters that lie at an end of their range.
+    runs : int
+        How many simulations it took.
+    message : str
+    is_converged : bool
+    """
+
+    def __init__(
+        self,
+        calibration: Any,
+        found: NDArray[np.float64],
+        off: NDArray[np.float64],
+        jacobian: NDArray[np.float64],
+        message: str,
+        is_converged: bool,
+    ) -> None:
+        self._calibration = calibration
+        self.unknowns = calibration.unknowns
+        self.message, self.is_converged, self.runs = message, is_converged, calibration.runs
+        paths = [unknown.path for unknown in self.unknowns]
+        self.values = dict(zip(paths, found.tolist(), strict=True))
+        rows = off.reshape(len(calibration.measured), -1)
+        self.residuals = {
+            path: row * calibration.deviations[path]
+            for path, row in zip(calibration.measured, rows, strict=True)
+        }
+        self.deviations = {path: float(np.sqrt(np.mean(r**2))) for path, r in self.residuals.items()}
+        self.covariance = _covariance(jacobian, off, np.array([u.scale for u in self.unknowns]))
+        errors = np.sqrt(np.diag(self.covariance))
+        self.standard_errors = dict(zip(paths, errors.tolist(), strict=True))
+        with np.errstate(invalid="ignore"):
+            self.correlation = self.covariance / np.outer(errors, errors)
+        self.at_bounds = [
+            u.path
+            for u, x in zip(self.unknowns, found.tolist(), strict=True)
+            if min(x - u.low, u.high - x) < AT_BOUND * (u.high - u.low)
+        ]
+
+    def __str__(self) -> str:
+        signal = self._calibration.system.signal
+        width = max(len(path) for path in self.values)
+        lines = []
+        for path, value in self.values.items():
+            unit = signal(path).units[0]
+            shown = "" if unit == "1" else f" {unit}"
+            end = "   at an end of its range" if path in self.at_bounds else ""
+            lines.append(f"{path:<{width}}  {value:.6g} ± {self.standard_errors[path]:.2g}{shown}{end}")
+        for path, deviation in self.deviations.items():
+            unit = signal(path).units[0]
+            lines.append(f"{path:<{width}}  {deviation:.3g}{'' if unit == '1' else ' ' + unit} remains (rms)")
+        lines.append(f"{self.runs} runs; {self.message}")
+        return "\n".join(lines)
+
+    def apply(self) -> None:
+        """Make what was found the start values of the model."""
+        for path, value in self.values.items():
+            self._calibration.model.set_start(path, value)
+
+
+def _covariance(
+    jacobian: NDArray[np.float64], off: NDArray[np.float64], scales: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Of the parameters, from the curvature and what remains; infinite along what is not seen."""
+    count, parameters = jacobian.shape
+    variance = float(off @ off) / max(count - parameters, 1)
+    _, singular, right = np.linalg.svd(jacobian * scales, full_matrices=False)
+    seen = (
+        singular > ROUNDING * singular[0] if singular.size and singular[0] > 0.0 else np.zeros(0, dtype=bool)
+    )
+    found: NDArray[np.float64] = np.zeros((parameters, parameters))
+    if seen.size:
+        inverse = right[seen].T / singular[seen]
+        found = variance * inverse @ inverse.T
+    hidden = np.ones(parameters, dtype=bool)
+    if seen.size:
+        hidden = np.any(np.abs(right[~seen]) > 1e-6, axis=0)
+    found = found * np.outer(scales, scales)
+    found[hidden, hidden] = np.inf
+    return found
