@@ -150,6 +150,7 @@ from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.ensemble.workers import workers_of as workers_of
 from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
 from cosim.helper_process import end_with_parent as end_with_parent

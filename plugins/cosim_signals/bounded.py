@@ -24,6 +24,10 @@ class Bounded(cosim.Measure):
     upper = cosim.parameter(unit="{source}", default=1.0, description="upper bound")
     kinks = cosim.discrete(dtype=int, description="how often a bound was reached or left")
 
+    @cosim.kernel(refuses=["the lower bound is above the upper one: exchange them"])
+    def order(lower, upper):
+        return 1.0 if lower > upper else 0.0
+
     @cosim.witness
     def at_lower(source, lower):
         return source - lower
@@ -39,9 +43,3 @@ class Bounded(cosim.Measure):
     @cosim.on(at_upper, does="discrete")
     def pass_upper(kinks, kinks_next):
         kinks_next[0] = kinks + 1
-
-
-def check_bounds(lower: float, upper: float) -> None:
-    """End the run where the bounds are exchanged."""
-    if lower > upper:
-        raise ValueError("the lower bound is above the upper one: exchange them")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim_signals.bounded import Bounded, check_bounds
+from cosim_signals.bounded import Bounded
 
 
 class Limiter(Bounded):
@@ -38,7 +38,6 @@ class Limiter(Bounded):
 
     @cosim.kernel
     def limit(source, lower, upper, value):
-        check_bounds(lower, upper)
         value[0] = min(max(source, lower), upper)
 
     @cosim.kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim_signals.random_numbers import normal_number
+from cosim_signals.random_numbers import LARGEST_SEED, NO_SEED, normal_number
 from cosim_signals.source import Source
 
 REACH = 8  # samples on either side that a value is made of
@@ -70,8 +70,14 @@ class Noise(Source):
     bandwidth = cosim.parameter(
         unit="Hz", default=1.0, minimum=1e-12, description="up to where the spectrum is flat"
     )
-    seed = cosim.parameter(unit="1", default=0, minimum=0.0, maximum=2.0**53, description="which noise it is")
+    seed = cosim.parameter(
+        unit="1", default=0, minimum=0.0, maximum=LARGEST_SEED, description="which noise it is"
+    )
     smooth_until = cosim.cache_slot(unit="s", description="when the next sample comes")
+
+    @cosim.kernel(refuses=[NO_SEED])
+    def check(seed):
+        return 0.0 if seed == math.floor(seed) else 1.0
 
     @cosim.kernel
     def interpolate(t, offset, standard_deviation, bandwidth, seed, value):

@@ -93,6 +93,10 @@ class Pid(cosim.Measure):
     value_dot2 = None
     value_dot3 = None
 
+    @cosim.kernel(refuses=["the lower bound is above the upper one: exchange them"])
+    def order(lower, upper):
+        return 1.0 if lower > upper else 0.0
+
     @cosim.kernel
     def control(
         setpoint,
@@ -110,8 +114,6 @@ class Pid(cosim.Measure):
         unlimited,
         value,
     ):
-        if lower > upper:
-            raise ValueError("the lower bound is above the upper one: exchange them")
         total = setpoint_weight * setpoint - measurement
         if controller in (PID_, PI):
             total += integral

@@ -12,6 +12,9 @@ WORD = 0xFFFFFFFF
 LARGEST_SEED = 2.0**53
 
 
+NO_SEED = "the seed is no whole number: give one, 0 to 2**53"
+
+
 def threefry(counter0: int, counter1: int, key0: int, key1: int) -> tuple[int, int]:
     """Two words of 32 bits from a counter and a key of two words each.
 
@@ -70,8 +73,6 @@ def uniform_pair(seed: float, stream: int, number: int) -> tuple[float, float]:
     >>> uniform_pair(1.0, 0, 5) == uniform_pair(1.0, 0, 5) != uniform_pair(2.0, 0, 5)
     True
     """
-    if seed != math.floor(seed) or seed < 0.0 or seed > LARGEST_SEED:
-        raise ValueError("the seed is no whole number between 0 and 2**53: give one")
     whole = int(seed)
     key1 = ((whole >> 32) & 0x3FFFFF) | ((stream & 0x3FF) << 22)
     counter1 = ((number >> 32) & 0x3FF) | (((stream >> 10) & 0x3FFFFF) << 10)

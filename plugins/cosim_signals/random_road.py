@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import cosim
-from cosim_signals.random_numbers import uniform_pair
+from cosim_signals.random_numbers import LARGEST_SEED, NO_SEED, uniform_pair
 
 WAVES = 256
 CLASSES = {letter: 16e-6 * 4.0**i for i, letter in enumerate("ABCDEFGH")}
@@ -91,7 +91,9 @@ class RandomRoad(cosim.Measure):
     waviness = cosim.parameter(unit="1", default=2.0, description="how fast the density falls")
     lowest = cosim.parameter(unit="1/m", default=0.011, minimum=1e-9, description="lowest spatial frequency")
     highest = cosim.parameter(unit="1/m", default=2.83, minimum=1e-9, description="highest spatial frequency")
-    seed = cosim.parameter(unit="1", default=0, minimum=0.0, maximum=2.0**53, description="which road it is")
+    seed = cosim.parameter(
+        unit="1", default=0, minimum=0.0, maximum=LARGEST_SEED, description="which road it is"
+    )
     speed = cosim.parameter(unit="m/s", default=0.0, description="along the road")
     position = cosim.parameter(unit="m", default=0.0, description="place on the road at t = 0")
 
@@ -102,10 +104,16 @@ class RandomRoad(cosim.Measure):
     amplitudes = cosim.cache_slot(unit="m", shape=WAVES, internal=True, description="of each wave")
     phases = cosim.cache_slot(unit="rad", shape=WAVES, internal=True, description="of each wave")
 
+    @cosim.kernel(
+        refuses=[NO_SEED, "the lowest spatial frequency is not below the highest one: exchange them"]
+    )
+    def check(seed, lowest, highest):
+        if seed != math.floor(seed):
+            return 1.0
+        return 0.0 if lowest < highest else 2.0
+
     @cosim.kernel
     def draw(roughness, waviness, lowest, highest, seed, wave_numbers, amplitudes, phases):
-        if not lowest < highest:
-            raise ValueError("the lowest spatial frequency is not below the highest one: exchange them")
         ratio = math.log(highest / lowest) / WAVES
         for i in range(WAVES):
             begin = lowest * math.exp(ratio * i)

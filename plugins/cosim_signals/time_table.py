@@ -162,14 +162,19 @@ class TimeTable(Source):
     def __init__(self, **values: Any) -> None:
         super().__init__(**_with_file(values))
 
+    @cosim.kernel(refuses=["the times of the table fall: sort them"])
+    def check(times):
+        for i in range(1, len(times)):
+            if times[i] < times[i - 1]:
+                return 1.0
+        return 0.0
+
     @cosim.kernel
     def prepare(times, samples, interpolation, slopes, work):
         count = len(times)
         begin = 0
         for i in range(count):
             slopes[i] = 0.0
-            if i + 1 < count and times[i + 1] < times[i]:
-                raise ValueError("the times of the table fall: sort them")
             if i + 1 == count or times[i + 1] == times[i]:
                 if interpolation == LINEAR:
                     straight_slopes(times, samples, begin, i, slopes)
