@@ -172,6 +172,7 @@ from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
+from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.read_series import TimeSeries as TimeSeries
 from cosim.simulation.read_series import read_series as read_series
