@@ -11,8 +11,8 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Course`, `Exchange`; `ParticipantDescription` and its parts, what participants may do
-                  beside the contract (`InitializationMode` …), `CalledSimulator`
+co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
+                  participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -70,6 +70,7 @@ from cosim.contracts.dense_output import DenseOutput as DenseOutput
 from cosim.contracts.integrator import Vector as Vector
 from cosim.contracts.master_algorithm import Course as Course
 from cosim.contracts.master_algorithm import Exchange as Exchange
+from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
 from cosim.contracts.method_kernels import MethodKernels as MethodKernels
 from cosim.contracts.method_kernels import method_settings as method_settings
 from cosim.contracts.method_kernels import method_slots as method_slots
@@ -134,6 +135,7 @@ from cosim.contracts.participant_abilities import Resizes as Resizes
 from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
 from cosim.contracts.participant_abilities import TellsInside as TellsInside
 from cosim.contracts.participant_abilities import Ticks as Ticks
+from cosim.contracts.participant_abilities import Watches as Watches
 from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
 from cosim.contracts.participant_description import TYPES as TYPES
 from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -146,6 +148,7 @@ from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.ensemble.workers import workers_of as workers_of
 from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
 from cosim.helper_process import end_with_parent as end_with_parent

@@ -55,7 +55,8 @@ OWN_LIBRARIES = {
     "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
-    f"cosim/compiled/{name}.py" for name in ("native", "fresh", "intrinsics", "numba_cache", "machine_code")
+    f"cosim/compiled/{name}.py"
+    for name in ("native", "fresh", "intrinsics", "numba_cache", "numba_target", "machine_code")
 }
 HEAVY = {
     "numba",

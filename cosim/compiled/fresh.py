@@ -16,6 +16,7 @@ from typing import Any
 from cosim.compiled import foreign, intrinsics, lowered_calls, lowered_code, walker
 from cosim.compiled.compiler_errors import explained
 from cosim.compiled.fingerprint import REPLACED, environment, fingerprint
+from cosim.compiled.numba_target import numba_target
 
 Lift = Callable[[types.FunctionType], Any]
 
@@ -42,6 +43,7 @@ def compiled_anew(
     import numba
     from numba.core.errors import NumbaError, NumbaWarning
 
+    numba_target()
     arguments, result = signature.split(">")
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
     vectorize, collects = numba.config.LOOP_VECTORIZE, gc.isenabled()

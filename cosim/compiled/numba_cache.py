@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 from cosim.compiled import kernel_cache
+from cosim.compiled.numba_target import numba_target
 
 log = logging.getLogger("cosim.native")
 
@@ -15,12 +16,11 @@ def kept_code(digest: str) -> Any:
     """What numba made of the function of this digest once, or None."""
     from numba.core.compiler import CompileResult
     from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.registry import cpu_target
 
     content = kernel_cache.kept(digest)
     if content is None:
         return None
-    target = cpu_target.target_context
+    target = numba_target()
     try:
         with global_compiler_lock:
             target.refresh()

@@ -109,9 +109,11 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         known["side"] = Argument("side", "side", "side", "", (), "read")
         known["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
     known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
+    if kernel.role == "check":
+        known = {n: a for n, a in known.items() if _is_constant(a, declarations)}
     faults = [] if kernel.is_python else list(rule_faults(function, frozenset(known)))
     effects = effects_of(function)
-    if kernel.role in ("witness", "rate") and (kernel.is_python or not returns_value(function)):
+    if kernel.role in ("check", "witness", "rate") and (kernel.is_python or not returns_value(function)):
         faults.append(
             f"{where(function)}: a {kernel.role} is a kernel function that returns a number: "
             "def floor(height): return height"
@@ -140,6 +142,12 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
     if faults:
         raise ContractError("\n".join(faults))
     return found
+
+
+def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
+    """What a check may ask for: parameters, options, and slots of its own to compute in."""
+    kinds = ("parameter", "option", "cache")
+    return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 
 
 def _unknown(kernel: KernelFunction, name: str, known: Mapping[str, Argument], owner: str) -> str:

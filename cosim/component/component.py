@@ -42,6 +42,9 @@ class Component:
         Of a subclass that is written for numbers: where its sources are vectors, what it declares as a
         number has as many elements, and its functions run for one element after the other. Sources
         that are numbers, and parameters, are shared by all elements.
+    signals : dict of str to tuple
+        Of a subclass, names for elements: declared quantity, index, unit, and what it is in words, in which
+        ``{part}`` stands for the name of the part: ``"z": ("X_GB", 11, "m", "height of {part}")``.
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
@@ -72,7 +75,7 @@ class Component:
     kernels: ClassVar[dict[str, KernelFunction]] = {}
     handlers: ClassVar[dict[str, Handler]] = {}
     arguments: ClassVar[dict[str, list[Argument]]] = {}
-    signals: ClassVar[dict[str, tuple[str, int, str]]] = {}
+    signals: ClassVar[dict[str, tuple[str, int, str] | tuple[str, int, str, str]]] = {}
     plain_methods: ClassVar[tuple[str, ...]] = ("derivatives",)
     switch: ClassVar[str] = ""
     elementwise: ClassVar[bool] = False
@@ -149,7 +152,7 @@ class Component:
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
         settle_unit_rules(cls.declarations, cls.open_units, getattr(cls, "unit_from", ""))
-        for alias, (slot, index, unit) in cls.signals.items():
+        for alias, (slot, index, unit, *_) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
                 raise ContractError(
                     f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"

@@ -43,6 +43,13 @@ class Declaration:
         Default of a parameter (None: it has to be given), start value of a state or an input.
     nominal : float, optional
         Its usual magnitude, > 0, for those who scale tolerances or axes by it.
+    dtype : type
+        Of a parameter or discrete variable: float, int (a count) or bool (a switch).
+    above : float, optional
+        Exclusive lower bound; `minimum` is the next number that is allowed.
+    diagnostic : bool
+        Whether it tells how well the computation goes rather than what is computed: an FMU shows it where it
+        is asked for.
     unit_rule : str, optional
         None where `units` say the unit. Else the unit is found when a system is built: from the units of
         other quantities of the component (``"{value}/s"``), or, where this is empty, from what it is
@@ -64,6 +71,9 @@ class Declaration:
     free_length: str = ""
     nominal: float | None = None
     unit_rule: str | None = None
+    dtype: type = float
+    above: float | None = None
+    diagnostic: bool = False
 
     @cached_property
     def size(self) -> int:
@@ -133,6 +143,8 @@ def parameter(
     convert: Callable[[Any], Any] | None = None,
     description: str = "",
     each: bool = False,
+    above: float | None = None,
+    dtype: type = float,
 ) -> Any:
     """An Instance-stage parameter: real numbers that may differ between States.
 
@@ -152,7 +164,15 @@ def parameter(
         Turns what people type into an array of this shape; raises ``ValueError`` with a sentence.
     each : bool
         Of an elementwise component: may also be given as one number for each element.
+    above : float, optional
+        In place of `minimum`: every element has to be more than this.
+    dtype : type
+        ``bool`` for a switch (kernel functions see 1.0 or 0.0), ``int`` for a count (a whole number).
     """
+    if dtype not in (float, int, bool):
+        raise ContractError(f"parameter: dtype is {dtype!r}, needs float, int or bool")
+    if above is not None:
+        minimum = sys.float_info.min if above == 0.0 else math.nextafter(above, math.inf)
     return Declaration(
         "parameter",
         "",
@@ -166,6 +186,8 @@ def parameter(
         options={"each": each},
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
+        dtype=dtype,
+        above=above,
     )
 
 
@@ -203,10 +225,12 @@ def auxiliary_state(
     description: str = "",
     minimum: float | None = None,
     nominal: float | None = None,
+    diagnostic: bool = False,
 ) -> Any:
     """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``.
 
-    With `minimum` smaller values are refused where somebody sets it; integration is not checked.
+    With `minimum` smaller values are refused where it is set; integration is not checked. A `diagnostic`
+    (an energy that is added up) is shown by an FMU where it is asked for.
     """
     made = Declaration(
         "auxiliary",
@@ -217,6 +241,7 @@ def auxiliary_state(
         minimum,
         description=description,
         unit_rule=_rule(unit),
+        diagnostic=diagnostic,
     )
     return _nominal(made, nominal)
 
@@ -230,19 +255,22 @@ def discrete(
     invalidates: Stage | str = Stage.TIME,
     description: str = "",
     internal: bool = False,
+    diagnostic: bool = False,
 ) -> Any:
     """A discrete variable, changed by event handlers only; its next value is ``<name>_next``.
 
     Parameters
     ----------
     dtype : type
-        ``float`` or ``int`` (a bool is an int).
+        ``float``, ``int`` or ``bool`` (1 or 0, which an FMU shows as a Boolean).
     invalidates : Stage or str
         A change drops the State below this stage; or the name of an option that says which, in small
         letters.
     internal : bool
         Not listed among the variables of a system, so in no FMU and no result; part of the State all
         the same.
+    diagnostic : bool
+        An FMU shows it where it is asked for.
     """
     kind = "discrete" if dtype is float else "integer"
     return Declaration(
@@ -255,6 +283,8 @@ def discrete(
         invalidates=invalidates,
         options={"internal": internal},
         unit_rule=_rule(unit),
+        dtype=dtype,
+        diagnostic=diagnostic,
     )
 
 
@@ -313,10 +343,12 @@ def output(
     accumulates: bool = False,
     description: str = "",
     nominal: float | None = None,
+    diagnostic: bool = False,
 ) -> Any:
     """An output port: a cache slot that other components, FMUs and results see by default.
 
-    Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless.
+    Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless. An
+    FMU shows a `diagnostic` where it is asked for.
     """
     made = Declaration(
         "output",
@@ -326,6 +358,7 @@ def output(
         accumulates=accumulates,
         description=description,
         unit_rule=_rule(unit),
+        diagnostic=diagnostic,
     )
     return _nominal(made, nominal)
 

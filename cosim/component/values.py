@@ -153,7 +153,11 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     _check_bounds(declaration, flat)
-    if declaration.kind == "integer" and (np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)):
+    if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
+        raise ValueError(f"{value!r} is no switch, needs 1 (True) or 0 (False)")
+    if (declaration.kind == "integer" or declaration.dtype is int) and (
+        np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
+    ):
         raise ValueError(f"{name} is {value!r}, needs an integer (at most 2**53)")
     return flat
 
@@ -164,7 +168,8 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     def number(item: Any, index: int) -> float:
         if isinstance(item, str):
             return parse_quantity(item, units[index] if len(units) > 1 else units[0])
-        if isinstance(item, bool) and declaration.kind not in ("integer", "discrete"):
+        is_whole = declaration.kind in ("integer", "discrete") or declaration.dtype is bool
+        if isinstance(item, bool) and not is_whole:
             raise ValueError(f"{declaration.name} is {item!r}, needs a number")
         return float(item)
 
@@ -198,6 +203,10 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
         never = number == math.inf and declaration.options.get("timer")
         if not math.isfinite(number) and not never:
             raise ValueError(f"{at} is {number}, needs a finite number")
+        if declaration.above is not None and number <= declaration.above:
+            raise ValueError(
+                f"{at} is {number:g} {declaration.unit(index)}, needs more than {declaration.above:g}"
+            )
         if number < least:
             raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at least {least:g}")
         if number > most:

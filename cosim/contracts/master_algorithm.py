@@ -36,6 +36,21 @@ class Course(NamedTuple):
     size: float
 
 
+class FeedthroughLoop(NamedTuple):
+    """A closed loop of direct feedthrough: what its outputs are at an instant depends on themselves.
+
+    Attributes
+    ----------
+    participants : tuple of str
+        Whose outputs these are, in the order in which they are stepped; neighbours in that order.
+    values : tuple of str
+        Names of the interface (`Exchange.interface_names`) on the loop.
+    """
+
+    participants: tuple[str, ...]
+    values: tuple[str, ...]
+
+
 class Exchange(Protocol):
     """What the master offers to its algorithm.
 
@@ -48,9 +63,13 @@ class Exchange(Protocol):
         Names of the participants, in the order in which they are stepped.
     interface_names : sequence of str
         ``participant.output`` of each value of the interface.
+    loops : sequence of FeedthroughLoop
+        For an algorithm with `MasterAlgorithm.solves_loops`: no order of the participants resolves these, so
+        their values have to be found by iteration.
     """
 
     order: Sequence[str]
+    loops: Sequence[FeedthroughLoop]
     interface_names: Sequence[str]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
@@ -65,8 +84,17 @@ class Exchange(Protocol):
     def advance_all(self, time: float, size: float) -> None:
         """Step all participants, side by side in threads where the run has several."""
 
-    def read_outputs(self, name: str) -> None:
-        """Read the outputs of a participant onto the board."""
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
+        """Read the outputs of a participant onto the board.
+
+        Parameters
+        ----------
+        name : str
+        end : ndarray, shape (n,), optional
+            Values of `interface` at the end of a step in which the inputs ran along a course. Outputs that
+            depend directly on inputs are those for these values: the inputs are set once more before they are
+            read, where a participant has such outputs and lets them be read between setting and stepping.
+        """
 
     def interface(self) -> Vector:
         """A copy of the values of the interface on the board, shape (n,)."""
@@ -74,8 +102,8 @@ class Exchange(Protocol):
     def put(self, values: Vector) -> None:
         """Write values of the interface onto the board."""
 
-    def save(self) -> Any:
-        """A token for the state of all participants and the board."""
+    def save(self, names: Sequence[str] | None = None) -> Any:
+        """A token for the state of these participants and what the board has of them; of all unless given."""
 
     def restore(self, token: Any) -> None:
         """Go back to a saved state; a token may be used many times."""
@@ -93,8 +121,10 @@ class MasterAlgorithm(ABC):
     ----------
     exchanges_within_step : bool
         Whether a participant sees results that others reached in the same step. The participants then
-        go in the order of their dependencies, and a closed loop of declared direct feedthrough is
-        refused, since no order resolves it; otherwise they go in the order in which they were given.
+        go in the order of their dependencies, and a closed loop of direct feedthrough, which no order
+        resolves, is refused unless it `solves_loops`; otherwise they go as they were given.
+    solves_loops : bool
+        Whether it iterates the loops that `Exchange.loops` names, going back to saved states.
     restores : bool
         Whether it goes back to saved states; participants that cannot are refused.
     varies_step : bool
@@ -115,6 +145,7 @@ class MasterAlgorithm(ABC):
     """
 
     exchanges_within_step: bool = False
+    solves_loops: bool = False
     restores: ClassVar[bool] = False
     varies_step: ClassVar[bool] = False
     fixed_sequence: bool = False

@@ -20,9 +20,9 @@ class Participant(ABC):
     The master calls them in this order: `describe`, `initialize`, then any mix of `set`, `step`,
     `get`, `save`, `restore`, `serialize`, and at last `close`, which is called whatever happened before.
     What it may do beside that are protocols, each with one ability (`cosim.kit`): `InitializationMode`,
-    `TellsInside`, `RecordsEvents`, `Resizes`, `Ticks`, `KeepsLog`, `HasFile`, `Inspectable`, `ExportsFmu`,
-    `StepsNatively`. A participant has an ability when it has the members of the protocol; nothing has to be
-    registered.
+    `TellsInside`, `Watches`, `RecordsEvents`, `Resizes`, `Ticks`, `KeepsLog`, `HasFile`, `Inspectable`,
+    `ExportsFmu`, `StepsNatively`. A participant has an ability when it has the members of the protocol;
+    nothing has to be registered.
     """
 
     @abstractmethod

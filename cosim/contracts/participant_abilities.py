@@ -53,6 +53,14 @@ class InnerPoint(NamedTuple):
 class TellsInside(Protocol):
     """A participant that can tell values between the communication points: at events, in steps of its own."""
 
+    def inside(self) -> Sequence[InnerPoint]:
+        """What happened since the last call, in order: both sides of events, values inside steps."""
+
+
+@runtime_checkable
+class Watches(Protocol):
+    """A participant that tells no more from inside its steps than what is wanted (`TellsInside`)."""
+
     def watch(self, names: Sequence[str], where: str = "events") -> None:
         """Before `initialize`: what is wanted from inside the steps.
 
@@ -63,9 +71,6 @@ class TellsInside(Protocol):
         where : str
             "events": at both sides of events; "steps": also where steps of the participant's own end.
         """
-
-    def inside(self) -> Sequence[InnerPoint]:
-        """What happened since the last call, in order: both sides of events, values inside steps."""
 
 
 @runtime_checkable

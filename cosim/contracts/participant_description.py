@@ -115,6 +115,9 @@ class ParticipantDescription:
         Real variables that change at events alone; all others are continuous.
     assumed_feedthrough : frozenset of str
         Outputs whose entry in `feedthrough` is not known but taken for granted.
+    possible_feedthrough : frozenset of str
+        Outputs whose entry in `feedthrough` may name inputs too many: many tools declare all of them. Where
+        such an output closes a loop, a master that can looks at the start whether it really depends on them.
     initial_feedthrough : dict of str to frozenset of str
         As `feedthrough`, in initialization mode (`InitializationMode`), where it is another one.
     arrays : dict of str to (tuple of int, tuple of str)
@@ -150,6 +153,7 @@ class ParticipantDescription:
     readable: frozenset[str] = frozenset()
     discrete: frozenset[str] = frozenset()
     assumed_feedthrough: frozenset[str] = frozenset()
+    possible_feedthrough: frozenset[str] = frozenset()
     initial_feedthrough: Mapping[str, frozenset[str]] = field(default_factory=dict)
     arrays: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = field(default_factory=dict)
     enumerations: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)

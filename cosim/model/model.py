@@ -23,6 +23,7 @@ from cosim.system.connection import Connection
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from cosim.contracts.exporter import Exporter
     from cosim.ensemble.ensemble_result import EnsembleResult
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
@@ -294,15 +295,16 @@ class Model:
         return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
-        self, path: str | Path, *, native: bool = False, exporter: str | None = None, **options: Any
+        self, path: str | Path, *, native: bool | None = False, exporter: str | None = None, **options: Any
     ) -> Any:
         """Write the model as an FMU through a registered exporter.
 
         Parameters
         ----------
         path : path
-        native : bool
-            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter.
+        native : bool or None
+            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter. None:
+            machine code where all of the model can be lowered and a C compiler is here.
         exporter : str, optional
             Id of another exporter.
         **options
@@ -313,15 +315,23 @@ class Model:
         OptionError
             Neither the exporter nor the integrator has such an option.
         """
-        from cosim.registration.registry import registry
         from cosim.simulation.chosen_integrator import DEFAULT, integrator_options
 
-        found = registry().get("exporter", exporter or ("fmu.native" if native else "fmu.pythonfmu"))
+        made = self.exporter(native, exporter)
         integrator = options.get("integrator") or self.simulation.get("integrator", DEFAULT)
-        known = [name for name in option_names(found.export) if name not in ("self", "model", "path")]
+        known = [name for name in option_names(made.export) if name not in ("self", "model", "path")]
         known += ["native", "exporter", *integrator_options(integrator)]
         check_options("export_fmu()", options, known)
-        return found().export(self, Path(path), **options)
+        return made.export(self, Path(path), **options)
+
+    @staticmethod
+    def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
+        """The exporter that `export_fmu` takes."""
+        from cosim.registration.registry import registry
+
+        chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
+        made: Exporter = registry().get("exporter", exporter or chosen)()
+        return made
 
     def simulate_many(
         self,

@@ -1,8 +1,8 @@
-"""An index of what the installed plugins register: a start imports none of them before it is needed.
+"""An index of what installed plugins register: a start imports none of them before it is needed.
 
-It is kept beside compiled kernels, under a digest of what is installed, and lists the files that were
-imported when it was made: when one of them has changed, the plugins are loaded and the index is made again.
-Where a plugin fails or an id is refused, all are loaded at each start: faults are told as they are now.
+What a plugin registers is kept beside compiled kernels, with the files that decide about it: the modules of
+its own package, and those of the base classes. When one of them has changed, the plugin is loaded and its
+part is made again. A plugin that fails is loaded at each start: its fault is told as it is now.
 """
 
 from __future__ import annotations
@@ -11,83 +11,67 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterable
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Iterator
 from typing import Any
 
 from cosim.compiled import kernel_cache
-from cosim.registration import hookspecs
+from cosim.registration.plugin_loader import Candidate, discover, load_plugin
 from cosim.registration.plugin_record import Entry, PluginRecord
-from cosim.registration.selection import selection
 from cosim.registration.unloaded_class import UnloadedClass
 from cosim.version import __version__
 
 
 def installed_plugins() -> list[PluginRecord]:
-    """The installed plugins, from the index where it is still true, else loaded."""
-    points = list(entry_points(group=hookspecs.GROUP))
-    digest = _digest(points)
+    """The installed plugins, each from the index where that is still true, else loaded."""
+    return discover(load=_indexed)
+
+
+def _indexed(candidate: Candidate) -> PluginRecord:
+    digest = _digest(candidate)
     content = kernel_cache.kept(digest)
-    records = None if content is None else _read(content)
-    return records if records is not None else load_installed(points)
+    record = None if content is None else _read(content, candidate)
+    if record is None:
+        record = load_plugin(candidate)
+        if record.status == "loaded" and not record.refused:
+            kernel_cache.keep(digest, _written(record))
+    return record
 
 
-def load_installed(points: Iterable[EntryPoint] | None = None) -> list[PluginRecord]:
-    """Load the installed plugins, whatever the index says, and make it again."""
-    from cosim.registration.plugin_loader import discover
-
-    points = list(entry_points(group=hookspecs.GROUP) if points is None else points)
-    records = discover(points)
-    if not any(record.status == "failed" or record.refused for record in records):
-        kernel_cache.keep(_digest(points), _written(records))
-    return records
-
-
-def _digest(points: Iterable[EntryPoint]) -> str:
-    """What the index is kept under: who is installed, where modules are looked for, and what is wanted."""
-    claims = sorted(
-        (p.name, p.value, p.dist.name or "", p.dist.version or "") if p.dist else (p.name, p.value)
-        for p in points
-    )
-    wanted = selection(os.environ)
-    told = [__version__, sys.version, sys.path, claims, None if wanted is None else sorted(wanted)]
+def _digest(candidate: Candidate) -> str:
+    """What a plugin is kept under: who claims it, and where modules are looked for."""
+    about = (candidate.name, candidate.value, candidate.distribution, candidate.version)
+    told = [__version__, sys.version, sys.path, about]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def _written(records: Iterable[PluginRecord]) -> bytes:
-    records = list(records)
-    tops = {"cosim", *(_top(record.value) for record in records)}
-    modules = [module for name, module in sorted(sys.modules.items()) if _top(name) in tops]
-    files = [path for module in modules if (path := getattr(module, "__file__", None))]
-    told = {
-        "files": {path: _stamp(path) for path in files},
-        "plugins": [_record_row(record) for record in records],
-    }
-    return json.dumps(told).encode()
+def _written(record: PluginRecord) -> bytes:
+    rows = [[e.id, e.known.target, e.known.kinds, e.known.name, e.known.summary] for e in record.entries]
+    files = {path: _stamp(path) for path in sorted(set(_files(record)))}
+    return json.dumps({"files": files, "contract": record.contract, "entries": rows}).encode()
 
 
-def _read(content: bytes) -> list[PluginRecord] | None:
-    """The records, None where a file has changed since."""
-    told = json.loads(content)
+def _files(record: PluginRecord) -> Iterator[str]:
+    """What decides about a record: the package of the plugin, as far as it is imported, and all bases."""
+    package = _top(record.value)
+    names = {name for name in sys.modules if _top(name) == package}
+    names |= {base.__module__ for entry in record.entries for base in entry.cls.__mro__}
+    for name in names:
+        path = getattr(sys.modules.get(name), "__file__", None)
+        if path:
+            yield path
+
+
+def _read(content: bytes, candidate: Candidate) -> PluginRecord | None:
+    """The record, None where a file has changed since."""
+    told: dict[str, Any] = json.loads(content)
     if any(_stamp(path) != stamp for path, stamp in told["files"].items()):
         return None
-    return [_record(row) for row in told["plugins"]]
-
-
-def _record_row(record: PluginRecord) -> dict[str, Any]:
-    about = [record.name, record.distribution, record.version, record.value, record.status, record.contract]
-    entries = [[e.id, e.known.target, e.known.kinds, e.known.name, e.known.summary] for e in record.entries]
-    return {"about": about, "reason": record.reason, "entries": entries}
-
-
-def _record(row: dict[str, Any]) -> PluginRecord:
-    name, distribution, version, value, status, contract = row["about"]
+    owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
-        Entry(id, UnloadedClass(target, tuple(kinds), word, summary), name, distribution, version)
-        for id, target, kinds, word, summary in row["entries"]
+        Entry(id, UnloadedClass(target, tuple(kinds), word, summary), *owner)
+        for id, target, kinds, word, summary in told["entries"]
     )
-    about = (name, distribution, version, value, status, contract)
-    return PluginRecord(*about, entries, reason=row["reason"])
+    return PluginRecord(*owner, candidate.value, "loaded", told["contract"], entries)
 
 
 def _stamp(path: str) -> list[int] | None:

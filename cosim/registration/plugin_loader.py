@@ -31,7 +31,9 @@ ONE_HOOK = (
 
 
 def discover(
-    candidates: Iterable[EntryPoint] | None = None, only: Iterable[str] | None = None
+    candidates: Iterable[EntryPoint] | None = None,
+    only: Iterable[str] | None = None,
+    load: Callable[[Candidate], PluginRecord] | None = None,
 ) -> list[PluginRecord]:
     """Load every installed plugin and say what came of each, in order of names.
 
@@ -41,20 +43,22 @@ def discover(
         What is installed; by default the entry points of the group ``cosim``.
     only : iterable of str, optional
         Names of the only plugins to load; by default all, or what the environment says (`selection`).
+    load : callable, optional
+        Makes the record of a plugin that nothing speaks against; `load_plugin` unless given.
     """
     wanted = selection(os.environ) if only is None else set(only)
-    claims: dict[str, list[_Candidate]] = defaultdict(list)
+    claims: dict[str, list[Candidate]] = defaultdict(list)
     for point in entry_points(group=hookspecs.GROUP) if candidates is None else candidates:
-        claims[point.name].append(_Candidate.of(point))
+        claims[point.name].append(Candidate.of(point))
     records = []
     for name in sorted(set(claims) | (wanted or set())):
         claimants = sorted(claims.get(name, []), key=lambda c: (c.distribution, c.version, c.value))
-        records += _records(name, claimants, wanted, sorted(claims))
+        records += _records(name, claimants, wanted, sorted(claims), load or load_plugin)
     return records
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class Candidate:
     """An entry point with the distribution that it came from."""
 
     name: str
@@ -64,7 +68,7 @@ class _Candidate:
     load: Callable[[], Any]
 
     @classmethod
-    def of(cls, point: EntryPoint) -> _Candidate:
+    def of(cls, point: EntryPoint) -> Candidate:
         distribution, version = "unknown distribution", "?"
         if point.dist is not None:
             distribution, version = point.dist.name or distribution, point.dist.version or version
@@ -89,11 +93,15 @@ class _Candidate:
 
 
 def _records(
-    name: str, claimants: list[_Candidate], wanted: set[str] | None, known: list[str]
+    name: str,
+    claimants: list[Candidate],
+    wanted: set[str] | None,
+    known: list[str],
+    load: Callable[[Candidate], PluginRecord],
 ) -> list[PluginRecord]:
     """What came of all that is installed under one name."""
     if not claimants:
-        missing = _Candidate(name, "not installed", "?", "", lambda: None)
+        missing = Candidate(name, "not installed", "?", "", lambda: None)
         guess = nearest(name, known)
         hint = f" Nearest: {guess}." if guess else ""
         return [missing.failed(missing.error(f"asked for, but no installed distribution provides it.{hint}"))]
@@ -103,7 +111,7 @@ def _records(
     if own and len(claimants) > 1:
         reason = f"the name '{name}' belongs to {DISTRIBUTION}: rename the entry point"
         others = [claimant for claimant in claimants if not claimant.is_ours]
-        return [_load(own[0]), *(claimant.failed(claimant.error(reason)) for claimant in others)]
+        return [load(own[0]), *(claimant.failed(claimant.error(reason)) for claimant in others)]
     if len(claimants) > 1:
         owners = " and by ".join(f"{c.distribution} {c.version} ({c.value})" for c in claimants)
         reason = (
@@ -111,10 +119,10 @@ def _records(
             "Uninstall all but one, or rename the entry point."
         )
         return [claimant.failed(claimant.error(reason)) for claimant in claimants]
-    return [_load(claimants[0])]
+    return [load(claimants[0])]
 
 
-def _load(candidate: _Candidate) -> PluginRecord:
+def load_plugin(candidate: Candidate) -> PluginRecord:
     """Load one plugin; a failure is kept, with its cause, and nothing that it registered."""
     try:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", candidate.name):
@@ -140,7 +148,7 @@ def _load(candidate: _Candidate) -> PluginRecord:
     )
 
 
-def _checked_contract(candidate: _Candidate, module: Any) -> str | None:
+def _checked_contract(candidate: Candidate, module: Any) -> str | None:
     """The contract version that a plugin declares, checked against ours."""
     declared = getattr(module, "cosim_contract", None)
     if declared is None:
@@ -158,7 +166,7 @@ def _checked_contract(candidate: _Candidate, module: Any) -> str | None:
     return declared
 
 
-def _registrations(candidate: _Candidate, module: Any) -> Registrations:
+def _registrations(candidate: Candidate, module: Any) -> Registrations:
     """Everything that the hook of a plugin registers."""
     manager = pluggy.PluginManager(hookspecs.GROUP)  # one for each plugin: none sees another
     manager.add_hookspecs(hookspecs)

@@ -12,6 +12,7 @@ from typing import Any
 from cosim.errors import LookUpError, nearest
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_index import installed_plugins
+from cosim.registration.plugin_loader import discover
 from cosim.registration.plugin_record import Entry, PluginRecord, Refusal
 from cosim.registration.unloaded_class import UnloadedClass, place_of
 
@@ -43,8 +44,6 @@ class Registry:
         cls, candidates: Iterable[EntryPoint] | None = None, only: Iterable[str] | None = None
     ) -> Registry:
         """Load the installed plugins, or `only` those named; see `plugin_loader.discover`."""
-        from cosim.registration.plugin_loader import discover
-
         return cls(discover(candidates, only))
 
     @classmethod

@@ -102,14 +102,25 @@ def _crawl(step: CompiledStep, wanted: float) -> str:
     slot = step.system.signal(path).slot
     offset = int(step.places[layout.FASTEST]) - slot.offset
     name = path if slot.size == 1 else f"{path}[{offset}]"
-    first = int(step.tables.program[layout.TOLD])
-    notices = [n for i, n in enumerate(step.tables.notices) if step.places[first + i]]
-    said = "".join(f" {slot_of.rpartition('.')[0]} says: {text}." for slot_of, text in notices)
     return (
         f"to reach {wanted:.9g} s would take more than a thousand million steps, at their present pace or "
         f"because they get ever shorter: the system is extremely stiff, runs toward a singularity, or its "
-        f"events do not end. {name} of {path.partition('.')[0]} changes fastest.{said} Choose an implicit "
-        "integrator (integrators.radau5), or look at what acts on that state"
+        f"events do not end. {name} of {path.partition('.')[0]} changes fastest.{_notices(step)} Choose an "
+        "implicit integrator (integrators.radau5), or look at what acts on that state"
+    )
+
+
+def _notices(step: CompiledStep) -> str:
+    """What components say of themselves at the last good step, as sentences."""
+    first = int(step.tables.program[layout.TOLD])
+    names: dict[str, list[str]] = {}
+    for i, (path, text) in enumerate(step.tables.notices):
+        if step.places[first + i]:
+            names.setdefault(text, []).append(path.rpartition(".")[0])
+    return "".join(
+        f" {', '.join(found[:3])}{f' and {len(found) - 3} others' * (len(found) > 3)} "
+        f"{'say' if len(found) > 1 else 'says'}: {text}."
+        for text, found in names.items()
     )
 
 
@@ -217,7 +228,7 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
     last = f"The State is that of the last good step, t = {state.time:.9g} s."
-    return SimulationError(state.time, f"{where}{code.sentence} {last}")
+    return SimulationError(state.time, f"{where}{code.sentence} {last}{_notices(step)}")
 
 
 def _not_finite(system: System, failed: State, good: State) -> str:

@@ -6,8 +6,9 @@ A system lists its corrections at the end of its table (`System.projection`); th
             that change speeds, and of those that an error estimate goes through: first, with the coordinates
             displaced, last; each group ends where the next begins
     7       end of the last group
-    8       where in the cache three numbers lie: whether something was changed, the largest position error,
-            the largest velocity error
+    8       where in the cache four numbers lie: whether something was changed, the largest position error,
+            the largest velocity error, and which part of `TOLERANCE` is allowed for these (1; 0 where they
+            are to be corrected to rounding)
     9, 10   first and last row of the blocks that compute the motion (up to stage VELOCITY)
 
 The errors are those of the last evaluation. Everything depends on time, state and cache alone, so a run that
@@ -67,7 +68,7 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
     before = 1e300
     for _ in range(MOST):
         error = c[errors + 1]
-        if error <= TOLERANCE:
+        if error <= TOLERANCE * c[errors + 3]:
             break
         if not error < 0.9 * before:
             if error <= LOOSE:
@@ -88,7 +89,7 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
     before = 1e300
     for _ in range(MOST):
         error = c[errors + 2]
-        if error <= TOLERANCE:
+        if error <= TOLERANCE * c[errors + 3]:
             break
         if not error < 0.9 * before:
             if error <= LOOSE:

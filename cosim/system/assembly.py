@@ -222,6 +222,7 @@ class Assembly:
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
+            result = None
             if kernel.is_python:
                 rows = [[*row, self._numbers[part.name]] for row in rows]
             elif plan.has_result:
@@ -242,6 +243,7 @@ class Assembly:
                 (part.name,) * count,
                 kernel.is_python,
                 True,
+                flows=plan.flows(slots, result) if count == 1 else (),
             )
             if kernel.role == "update":
                 kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]

@@ -21,8 +21,9 @@ class Projection:
     Attributes
     ----------
     errors : int
-        Where in the cache three numbers lie: whether a correction changed something, the largest position
-        error and the largest velocity error of the last evaluation.
+        Where in the cache four numbers lie: whether a correction changed something; of the last evaluation
+        the largest position error and the largest velocity error, and which part of the tolerance is allowed
+        for these, 0 or 1.
     normalize, prepare, move, speeds : list of (function, rows)
         Functions have the signature of a block; normalize quaternions, prepare a movement of the
         coordinates and make it, change speeds.

@@ -15,18 +15,23 @@ from typing import Any
 
 from cosim_dynamics.inertias import dot6, plus6, scaled6
 from cosim_dynamics.offsets import put_six, six, three
-from cosim_dynamics.pivoted_cholesky import factorize, least_squares
+from cosim_dynamics.pivoted_cholesky import CLEAR, factorize, least_squares, weigh
 from cosim_mechanics.spatial import cross, minus, plus
 
 #: Header: number of equations, of degrees of freedom and of bodies; where the tables start (relative to the
 #: header); whether the factor is by articulated bodies; where the arrays lie in the cache: G, Z (m by n), A,
-#: W, normal (m by m), order, left, right side, multipliers (m), correction (n), subspace, changes (6 for each
-#: body), errors (3: what was changed, largest position and velocity error that can be corrected).
+#: W, normal (m by m), order, left, sizes (m), trust (2 m + 1), right side, multipliers (m), correction (n),
+#: subspace, changes (6 for each body), errors (5).
 EQUATIONS, SIZE, BODIES, TERMS_AT, DOFS_AT, BODIES_AT, BY_BODY = range(7)
-G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANGES, ERRORS = range(7, 20)
+G, Z, A, W, NORMAL, ORDER, LEFT, SIZES, TRUST, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE = range(7, 20)
+CHANGES, ERRORS = range(20, 22)
+#: Errors: whether something was corrected; the largest position and velocity error that can be; which part of
+#: the usual tolerance is allowed; the angle by which positions miss the constraints.
+CHANGED, POSITIONS, VELOCITIES, ALLOWED, BLUR = range(5)
+ERROR_SIZES = 5
 #: Equation: its constant, switch (p), rate of stabilization (p), position error, velocity error, and whether
 #: the latter is to be computed here, multiplier, notice, first term, number of terms, and up to which level
-#: it is corrected (0 not at all, 1 speeds, 2 positions too), another notice and what it says.
+#: it is corrected (0 not at all, 1 speeds, 2 positions too), another notice and what it says; a third one.
 (
     CONSTANT,
     ENABLED,
@@ -41,17 +46,18 @@ G, Z, A, W, NORMAL, ORDER, LEFT, RIGHT, MULTIPLIERS, CORRECTION, SUBSPACE, CHANG
     LEVEL,
     DRIFTS,
     DRIFTING,
-) = range(13)
+    SINGULAR,
+) = range(14)
 #: Term: 6 for a body or 1 for a coordinate, its coefficients, acceleration without constraints, velocity (of
 #: a coordinate: in y), the degree of freedom (of a body: the outermost that moves it, or -1), pose, reference
-#: point, and where the force goes.
-KIND, COEFFICIENTS, FREE, SPEED, DOF, POSE, REFERENCE, FORCE = range(8)
+#: point, where the force goes, and mass and inertia of a body (p).
+KIND, COEFFICIENTS, FREE, SPEED, DOF, POSE, REFERENCE, FORCE, MASS, INERTIA = range(10)
 #: Degree of freedom: the next one toward Ground, where its part of the factor starts and D lies, u_dot
 #: without constraints and with them, and the speed in y.
 BEFORE, START, DIAGONAL, U_FREE, U_DOT, U = range(6)
 #: Body: parent, reference point, pose, acceleration without constraints and with them, degrees of freedom.
 PARENT, BODY_REFERENCE, BODY_POSE, A_FREE, A_GB, FIRST_DOF, DOFS = range(7)
-WIDTH = 20
+WIDTH = 22
 
 #: Less than this part of what was added up is left by rounding: the equation does not see this speed. Taken
 #: for a number, it would give an equation between bodies that do not move against each other a multiplier.
@@ -67,12 +73,12 @@ def constraint_block(
     set_up_equations(y, p, c, ints, first)
     eliminate(c, ints, first)
     set_up_products(c, ints, first)
-    A_at = ints[first + A]
-    rank = factorize(c, m, A_at, ints[first + W], ints[first + ORDER], ints[first + LEFT])
-    right = ints[first + RIGHT]
+    rank = solve(c, ints, first)
     multipliers = ints[first + MULTIPLIERS]
+    trust = ints[first + TRUST]
+    # Near a singular position an error grows as the equation that shows it fades: rounding alone may be left.
+    c[ints[first + ERRORS] + ALLOWED] = 1.0 if c[trust + 2 * m] >= CLEAR else 0.0
     rows = first + WIDTH
-    least_squares(c, m, rank, ints[first + W], ints[first + ORDER], ints[first + NORMAL], right, multipliers)
     correct(c, ints, first)
     dofs = first + ints[first + DOFS_AT]
     correction = ints[first + CORRECTION]
@@ -82,6 +88,7 @@ def constraint_block(
     accelerate_bodies(c, ints, first)
     for r in range(m):
         c[ints[rows + r * WIDTH + REDUNDANT]] = 0.0
+        c[ints[rows + r * WIDTH + SINGULAR]] = 0.0
         c[ints[rows + r * WIDTH + DRIFTS]] = float(ints[rows + r * WIDTH + DRIFTING])
         for j in range(ints[rows + r * WIDTH + TERMS]):
             term = first + ints[first + TERMS_AT] + (ints[rows + r * WIDTH + TERM] + j) * WIDTH
@@ -98,6 +105,26 @@ def constraint_block(
             for i in range(ints[term + KIND]):
                 c[ints[term + FORCE] + i] -= c[multipliers + r] * c[ints[term + COEFFICIENTS] + i]
 
+    for j in range(rank):
+        if c[trust + m + j] < CLEAR:
+            c[ints[rows + int(c[ints[first + ORDER] + j]) * WIDTH + SINGULAR]] = 1.0
+
+
+def solve(c: Any, ints: Any, first: int) -> int:
+    """The multipliers of A multipliers = right side, which is overwritten; the rank."""
+    m = ints[first + EQUATIONS]
+    A_at = ints[first + A]
+    W_at = ints[first + W]
+    order = ints[first + ORDER]
+    left = ints[first + LEFT]
+    sizes = ints[first + SIZES]
+    trust = ints[first + TRUST]
+    rank = factorize(c, m, A_at, W_at, order, left, sizes)
+    rank = weigh(c, m, rank, A_at, W_at, order, left, sizes, c[ints[first + ERRORS] + BLUR], trust)
+    normal = ints[first + NORMAL]
+    least_squares(c, m, rank, W_at, order, normal, trust, ints[first + RIGHT], ints[first + MULTIPLIERS])
+    return rank
+
 
 def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
     """Jacobian, right side and errors from the coefficients of the equations."""
@@ -106,8 +133,9 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
     dofs = first + ints[first + DOFS_AT]
     subspace = ints[first + SUBSPACE]
     errors = ints[first + ERRORS]
-    c[errors + 1] = 0.0
-    c[errors + 2] = 0.0
+    c[errors + POSITIONS] = 0.0
+    c[errors + VELOCITIES] = 0.0
+    c[errors + BLUR] = 0.0
     for r in range(m):
         row = first + (1 + r) * WIDTH
         G_row = ints[first + G] + r * n
@@ -118,9 +146,11 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
         if p[ints[row + ENABLED]] == 0.0:
             c[ints[first + RIGHT] + r] = 0.0
             c[ints[row + VELOCITY]] = 0.0
+            c[ints[first + SIZES] + r] = 0.0
             continue
         value = c[ints[row + CONSTANT]]
         speed = 0.0
+        size = 0.0
         for j in range(ints[row + TERMS]):
             term = first + ints[first + TERMS_AT] + (ints[row + TERM] + j) * WIDTH
             at = ints[term + COEFFICIENTS]
@@ -130,11 +160,13 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
                 speed += c[at] * y[ints[term + SPEED]]
                 c[G_row + dof] += c[at]
                 c[sizes + dof] += abs(c[at])
+                size = max(size, c[at] * c[at] / c[ints[dofs + dof * WIDTH + DIAGONAL]])
             else:
                 f = six(c, at)
                 value += dot6(f, six(c, ints[term + FREE]))
                 speed += dot6(f, six(c, ints[term + SPEED]))
                 if dof >= 0:
+                    size = max(size, answer(f, p, ints[term + MASS], ints[term + INERTIA]))
                     arm = minus(three(c, ints[term + POSE] + 9), three(c, ints[term + REFERENCE]))
                     force = (f[3], f[4], f[5])
                     moment = plus((f[0], f[1], f[2]), cross(arm, force))
@@ -147,16 +179,37 @@ def set_up_equations(y: Any, p: Any, c: Any, ints: Any, first: int) -> None:
         for i in range(n):
             if abs(c[G_row + i]) <= ROUNDING * c[sizes + i]:
                 c[G_row + i] = 0.0
+        c[ints[first + SIZES] + r] = size
         if ints[row + DEFAULT] != 0:
             c[ints[row + VELOCITY]] = speed
         level = ints[row + LEVEL]
-        if level > 0 and not abs(c[ints[row + VELOCITY]]) <= c[errors + 2]:
-            c[errors + 2] = abs(c[ints[row + VELOCITY]])
-        if level > 1 and not abs(c[ints[row + POSITION]]) <= c[errors + 1]:
-            c[errors + 1] = abs(c[ints[row + POSITION]])
+        if level > 0 and not abs(c[ints[row + VELOCITY]]) <= c[errors + VELOCITIES]:
+            c[errors + VELOCITIES] = abs(c[ints[row + VELOCITY]])
+        if level > 1 and not abs(c[ints[row + POSITION]]) <= c[errors + POSITIONS]:
+            c[errors + POSITIONS] = abs(c[ints[row + POSITION]])
+        if level > 1:
+            steepest = 0.0
+            for i in range(n):
+                S = six(c, subspace + 6 * i)
+                if S[0] * S[0] + S[1] * S[1] + S[2] * S[2] > 0.0:
+                    steepest = max(steepest, abs(c[G_row + i]))
+            if steepest > 0.0:
+                angle = abs(c[ints[row + POSITION]]) / steepest
+                if angle > c[errors + BLUR]:
+                    c[errors + BLUR] = angle
         rate = p[ints[row + RATE]]
         value += 2.0 * rate * c[ints[row + VELOCITY]] + rate * rate * c[ints[row + POSITION]]
         c[ints[first + RIGHT] + r] = value
+
+
+def answer(f: Any, p: Any, mass: int, inertia: int) -> float:
+    """How much a free body of this mass and inertia would give way to a force, or else to a moment."""
+    force2 = f[3] * f[3] + f[4] * f[4] + f[5] * f[5]
+    moment2 = f[0] * f[0] + f[1] * f[1] + f[2] * f[2]
+    if force2 > 0.0:
+        return force2 / p[mass] if p[mass] > 0.0 else 0.0
+    mean = (p[inertia] + p[inertia + 1] + p[inertia + 2]) / 3.0
+    return moment2 / mean if mean > 0.0 else 0.0
 
 
 def size6(a: Any, b: Any) -> float:

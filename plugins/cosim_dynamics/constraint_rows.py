@@ -62,7 +62,7 @@ class Constraints:
                 problem(constraint.name, blame(error))
         self.size = sum(found.constraint.equations for found in self.all)
         speeds = sum(joint.nu for joint in assembly.parts(contracts.Joint))
-        self.errors = assembly.allocate("dynamics: errors of constraints", 3 + speeds)
+        self.errors = assembly.allocate("dynamics: errors of constraints", cb.ERROR_SIZES + speeds)
         self.rows: np.ndarray | None = None
 
     def _add(self, assembly: Assembly, constraint: contracts.Constraint) -> None:
@@ -120,7 +120,7 @@ class _Solving:
         self.place = {link.body.name: i for i, link in enumerate(tree.links)}
         self.joints = {link.joint.name: link for link in tree.links}
         m, n, bodies = constraints.size, tree.size, len(tree.links)
-        sizes = [m * n, m * n, m * m, m * m, m * m, m, m, m, m, n]
+        sizes = [m * n, m * n, m * m, m * m, m * m, m, m, m, 2 * m + 1, m, m, n]
         arrays = [assembly.allocate("dynamics: multipliers", size) for size in sizes]
         changes = assembly.allocate("dynamics: accelerations from multipliers", 6 * bodies)
         self.reads: list[Slot] = [work.references, work.subspace, factor.slot, *free.u_dot, *free.A_GB]
@@ -157,6 +157,7 @@ class _Solving:
         results = [slot(part, name) for name in ("position_error", "velocity_error")]
         self.reads += [numbers, results[0], slot(part, "enabled"), slot(part, "stabilization")]
         self.writes += [slot(part, "multipliers"), slot(part, "redundant"), slot(part, "drifts")]
+        self.writes.append(slot(part, "singular"))
         (self.writes if default else self.reads).append(results[1])
         rows = []
         for i, held in enumerate(type(part).levels()):
@@ -181,6 +182,7 @@ class _Solving:
                     level,
                     slot(part, "drifts").offset,
                     int(drifting),
+                    slot(part, "singular").offset,
                 ]
             )
         return rows
@@ -194,7 +196,7 @@ class _Solving:
             link = self.joints[path.partition("[")[0].partition(".")[0]]
             dof = link.first_dof + speed.offset - assembly.slot(link.joint, "u").offset
             free = self.free.u_dot[dof].offset
-            return [1, coefficients, free, speed.offset, dof, 0, 0, force.offset]
+            return [1, coefficients, free, speed.offset, dof, 0, 0, force.offset, 0, 0]
         body = assembly.attached(part, name)
         X_GB, V_GB = assembly.slot(body, "X_GB"), assembly.slot(body, "V_GB")
         self.reads += [X_GB, V_GB]
@@ -202,7 +204,7 @@ class _Solving:
             free_slot = assembly.slot(body, "A_GB")
             self.reads.append(free_slot)
             offsets = [free_slot.offset, V_GB.offset, NOWHERE, X_GB.offset, X_GB.offset]
-            return [6, coefficients, *offsets, force.offset]
+            return [6, coefficients, *offsets, force.offset, NOWHERE, NOWHERE]
         i = self.place[body.name]
         link_at = i
         while link_at >= 0 and not self.tree.links[link_at].joint.nu:
@@ -210,7 +212,9 @@ class _Solving:
         last = NOWHERE if link_at < 0 else self.tree.links[link_at].dofs[-1]
         reference = self.work.reference[i]
         offsets = [self.free.A_GB[i].offset, V_GB.offset, last, X_GB.offset, reference]
-        return [6, coefficients, *offsets, force.offset]
+        weight = assembly.slot(body, "mass"), assembly.slot(body, "inertia")
+        self.reads += weight
+        return [6, coefficients, *offsets, force.offset, *(slot.offset for slot in weight)]
 
 
 def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> Projection:
@@ -230,7 +234,7 @@ def projection_of(assembly: Assembly, tree: Tree, constraints: Constraints) -> P
         moving = [link.joint for link in tree.links if link.joint.nu]
         u = [assembly.slot(joint, "u").offset + i for joint in moving for i in range(joint.nu)]
         q = [assembly.slot(joint, "q").offset + i for joint in moving for i in range(joint.nq)]
-        movement = np.array([[errors.offset + 3, len(u), len(q), *u, *q]], dtype=np.int64)
+        movement = np.array([[errors.offset + cb.ERROR_SIZES, len(u), len(q), *u, *q]], dtype=np.int64)
         result.prepare.append((pb.direction_block, constraints.rows))
         result.move.append((pb.movement_block, movement))
         result.speeds.append((pb.velocity_block, constraints.rows))

@@ -3,6 +3,11 @@
 A = W W^T with W of as many columns as A has rank, found column by column, the row that the columns so far
 represent worst first. A row that they represent entirely repeats the others. All arrays lie in the cache at
 offsets; A and W are m by m, by rows.
+
+Near a singular position a column is short: of a length that goes through zero, with the rounding and the
+integration errors of the positions in it. What is divided by it is noise, and two branches of the motion are
+no longer apart. There the column counts less and less (`weigh`), and inertia alone says how its direction
+moves on.
 """
 
 from __future__ import annotations
@@ -10,11 +15,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-#: A row of which less than this part is left counts as a repetition; the square of an angle.
-REPETITION = 1e-10
+#: Less than `NOTHING` of a row's diagonal entry, or of this part of its size, is left by rounding.
+FAINT = 1e-4
+NOTHING = 1e-14
+#: A column counts in full from this length on, in parts of what is usual for its row (the sine of the angle
+#: to a singular position), and not at all below a tenth of it.
+TRUSTED = 1e-5
+#: Where positions miss the constraints by an angle, it does from so many times that angle on, but always from
+#: `CLEAR` on: an ordinary position.
+BLURRED = 30.0
+CLEAR = 1e-2
 
 
-def factorize(c: Any, m: int, A: int, W: int, order: int, left: int) -> int:
+def factorize(c: Any, m: int, A: int, W: int, order: int, left: int, sizes: int) -> int:
     """Write W and the order of its rows; the rank. Rows whose diagonal is zero are left out.
 
     Parameters
@@ -22,6 +35,8 @@ def factorize(c: Any, m: int, A: int, W: int, order: int, left: int) -> int:
     order, left : int
         Where m numbers each have room: the rows by their columns (exact in doubles; -1 behind the rank), and
         what is left of each diagonal entry (-1 for those that are used).
+    sizes : int
+        Of what order of magnitude the diagonal entries are in an ordinary position; 0 where nothing is known.
 
     References
     ----------
@@ -35,9 +50,9 @@ def factorize(c: Any, m: int, A: int, W: int, order: int, left: int) -> int:
     rank = 0
     while rank < m:
         best = -1
-        largest = REPETITION
+        largest = NOTHING
         for i in range(m):
-            whole = c[A + i * m + i]
+            whole = max(c[A + i * m + i], FAINT * c[sizes + i])
             if whole > 0.0 and c[left + i] > largest * whole:
                 best = i
                 largest = c[left + i] / whole
@@ -59,11 +74,50 @@ def factorize(c: Any, m: int, A: int, W: int, order: int, left: int) -> int:
     return rank
 
 
-def least_squares(c: Any, m: int, rank: int, W: int, order: int, normal: int, b: int, x: int) -> None:
+def weigh(
+    c: Any, m: int, rank: int, A: int, W: int, order: int, left: int, sizes: int, blur: float, trust: int
+) -> int:
+    """How much each column counts, from 0 to 1; the rank without those at the end that do not count.
+
+    Parameters
+    ----------
+    blur : float, rad
+        By what angle positions may miss the constraints.
+    trust : int
+        Where 2 m + 1 numbers have room: how much the columns count; their lengths, in parts of what is usual
+        for their rows; the smallest of these among those that count, or 1.
+    """
+    whole_from = max(TRUSTED, min(CLEAR, BLURRED * blur))
+    shortest = 1.0
+    for j in range(rank):
+        row = int(c[order + j])
+        pivot = c[W + row * m + j]
+        length = pivot / math.sqrt(max(c[A + row * m + row], c[sizes + row]))
+        part = 1.0
+        if length < whole_from:
+            x = max(0.0, (length / whole_from - 0.1) / 0.9)
+            part = x * x * (3.0 - 2.0 * x)
+        c[trust + j] = part
+        c[trust + m + j] = length
+        if part > 0.0 and length < shortest:
+            shortest = length
+    c[trust + 2 * m] = shortest
+    while rank > 0 and c[trust + rank - 1] == 0.0:
+        rank -= 1
+        c[left + int(c[order + rank])] = 0.0
+        c[order + rank] = -1.0
+    return rank
+
+
+def least_squares(
+    c: Any, m: int, rank: int, W: int, order: int, normal: int, trust: int, b: int, x: int
+) -> None:
     """The solution of A x = b with the smallest norm, in the sense of least squares.
 
     Parameters
     ----------
+    trust : int
+        How much each column counts.
     normal : int
         Room for m by m numbers, used where the rank is less than m.
     b, x : int
@@ -75,7 +129,7 @@ def least_squares(c: Any, m: int, rank: int, W: int, order: int, normal: int, b:
             value = c[b + row]
             for i in range(j):
                 value -= c[W + row * m + i] * c[x + i]
-            c[x + j] = value / c[W + row * m + j]
+            c[x + j] = value / c[W + row * m + j] * c[trust + j]
         for j in range(m - 1, -1, -1):
             value = c[x + j]
             for i in range(j + 1, m):
@@ -103,7 +157,7 @@ def least_squares(c: Any, m: int, rank: int, W: int, order: int, normal: int, b:
         for row in range(m):
             value += c[W + row * m + i] * c[b + row]
         c[x + i] = value
-    for _ in range(2):
+    for solved in range(2):
         for i in range(rank):
             value = c[x + i]
             for j in range(i):
@@ -114,6 +168,9 @@ def least_squares(c: Any, m: int, rank: int, W: int, order: int, normal: int, b:
             for j in range(i + 1, rank):
                 value -= c[normal + j * m + i] * c[x + j]
             c[x + i] = value / c[normal + i * m + i]
+        if solved == 0:
+            for i in range(rank):
+                c[x + i] *= c[trust + i]
     for row in range(m):
         value = 0.0
         for i in range(rank):

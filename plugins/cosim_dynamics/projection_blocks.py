@@ -17,16 +17,14 @@ import math
 from typing import Any
 
 from cosim_dynamics.constraint_block import (
+    CHANGED,
     CORRECTION,
     DOFS_AT,
     ENABLED,
     EQUATIONS,
+    ERROR_SIZES,
     ERRORS,
-    LEFT,
     LEVEL,
-    MULTIPLIERS,
-    NORMAL,
-    ORDER,
     POSITION,
     RIGHT,
     SIZE,
@@ -35,11 +33,10 @@ from cosim_dynamics.constraint_block import (
     A,
     G,
     U,
-    W,
     correct,
     set_up_products,
+    solve,
 )
-from cosim_dynamics.pivoted_cholesky import factorize, least_squares
 
 #: Below this deviation of the squared length from 1 a quaternion is normalized as well as it can be.
 EXACT = 4e-16
@@ -87,17 +84,7 @@ def solve_for(p: Any, c: Any, ints: Any, first: int, level: int) -> None:
             for s in range(m):
                 c[A_at + r * m + s] = 0.0
                 c[A_at + s * m + r] = 0.0
-    rank = factorize(c, m, A_at, ints[first + W], ints[first + ORDER], ints[first + LEFT])
-    least_squares(
-        c,
-        m,
-        rank,
-        ints[first + W],
-        ints[first + ORDER],
-        ints[first + NORMAL],
-        ints[first + RIGHT],
-        ints[first + MULTIPLIERS],
-    )
+    solve(c, ints, first)
     correct(c, ints, first)
     set_up_products(c, ints, first)
 
@@ -111,7 +98,7 @@ def velocity_block(
     dofs = first + ints[first + DOFS_AT]
     for i in range(ints[first + SIZE]):
         y[ints[dofs + i * WIDTH + U]] += c[ints[first + CORRECTION] + i]
-    c[ints[first + ERRORS]] = 1.0
+    c[ints[first + ERRORS] + CHANGED] = 1.0
 
 
 def direction_block(
@@ -122,12 +109,12 @@ def direction_block(
     solve_for(p, c, ints, first, 2)
     dofs = first + ints[first + DOFS_AT]
     n = ints[first + SIZE]
-    aside = ints[first + ERRORS] + 3
+    aside = ints[first + ERRORS] + ERROR_SIZES
     for i in range(n):
         at = ints[dofs + i * WIDTH + U]
         c[aside + i] = y[at]
         y[at] = c[ints[first + CORRECTION] + i]
-    c[ints[first + ERRORS]] = 1.0
+    c[ints[first + ERRORS] + CHANGED] = 1.0
 
 
 def movement_block(

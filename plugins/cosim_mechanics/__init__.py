@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import Law as Law
     from cosim_mechanics.contracts import body as body
     from cosim_mechanics.contracts import coordinate as coordinate
-    from cosim_mechanics.contracts import on_or_off as on_or_off
     from cosim_mechanics.cylinder import Cylinder as Cylinder
     from cosim_mechanics.energy import Energy as Energy
     from cosim_mechanics.forces.actuator import Actuator as Actuator

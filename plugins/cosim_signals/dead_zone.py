@@ -43,10 +43,12 @@ class DeadZone(cosim.Measure):
     upper = cosim.parameter(unit="{source}", default=1.0, description="where the zone ends")
     kinks = cosim.discrete(dtype=int, description="how often a bound was reached or left")
 
+    @cosim.kernel(refuses=["the lower bound is above the upper one: exchange them"])
+    def order(lower, upper):
+        return 1.0 if lower > upper else 0.0
+
     @cosim.kernel
     def cut(source, lower, upper, value):
-        if lower > upper:
-            raise ValueError("the lower bound is above the upper one: exchange them")
         value[0] = max(source - upper, 0.0) + min(source - lower, 0.0)
 
     @cosim.kernel

@@ -48,6 +48,10 @@ class Hysteresis(cosim.Measure):
     starts_on = cosim.option(False, description="whether it begins on, between the thresholds")
     is_on = cosim.discrete(dtype=int, description="whether it is on")
 
+    @cosim.kernel(refuses=["the lower threshold is above the upper one: exchange them"])
+    def order(lower, upper):
+        return 1.0 if lower > upper else 0.0
+
     @cosim.kernel
     def switch_value(is_on, on_value, off_value, value):
         value[0] = on_value if is_on != 0 else off_value
@@ -60,8 +64,6 @@ class Hysteresis(cosim.Measure):
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(source, lower, upper, starts_on, is_on_next):
-        if lower > upper:
-            raise ValueError("the lower threshold is above the upper one: exchange them")
         is_on_next[0] = 1 if source > upper or (starts_on != 0.0 and source >= lower) else 0
 
     @cosim.witness(direction="rising")

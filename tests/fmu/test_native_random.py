@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,22 @@ import cosim
 
 pytestmark = needs_compiler
 STEPS = 30
+
+
+ROWS = """
+import json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from native_random import random_model
+from test_native_random import Driven, digest, in_process
+for seed in range(int(sys.argv[2])):
+    made = random_model(seed)
+    print(seed, digest(in_process(made, Driven(made, seed))), flush=True)
+"""
+WAYS = {
+    "as it came": {},
+    "compiled here": {"COSIM_NO_SHIPPED": "1"},
+    "plain Python": {"NUMBA_DISABLE_JIT": "1"},
+}
 
 
 class Driven:
@@ -32,9 +53,10 @@ class Driven:
             self.values[STEPS // 2][name] = float(rng.uniform(0.1, 2.0))
 
 
-def in_process(made: RandomModel, driven: Driven, names: list[str]) -> list[list[Any]]:
+def in_process(made: RandomModel, driven: Driven, names: list[str] | None = None) -> list[list[Any]]:
     """The values after each step; where the run fails, those up to there."""
     here = InProcess(made.model, **made.settings, expose=["*"])
+    names = list(here.variables) if names is None else names
     rows = []
     try:
         here.start()
@@ -82,6 +104,11 @@ def check(seed: int, folder: Path) -> None:
                 assert not wrong, (seed, i, wrong)
 
 
+def digest(rows: list[list[Any]]) -> str:
+    """Of all bits."""
+    return hashlib.sha256(b"".join(np.array(x).tobytes() for row in rows for x in row)).hexdigest()
+
+
 def same(a: Any, b: Any) -> bool:
     return bool(np.array(a).tobytes() == np.array(b).tobytes() or a == b)
 
@@ -94,6 +121,19 @@ def test_a_random_system(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [seed for seed in range(31) if seed != QUICK])
-def test_thirty_random_systems(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [seed for seed in range(100) if seed != QUICK])
+def test_random_systems(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path)
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(100, marks=pytest.mark.thorough)])
+def test_random_systems_give_the_same_bytes_however_they_are_compiled(count: int, tmp_path: Path) -> None:
+    """Machine code that came with the package, made here, none at all; the FMUs are compared above."""
+    told = {}
+    for way, settings in WAYS.items():
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "COSIM_NO_SHIPPED": "0", **settings}
+        words = [sys.executable, "-c", ROWS, json.dumps(sys.path), str(count)]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+        told[way] = done.stdout.splitlines()
+    assert len(told["as it came"]) == count
+    assert told["as it came"] == told["compiled here"] == told["plain Python"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from how_many import many
 
 import cosim
 from cosim import kit
@@ -102,7 +103,7 @@ def test_a_changed_helper_is_not_found(library: Path, monkeypatch: pytest.Monkey
 def test_no_flipped_bit_is_loaded(library: Path, caplog: pytest.LogCaptureFixture) -> None:
     content = library.read_bytes()
     draw = random.Random(1)
-    for _ in range(200):
+    for _ in range(many(34)):
         bit = draw.randrange(8 * len(content))
         changed = bytearray(content)
         changed[bit // 8] ^= 1 << bit % 8
@@ -139,7 +140,7 @@ def test_a_text_that_came_is_the_one_that_is_made_here(
 @COMPILES
 def test_damaged_texts_are_not_used(library: Path) -> None:
     content = shipped_texts.PATH.read_bytes()
-    for bit in random.Random(1).sample(range(8 * len(content)), 50):
+    for bit in random.Random(1).sample(range(8 * len(content)), many(34)):
         damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
         shipped_texts.PATH.write_bytes(damaged)

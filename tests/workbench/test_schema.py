@@ -152,7 +152,6 @@ parameters.mass = 3
         ('"gauss_seidel"', '"newton"'),
         ("{ extrapolation = 1 }", "{ extrapolate = 1 }"),
         ('step = "1 ms"', "step = -1"),
-        ('step = "1 ms"\n', ""),
         ('inside = "steps"', 'inside = "all"'),
         ('at = "1 s"', 'when = "1 s"'),
         ("[variants.heavy.master]\nuntil", "[variants.heavy.master]\nuntill"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import (
-    InitializationMode,
+    FeedthroughLoop,
     ParticipantDescription,
     Resizes,
     ResultStream,
@@ -20,12 +20,13 @@ from cosim.kit import (
     options_checked,
     seconds,
 )
+from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.explain import explain
-from cosim_fmu.master.loop.initial_exchange import make_consistent
+from cosim_fmu.master.loop.look_into_participants import look_into_participants
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.step_threads import StepThreads
@@ -33,16 +34,18 @@ from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.participants.system_participant import SystemParticipant
 from cosim_fmu.master.recording.recorder import Recorder
-from cosim_fmu.master.stop_requested import StopRequested
-from cosim_fmu.master.wiring.feedthrough import stepping_order
+from cosim_fmu.master.wiring.check_loops import check_loops, unknown_outputs
+from cosim_fmu.master.wiring.check_tolerances import check_tolerances
+from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
+from cosim_fmu.master.wiring.feedthrough import feedthrough_loops, stepping_order
 from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.said_feedthrough import with_said_feedthrough
 from cosim_fmu.master.wiring.wiring import (
     check_abilities,
     check_clocks,
     check_connections,
     check_copies,
     check_last_step,
-    check_loops,
     check_starts,
     check_steps,
 )
@@ -75,18 +78,25 @@ class CoSimulation:
         Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
     options : mapping of str to object, optional
         For the algorithm, when it is given by id or class: ``{"extrapolation": 1}``.
-    step : float or str
-        Communication step, s; text with a unit: "0.1 ms".
+    step : float or str, optional
+        Communication step, s; text with a unit: "0.1 ms". Of a run with one FMU the step of its default
+        experiment, or a thousandth of that; else 1 ms.
     starts : mapping of str to object, optional
         Start values of parameters and inputs: ``{"plant.mass": 2.0}``.
-    start : float
-        Time at the start, s.
+    start : float, optional
+        Time at the start, s; of a run with one FMU that of its default experiment, else 0.
     tolerance : float, optional
-        For the participants' own integrators; they take their own when it is not given.
+        For the participants' own integrators; an FMU gets that of its default experiment when none is given.
+    tolerances : mapping of str to float, optional
+        For single participants: ``{"plant": 1e-8}``.
     steps : mapping of str to float or str, optional
         Participants with a longer communication step than the others', s: ``{"battery": "10 ms"}``. A
         multiple of `step`; such a participant goes that far with the inputs at its start, and the others
         see what it has reached when they are there, too.
+    feedthrough : mapping of str to object, optional
+        What is known of direct feedthrough and not declared, or declared wrongly: ``{"prey": "none"}``, or by
+        output the inputs that it depends on at the same instant, ``{"controller": {"force": ["speed"]}}``. An
+        output that is said to depend on nothing is one step late where it does: so a loop is cut.
     threads : int
         In so many threads participants step side by side where the algorithm and they allow it; the results
         are the same for every number. Worth it where steps take much longer than 0.1 ms.
@@ -95,6 +105,10 @@ class CoSimulation:
     ----------
     order : list of str
         In which the participants are stepped.
+    loops : list of FeedthroughLoop
+        Closed loops of direct feedthrough, which the algorithm iterates.
+    remarks : list of str
+        What was found out about feedthrough at the start (`settle_order`).
     descriptions : dict of str to ParticipantDescription
     start_values : dict of str to dict
         Of each participant by name, in the units of its variables.
@@ -103,7 +117,7 @@ class CoSimulation:
     options : dict of str to object
         As given.
     until : float or None
-        Where `simulate` ends unless told, s: of an SSP.
+        Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU.
     findings : list of Problem
         Offences of an SSP against the standard, which were read nevertheless.
 
@@ -126,25 +140,33 @@ class CoSimulation:
         participants: Mapping[str, Any],
         connections: Sequence[Any] = (),
         algorithm: str | type[cosim.MasterAlgorithm] | cosim.MasterAlgorithm = "gauss_seidel",
-        step: float | str = 1e-3,
+        step: float | str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
         starts: Mapping[str, Any] | None = None,
-        start: float = 0.0,
+        start: float | None = None,
         tolerance: float | None = None,
+        tolerances: Mapping[str, float] | None = None,
         steps: Mapping[str, float | str] | None = None,
+        feedthrough: Mapping[str, Any] | None = None,
         threads: int = 1,
     ) -> None:
         problems: list[WiringProblem] = []
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
-        self.start, self.tolerance = start, tolerance
-        self.step = _seconds(step, problems)
         self.participants = _participants(participants, problems)
         _configure(self.participants, starts or {})
         self.descriptions = _describe(self.participants, problems)
+        experiment = only_experiment(self.descriptions)
+        self.start = experiment.start or 0.0 if start is None else start
+        self.step = step_of(experiment) if step is None else _seconds(step, problems)
+        self.tolerance = tolerance
+        self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
+        problems += faults
         unknown = [name for name in participants if name not in self.descriptions]
+        self.feedthrough = dict(feedthrough or {})
+        problems += self._take_feedthrough()
         links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
@@ -154,18 +176,17 @@ class CoSimulation:
         problems += check_abilities(self.descriptions, self.algorithm)
         self.every, faults = check_steps(self.participants, steps or {}, self.step, self.algorithm)
         problems += faults
-        self.order = list(self.descriptions)
-        if self.algorithm is not None and self.algorithm.exchanges_within_step:
-            problems += check_loops(self.descriptions, self.links)
-            self.order = stepping_order(self.order, self.descriptions, self.links)
-            # values over time are those of the start of a step for everybody
-            self.order.sort(key=lambda name: bool(self.descriptions[name].over_time))
+        self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
+        self.remarks: list[str] = []
+        self._is_settled, self._refusing = False, frozenset[str]()
+        if self.algorithm is not None:
+            problems += self._put_in_order(looked_into=False)
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
         self.result: cosim.Result | None = None
-        self.until: float | None = None
+        self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
         self.options = dict(options or {})
@@ -290,14 +311,17 @@ class CoSimulation:
             problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
+        self.settle_order()
         keeps_inside = inside != "nothing"
         recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
         reads = recorder.reads(self.links)
-        statistics = CoSimulationStatistics()
+        statistics = CoSimulationStatistics(warnings=self.warnings)
         coupled = CoupledParticipants(
             *(self.participants, self.links, self.order, reads, statistics, self.descriptions),
             *(points, self.every, StepThreads(min(self.threads, len(self.participants)))),
         )
+        coupled.loops = self.loops
+        coupled.refreshes.update(dict.fromkeys(self._refusing, False))
         recorder.bind(reads, coupled.input_names)
         pace = Pace(real_time_rate, self.start)
         message, begun = "interrupted", perf_counter()
@@ -333,31 +357,93 @@ class CoSimulation:
                 failure.result = self.result  # type: ignore[attr-defined]
         return self.result
 
+    def _take_feedthrough(self) -> list[WiringProblem]:
+        """What the user says about feedthrough, into the descriptions."""
+        problems = []
+        for name, said in self.feedthrough.items():
+            if name not in self.participants:
+                text = str(cosim.LookUpError("participant", name, self.participants))
+                problems.append(problem(("participants", name), text))
+            elif name in self.descriptions:
+                try:
+                    self.descriptions[name] = with_said_feedthrough(self.descriptions[name], said)
+                except ValueError as error:
+                    problems.append(problem(("participants", name, "feedthrough"), str(error)))
+        return problems
+
+    def settle_order(self) -> None:
+        """Find out which loops of direct feedthrough are real, and order the participants so.
+
+        Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
+        declare, or may declare too much; and who may be read where an algorithm needs it
+        (`look_into_participants`). The participants are initialized for it and closed again, once. `simulate`
+        and `explain` begin with it.
+
+        Raises
+        ------
+        ModelError
+            A loop that is real, or not known not to be, can be neither ordered nor iterated.
+        CoSimulationError
+            A participant cannot be initialized.
+        """
+        if self._is_settled or self.algorithm is None:
+            return
+        found = look_into_participants(
+            *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
+            *(self.tolerances, self.start, self.step, self.algorithm),
+        )
+        self.descriptions, self._refusing, self.remarks = found
+        problems = self._put_in_order(looked_into=True)
+        if problems:
+            raise cosim.ModelError(problems)
+        self._is_settled = True
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know before a run, in sentences."""
+        if self.algorithm is None or not self.algorithm.exchanges_within_step:
+            return []
+        unknown = unknown_outputs(self.descriptions, self.links)
+        if not unknown:
+            return []
+        names = ", ".join(".".join(port) for port in unknown)
+        depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
+        return [
+            f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
+            f"the order {order}, and what one takes from those after it is one step late. Where there is no "
+            f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]'
+        ]
+
+    def _put_in_order(self, *, looked_into: bool) -> list[WiringProblem]:
+        """Order the participants by what is known of their feedthrough; what is wrong with loops."""
+        algorithm = self.algorithm
+        if algorithm is None or not algorithm.exchanges_within_step:
+            return []
+        loops = feedthrough_loops(self.descriptions, self.links)
+        self.loops = loops if algorithm.solves_loops else []
+        self.order = stepping_order(list(self.descriptions), self.descriptions, self.links, loops)
+        return check_loops(self.descriptions, self.links, self.every, algorithm, looked_into=looked_into)
+
     def explain(self) -> str:
-        """The calls of a communication step, and for each connection how late it is and why."""
+        """The calls of a communication step, and for each connection how late it is and why.
+
+        Participants are initialized for it where their feedthrough has to be found out (`settle_order`); no
+        step is taken.
+        """
+        self.settle_order()
         assert self.algorithm is not None
-        told = self.algorithm, self.order, self.links, self.every, self.step, self.descriptions
+        told = self.algorithm, self.order, self.links, self.every, self.step, self.descriptions, self.loops
         once = [f"  {link}: once, in initialization" for link in self.parameter_links]
-        return "\n".join([explain(*told), *once])
+        found = (
+            ["", "found out before the run:", *(f"  {remark}" for remark in self.remarks)]
+            if self.remarks
+            else []
+        )
+        return "\n".join([explain(*told), *once, *found, *self.warnings])
 
     def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack, inside: str) -> None:
-        coupled.time = self.start
         coupled.watch(inside)
-        for name, participant in self.participants.items():
-            stack.callback(_close, participant)
-            values = self.start_values[name]
-            with same_folder():
-                coupled.guarded(name, participant.initialize, self.start, until, values, self.tolerance)
-        given: dict[tuple[str, str], Any] = {}
-        make_consistent(coupled, self.descriptions, given, self.parameter_links)
-        waiting = {n: p for n, p in self.participants.items() if isinstance(p, InitializationMode)}
-        for name, participant in waiting.items():
-            try:
-                coupled.guarded(name, participant.exit_initialization)
-            except StopRequested as request:
-                coupled.stop(name, request)
-        if waiting:
-            make_consistent(coupled, self.descriptions, given)
+        begin(coupled, self.start_values, self.tolerances, (self.start, until), self.parameter_links, stack)
         for name in self.order:
             coupled.read_outputs(name)
         for name in self.order:
@@ -433,11 +519,6 @@ class CoSimulation:
             return i + 1
 
         return step
-
-
-def _close(participant: cosim.Participant) -> None:
-    with suppress(Exception):  # a close that fails hides neither the results nor what failed before
-        participant.close()
 
 
 def either(names: Sequence[str]) -> str:

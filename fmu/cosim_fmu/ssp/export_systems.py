@@ -38,7 +38,9 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
     for number, (name, participant) in enumerate(systems.items()):
         path = folder / str(number) / f"{c_identifier(name)}.fmu"
         try:
-            participants[name] = participant.export_fmu(path, also=_taken(loop, name), **options)
+            participants[name] = participant.export_fmu(
+                path, also=_taken(loop, name), **{"all": True, **options}
+            )
         except cosim.ModelError as error:
             problems += [cosim.Problem(f"participants.{name}", str(fault)) for fault in error.problems]
         except cosim.LookUpError as error:
@@ -59,6 +61,8 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         },
         start=loop.start,
         tolerance=loop.tolerance,
+        tolerances={name: own for name, own in loop.tolerances.items() if own is not None},
+        feedthrough={name: said for name, said in loop.feedthrough.items() if name not in systems},
         steps={name: every * loop.step for name, every in loop.every.items()},
         threads=loop.threads,
     )

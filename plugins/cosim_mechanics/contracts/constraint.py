@@ -17,13 +17,17 @@ from cosim import (
     plugin_kind,
 )
 from cosim.kit import Declaration
-from cosim_mechanics.contracts.force import on_or_off
 
 LEVELS = ("position", "velocity", "acceleration")
 RESULTS = ("multipliers", "position_error", "velocity_error")
 REDUNDANT = (
     "some of its equations repeat what others say already: they are solved in least squares, and the "
     "multipliers are those with the smallest sum of squares among many that are possible"
+)
+SINGULAR = (
+    "near a singular position: it hardly holds a motion that it holds elsewhere (the rank of its equations "
+    "drops), and branches of the motion meet. The motion goes on as speeds and forces say; one that comes to "
+    "rest here may go on along either branch"
 )
 DRIFTS = (
     "it has no position_error, so its positions are not corrected after a step and drift as the integration "
@@ -68,8 +72,9 @@ class Constraint(Component):
     force_on_<attachment> : cache slots
         What the constraint exerts: on a body six reals (moment about its origin, force, in Ground), on a
         coordinate one.
-    redundant, drifts : cache slots
-        Notices: 1 where some equation follows from others, where positions cannot be corrected.
+    redundant, singular, drifts : cache slots
+        Notices: 1 where some equation follows from others, where it soon will, since the position is nearly
+        singular, and where positions cannot be corrected.
 
     Raises
     ------
@@ -99,7 +104,7 @@ class Constraint(Component):
     switch: ClassVar[str] = "enabled"
     plain_methods: ClassVar[tuple[str, ...]] = ("position_error", "velocity_error")
 
-    enabled = parameter(default=1, minimum=0, maximum=1, convert=on_or_off, description="0 lets go")
+    enabled = parameter(default=True, dtype=bool, description="0 lets go")
     stabilization = parameter(
         unit="1/s", default=0.0, minimum=0.0, description="rate at which errors are drawn back; 0: not at all"
     )
@@ -108,6 +113,7 @@ class Constraint(Component):
     position_error = cache_slot(description="how far positions are from meeting it")
     velocity_error = cache_slot(description="how far speeds are from meeting it")
     redundant = cache_slot(notice=REDUNDANT, description="1 where an equation follows from others")
+    singular = cache_slot(notice=SINGULAR, description="1 near a singular position")
     drifts = cache_slot(notice=DRIFTS, description="1 where positions cannot be corrected")
 
     def create_constraint_equations(self, s: Any) -> list[Any]:

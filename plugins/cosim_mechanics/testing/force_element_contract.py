@@ -71,8 +71,8 @@ class ForceElementContract(ForceLaws):
             forces = bench.forces(bench.state(self.scene(seed)))
             largest = max(largest, *(float(np.abs(force).max(initial=0.0)) for force in forces.values()))
         assert largest > 0.0, (
-            f"{type(self.make()).__name__} exerts no force in 12 random motions: add what its law says to F_GB1 "
-            "and F_GB2, or give `make` parameters, and the class ranges of motion, with which it acts"
+            f"{type(self.make()).__name__} exerts no force in 12 random motions: add what its law says to "
+            "F_GB1 and F_GB2, or give `make` parameters, and the class ranges of motion, with which it acts"
         )
 
     def test_forces_follow_from_the_state_alone(self) -> None:

@@ -81,8 +81,9 @@ class SweepCommand(cosim.Command):
             progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
             try:
                 table = study.run(executor, progress)
-            except KeyboardInterrupt:
-                print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
+            except (KeyboardInterrupt, cosim.CosimError) as error:
+                if getattr(error, "result", None) is not None:
+                    print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
                 raise
         if arguments.parquet:
             table.to_parquet(folder / "table.parquet")

@@ -44,6 +44,7 @@ class AdaptiveStep(cosim.MasterAlgorithm):
         self.control = StepControl(tolerance, absolute_tolerance, order=2)
         self.base = BASES[base]()
         self.exchanges_within_step = self.base.exchanges_within_step
+        self.solves_loops = self.base.solves_loops
 
     @property
     def figures(self) -> dict[str, float]:
@@ -53,6 +54,7 @@ class AdaptiveStep(cosim.MasterAlgorithm):
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         self.control.begin()
+        self.base.initialize(exchange, time)
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
         """As many exchanges as are needed."""
@@ -90,5 +92,4 @@ class AdaptiveStep(cosim.MasterAlgorithm):
         """One step of the base; what passes directly through a participant is brought up to date after it."""
         self.base.step(exchange, time, size)
         for name in exchange.order:
-            exchange.set_inputs(name)
-            exchange.read_outputs(name)
+            exchange.read_outputs(name, exchange.interface())

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import cosim
-from cosim.kit import Course, Exchange
+from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_fmu.master.algorithms.extrapolation import Extrapolation
+from cosim_fmu.master.algorithms.loop_iteration import LoopExchange, LoopIteration
 
 
 class GaussSeidel(cosim.MasterAlgorithm):
@@ -15,8 +16,9 @@ class GaussSeidel(cosim.MasterAlgorithm):
     A participant takes the outputs at t_{i+1} of those that stepped before it and the outputs at t_i of
     those that come after it, holds them and steps to t_{i+1}. The order follows from the connections: a
     participant whose output depends directly on its inputs goes before those that read this output.
-    One pass, no iteration: the error of the coupling is of first order in the step, usually
-    with a smaller constant than Jacobi's, and values do not pile up delays along the order.
+    One pass: the error of the coupling is of first order in the step, usually
+    with a smaller constant than Jacobi's, and values do not pile up delays along the order. The participants
+    of a closed loop of direct feedthrough step together and are iterated (`LoopIteration`).
 
     Parameters
     ----------
@@ -36,7 +38,8 @@ class GaussSeidel(cosim.MasterAlgorithm):
 
     def __init__(self, extrapolation: int = 0) -> None:
         self._past = Extrapolation(extrapolation)
-        self.fixed_sequence = extrapolation == 0
+        self.fixed_sequence = self.solves_loops = extrapolation == 0
+        self._iterations: dict[FeedthroughLoop, LoopIteration] = {}
 
     @property
     def about(self) -> str:
@@ -53,19 +56,38 @@ class GaussSeidel(cosim.MasterAlgorithm):
         """In words; `stepped` says whether the source steps before."""
         return "the line from its value at t_i to that at t_{i+1}" if stepped else self._past.words()
 
+    @property
+    def figures(self) -> dict[str, float]:
+        """``iterations`` of all loops, ``largest_iterations`` of one in one step."""
+        found = [iteration.figures for iteration in self._iterations.values()]
+        if not found:
+            return {}
+        return {
+            "iterations": sum(each["iterations"] for each in found),
+            "largest_iterations": max(each["largest_iterations"] for each in found),
+        }
+
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget the values of an earlier run."""
         self._past.forget()
+        self._iterations = {loop: LoopIteration() for loop in exchange.loops}
+        for loop, iteration in self._iterations.items():
+            iteration.initialize(LoopExchange(exchange, loop), time)
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
         """For each in the order: set, step, read."""
         if self._past.order > 0:
             self._along_lines(exchange, time, size)
             return
+        members = {name: loop for loop in exchange.loops for name in loop.participants}
         for name in exchange.order:
-            exchange.set_inputs(name)
-            exchange.advance(name, time, size)
-            exchange.read_outputs(name)
+            loop = members.get(name)
+            if loop is None:
+                exchange.set_inputs(name)
+                exchange.advance(name, time, size)
+                exchange.read_outputs(name)
+            elif name == loop.participants[0]:
+                self._iterations[loop].step(LoopExchange(exchange, loop), time, size)
 
     def _along_lines(self, exchange: Exchange, time: float, size: float) -> None:
         start = exchange.interface()
@@ -79,8 +101,5 @@ class GaussSeidel(cosim.MasterAlgorithm):
             slope = np.where(known, (end - start) / size, ahead.slope)
             exchange.set_inputs(name, Course(middle, slope, size))
             exchange.advance(name, time, size)
-            # what passes directly through a participant shall be that of the end of the step
-            exchange.put(np.where(known, end, expected))
-            exchange.set_inputs(name)
-            exchange.read_outputs(name)
+            exchange.read_outputs(name, np.where(known, end, expected))
             known |= owners == name

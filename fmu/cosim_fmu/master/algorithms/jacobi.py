@@ -58,15 +58,14 @@ class Jacobi(cosim.MasterAlgorithm):
             for name in exchange.order:
                 exchange.set_inputs(name)
             exchange.advance_all(time, size)
+            for name in exchange.order:
+                exchange.read_outputs(name)
         else:
             self._past.remember(time, exchange.interface())
             course = self._past.course(time, size)
             for name in exchange.order:
                 exchange.set_inputs(name, course)
             exchange.advance_all(time, size)
-            # what passes directly through a participant shall be that of the end of the step
-            exchange.put(self._past.value(time + size))
+            end = self._past.value(time + size)
             for name in exchange.order:
-                exchange.set_inputs(name)
-        for name in exchange.order:
-            exchange.read_outputs(name)
+                exchange.read_outputs(name, end)

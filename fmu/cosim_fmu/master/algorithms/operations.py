@@ -12,6 +12,8 @@ from cosim_fmu.master.loop.compiled_steps import ADVANCE, READ, SET
 class _Notes:
     """An exchange that only notes what a master algorithm does."""
 
+    loops = ()
+
     def __init__(self, order: Sequence[str]) -> None:
         self.order = order
         self.operations: list[tuple[int, str]] = []

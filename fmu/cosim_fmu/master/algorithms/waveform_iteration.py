@@ -114,8 +114,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
         exchange.advance_all(time, size)
         exchange.put(end)
         for name in exchange.order:
-            exchange.set_inputs(name)
-            exchange.read_outputs(name)
+            exchange.read_outputs(name, exchange.interface())
         return exchange.interface()
 
     def is_settled(self, guess: Vector, found: Vector) -> bool:

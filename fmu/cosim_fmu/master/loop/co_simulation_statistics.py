@@ -31,6 +31,8 @@ class CoSimulationStatistics:
         What the master algorithm counted: iterations, rejected steps.
     loop : str
         "compiled", or "Python" and why.
+    warnings : list of str
+        What the user should know about the run, in sentences.
     """
 
     steps: int = 0
@@ -43,3 +45,4 @@ class CoSimulationStatistics:
     largest_lag: float = 0.0
     algorithm: dict[str, float] = field(default_factory=dict)
     loop: str = ""
+    warnings: list[str] = field(default_factory=list)

@@ -67,6 +67,8 @@ class CompiledLoop:
         self.coupled, self.points, self.recorder = coupled, points, recorder
         self._names = list(coupled.participants)
         self._index = {name: i for i, name in enumerate(self._names)}
+        if coupled.loops:
+            raise NotCompiledError(f"{', '.join(coupled.loops[0].participants)} are iterated")
         if not algorithm.fixed_sequence:
             raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
         self._operations = operations_of(algorithm, coupled.order)

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Course, InnerPoint, ParticipantDescription, TellsInside, Ticks
+from cosim.kit import Course, FeedthroughLoop, InnerPoint, ParticipantDescription, TellsInside, Ticks, Watches
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.wiring.feedthrough import passes_through
 from cosim_fmu.master.wiring.link import Link
 
 MOST_EARLY_RETURNS = 10_000
@@ -120,8 +121,13 @@ class CoupledParticipants:
         Values between the communication points, of participants that tell them.
     drives : dict of str to Drive
         What the connected inputs did in the last step.
+    refreshes : dict of str to bool
+        Participants whose inputs are set once more at the end of a step before their outputs are read, since
+        these depend directly on them.
     stop_reason : str
         Set when a participant asked to stop.
+    loops : sequence of FeedthroughLoop
+        To be iterated by the algorithm.
     interface_names : list of str
         ``participant.output`` of each connected real output.
     """
@@ -140,6 +146,7 @@ class CoupledParticipants:
     ) -> None:
         self.threads = threads
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
+        self.loops: Sequence[FeedthroughLoop] = ()
         self.descriptions = descriptions
         self.statistics = statistics
         self.board: dict[str, Any] = {name: [] for name in participants}
@@ -176,6 +183,7 @@ class CoupledParticipants:
         self._ticking: list[Ticks] = [
             p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
         ]
+        self.refreshes = {name: passes_through(descriptions[name], name, links) for name in participants}
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
@@ -204,13 +212,7 @@ class CoupledParticipants:
             else:
                 values = self._on_course(name, course)
             for value, feed in zip(values, feeds, strict=True):
-                if isinstance(value, float) and not math.isfinite(value):
-                    link = feed[2]
-                    raise CoSimulationError(
-                        self.time,
-                        f"{link.output} is {value}: not passed on to {link.target}.{link.input}",
-                        link.source,
-                    )
+                _check_finite(self.time, value, feed[2])
             self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
             if course is not None and self._followers[name]:
@@ -228,7 +230,7 @@ class CoupledParticipants:
     def watch(self, where: str) -> None:
         """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
         for name, participant in self.participants.items():
-            if isinstance(participant, TellsInside):
+            if isinstance(participant, Watches):
                 self.guarded(name, participant.watch, () if where == "nothing" else self.reads[name], where)
 
     def collect(self) -> None:
@@ -264,11 +266,12 @@ class CoupledParticipants:
         found, self.inside = self.inside, []
         return found
 
-    def save(self) -> _Saved:
-        """The state of all participants, the board, and what has happened."""
+    def save(self, names: Sequence[str] | None = None) -> _Saved:
+        """The state of these participants, their part of the board, and what has happened."""
         self.collect()
-        tokens = {n: self.guarded(n, participant.save) for n, participant in self.participants.items()}
-        board = {name: list(values) for name, values in self.board.items()}
+        wanted = list(self.participants) if names is None else names
+        tokens = {name: self.guarded(name, self.participants[name].save) for name in wanted}
+        board = {name: list(self.board[name]) for name in wanted}
         return _Saved(tokens, board, len(self.events), self.stop_reason, len(self.inside))
 
     def restore(self, token: _Saved) -> None:
@@ -277,7 +280,7 @@ class CoupledParticipants:
         del self.inside[token.inside :]
         for name, state in token.participants.items():
             self.guarded(name, self.participants[name].restore, state)
-        self.board = {name: list(values) for name, values in token.board.items()}
+        self.board.update({name: list(values) for name, values in token.board.items()})
         del self.events[token.events :]
         self.statistics.events, self.stop_reason = token.events, token.stop_reason
 
@@ -386,12 +389,29 @@ class CoupledParticipants:
         if step.error is not None:
             raise step.error
 
-    def read_outputs(self, name: str) -> None:
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read everything that is wanted of a participant."""
         names = self.reads[name]
         reached = 0 if self._index is None else self._index + 1
-        if names and (reached % self.every[name] == 0 or reached == self._points.count):
+        if reached % self.every[name] != 0 and reached != self._points.count:
+            return
+        if end is not None and self._feeds[name]:
+            values = self._converted(name, end)
+            self.held[name], self._slopes[name] = values, None
+            if self.refreshes[name]:
+                self.guarded(name, self.participants[name].set, self.input_names[name], values)
+        if names:
             self.board[name] = self.get(name, names)
+
+    def _converted(self, name: str, end: Vector) -> list[Any]:
+        """The connected inputs where these are the values of the interface."""
+        values = []
+        for source, place, link in self._feeds[name]:
+            at = self._interface.get(link.start)
+            value = link.convert(self.board[source][place] if at is None else float(end[at]))
+            _check_finite(self.time, value, link)
+            values.append(value)
+        return values
 
     def get(self, name: str, names: Sequence[str]) -> list[Any]:
         """Values of a participant, one for each name."""
@@ -440,6 +460,12 @@ class CoupledParticipants:
     def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
         self.statistics.events += 1
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
+
+
+def _check_finite(time: float, value: Any, link: Link) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        text = f"{link.output} is {value}: not passed on to {link.target}.{link.input}"
+        raise CoSimulationError(time, text, link.source)
 
 
 def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import cosim
-from cosim.kit import ParticipantDescription
+from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_fmu.master.algorithms.operations import operations_of
 from cosim_fmu.master.loop.compiled_steps import ADVANCE, READ, SET
 from cosim_fmu.master.wiring.link import Link
@@ -18,6 +18,7 @@ def explain(
     every: Mapping[str, int],
     step: float,
     descriptions: Mapping[str, ParticipantDescription],
+    loops: Sequence[FeedthroughLoop] = (),
 ) -> str:
     """The calls of one communication step, and for each connection how late it is and why.
 
@@ -33,6 +34,8 @@ def explain(
         Communication step, s.
     descriptions : mapping of str to ParticipantDescription
         Who follows slopes.
+    loops : sequence of FeedthroughLoop
+        That the algorithm iterates.
     """
     kind = type(algorithm).__name__
     if not algorithm.fixed_sequence:
@@ -40,14 +43,27 @@ def explain(
         courses = (f"  {link}{_course(algorithm, order, link, descriptions)}" for link in links)
         return "\n".join([*lines, "", *courses])
     operations = operations_of(algorithm, order)
+    together = {name: loop for loop in loops for name in loop.participants}
     lines = [f"{kind}, from t = i * {step:g} s to t + {step:g} s:"]
     for kind_of_call, name in operations:
+        loop = together.get(name)
+        if loop is not None:
+            if kind_of_call == SET and name == loop.participants[0]:
+                lines.append(
+                    f"  {', '.join(loop.participants)} step together, again and again from t, until "
+                    f"the inputs are what {', '.join(loop.values)} gives at t + {step:g} s"
+                )
+            continue
         slow = f" (every {every[name]} steps, {every[name] * step:g} s far)" if every.get(name, 1) > 1 else ""
         words = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} are read"}
         lines.append(f"  {words[kind_of_call].format(name)}{slow if kind_of_call == ADVANCE else ''}")
     lines += ["", "connections:"]
     for link in links:
-        lines.append(f"  {link}: {_lateness(link, operations, every, step)}")
+        iterated = any(f"{link.source}.{link.output}" in loop.values for loop in loops) and (
+            together.get(link.source) is together.get(link.target)
+        )
+        late = "not late: iterated" if iterated else _lateness(link, operations, every, step)
+        lines.append(f"  {link}: {late}")
     return "\n".join(lines)
 
 

@@ -11,6 +11,8 @@ from xml.parsers import expat
 import cosim
 from cosim_fmu.master.participants.untrusted_zip import DAMAGES, check_members, unpack
 
+DEEPEST = 200
+"""Elements in elements; the deepest of the standards have about ten."""
 LARGEST_DESCRIPTION = 256 * 2**20
 VERSIONS = ("1.0", "2.0", "3.0")
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
@@ -207,6 +209,8 @@ class _Document:
         self._clock_types: dict[str, dict[str, str]] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth > DEEPEST:
+            raise ValueError(f"elements are nested more than {DEEPEST} deep: refused")
         if self._depth == 0:
             self.root = dict(attributes) if tag == "fmiModelDescription" else {}
             self.refused = (

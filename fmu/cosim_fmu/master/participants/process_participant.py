@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, ParticipantDescription
+from cosim.kit import InnerPoint, KeepsLog, ParticipantDescription
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.process_messages import restored
 
@@ -99,6 +99,7 @@ class ProcessParticipant(cosim.Participant):
         self._inner = make(*arguments, **keywords)
         self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
+        self._log: tuple[Path | None, str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Any = None
         self._released: list[int] = []
@@ -134,6 +135,19 @@ class ProcessParticipant(cosim.Participant):
             inner(*sizes)
             self._sizes = sizes
 
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        """As the participant does; in the process, where it can keep a log.
+
+        Raises
+        ------
+        ModelError
+            It keeps no log, or there is no such level.
+        """
+        if not isinstance(self._inner, KeepsLog):
+            raise cosim.ModelError.of("log", "this participant keeps no log")
+        self._inner.keep_log(file, level)
+        self._log = (None if file is None else file.absolute()), level
+
     def describe(self) -> ParticipantDescription:
         """As the participant describes itself; no process is started."""
         found = self._inner.describe()
@@ -146,6 +160,8 @@ class ProcessParticipant(cosim.Participant):
         if self._process is not None:
             raise cosim.CosimError("initialize was called before: close it first")
         self._begin()
+        if self._log is not None:
+            self._ask("keep_log", *self._log)
         if self._sizes is not None:
             self._ask("configure", *self._sizes)
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN

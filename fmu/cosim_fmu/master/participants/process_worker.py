@@ -70,12 +70,12 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside
+    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside, Watches
 
     optional: dict[str, Any] = {
         "exit_initialization": InitializationMode,
         "configure": Resizes,
-        "watch": TellsInside,
+        "watch": Watches,
         "events": RecordsEvents,
     }
     if name in optional and not isinstance(participant, optional[name]):

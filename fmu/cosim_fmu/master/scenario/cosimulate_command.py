@@ -60,12 +60,13 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple()
+            loop.settle_order()
         except cosim.ModelError as error:
             count = len(error.problems)
             print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
             return BAD_INPUT
         if not arguments.quiet:
-            for line in getattr(scenario, "remarks", ()):
+            for line in (*scenario.remarks, *(f"warning: {text}" for text in loop.warnings)):
                 print(line, file=sys.stderr)
         if arguments.explain:
             print(loop.explain())
@@ -112,6 +113,8 @@ def check_target(target: Path) -> None:
     """
     if not target.parent.is_dir():
         raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+    if target.is_fifo():
+        raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
     if target.is_dir():
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):

@@ -17,6 +17,7 @@ from cosim_fmu.master.scenario.scenario_changes import NAME, make_changes
 from cosim_fmu.master.scenario.scenario_participants import make_participant
 from cosim_fmu.master.scenario.scenario_variant import lay_over
 from cosim_fmu.master.wiring.connection import KEYS, Connection
+from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
@@ -53,6 +54,8 @@ class Scenario:
         Place of a start value that is from another file.
     steps : dict of str to object
         Participants with a communication step of their own.
+    tolerances, feedthrough : dict of str to object
+        What is said of single participants, as `CoSimulation` takes it.
     algorithm : str
     options : dict of str to object
         For the algorithm.
@@ -73,12 +76,14 @@ class Scenario:
     starts: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     steps: dict[str, Any] = field(default_factory=dict)
+    tolerances: dict[str, Any] = field(default_factory=dict)
+    feedthrough: dict[str, Any] = field(default_factory=dict)
     algorithm: str = "gauss_seidel"
     options: dict[str, Any] = field(default_factory=dict)
     step: float = 1.0
     until: float = 0.0
     start: float = 0.0
-    tolerance: float | None = None
+    tolerance: Any = None
     threads: int = 1
     signals: list[str] | None = None
     inside: str = "events"
@@ -106,6 +111,11 @@ class Scenario:
         scenario._take(scenario.source.data)
         return scenario
 
+    @property
+    def remarks(self) -> list[str]:
+        """None: what is wrong with a scenario is an error."""
+        return []
+
     def couple(self) -> CoSimulation:
         """The co-simulation, checked.
 
@@ -126,7 +136,9 @@ class Scenario:
                 starts=self.starts,
                 start=self.start,
                 tolerance=self.tolerance,
+                tolerances=self.tolerances,
                 steps=self.steps,
+                feedthrough=self.feedthrough,
                 threads=self.threads,
             )
         except cosim.FmuError as error:
@@ -181,7 +193,8 @@ class Scenario:
         except ValueError:
             return False
         name = (given.start if side == "from" else given.end).partition(".")[0]
-        return name not in self.participants and name in self.source.data["participants"]
+        given_ones = self.source.data.get("participants")
+        return name not in self.participants and isinstance(given_ones, Mapping) and name in given_ones
 
     def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
@@ -205,8 +218,13 @@ class Scenario:
             made = make_participant(self.source.path.parent, name, entry, self._say)
             if made is not None:
                 self.participants[name] = made
-                if "step" in entry:
-                    self.steps[name] = entry["step"]
+                for key, kept in (
+                    ("step", self.steps),
+                    ("tolerance", self.tolerances),
+                    ("feedthrough", self.feedthrough),
+                ):
+                    if key in entry:
+                        kept[name] = entry[key]
                 self._take_parameters(("participants", name), entry, f"{name}.")
         self._take_parameters((), data, "")
         self._take_connections(data.get("connections", []))
@@ -275,18 +293,27 @@ class Scenario:
         for name in ("step", "until", "start"):
             if name in master:
                 setattr(self, name, self._seconds(name, master[name], getattr(self, name)))
+            elif (own := self._own(name)) is not None:
+                setattr(self, name, own)
             elif name != "start":
                 self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
         self.threads = master.get("threads", 1)
         if "until" in master and self.until < self.start:
             self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
-        tolerance = master.get("tolerance")
-        if tolerance is not None and (
-            isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not tolerance > 0
-        ):
-            self._say(("master", "tolerance"), f"is {tolerance!r}, needs a number greater than 0: 1e-6")
-        elif tolerance is not None:
-            self.tolerance = float(tolerance)
+        self.tolerance = master.get("tolerance")
+
+    def _own(self, name: str) -> float | None:
+        """Step, start or end of the only FMU's default experiment."""
+        descriptions = {}
+        for participant, made in self.participants.items():
+            try:
+                descriptions[participant] = made.describe()
+            except Exception:  # said where the participants are coupled
+                return None
+        experiment = only_experiment(descriptions)
+        if name == "step":
+            return None if experiment.stop is None and experiment.step is None else step_of(experiment)
+        return experiment.start if name == "start" else experiment.stop
 
     def _take_output(self, output: Mapping[str, Any]) -> None:
         self._check_keys(("output",), output, OUTPUT)

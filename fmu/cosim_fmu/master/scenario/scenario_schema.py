@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import LOG_LEVELS
 from cosim_fmu.master.co_simulation import INSIDE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
@@ -75,6 +76,13 @@ def _participant() -> dict[str, Any]:
         "parameters": {**OBJECT, "description": "start values of parameters and inputs"},
         "parameter_files": {**FILES, "description": "values from .toml, .csv and .ssv files"},
         "step": {**POSITIVE, "description": "a longer communication step than the others' [s]"},
+        "tolerance": {"type": "number", "exclusiveMinimum": 0, "description": "of its own integrator"},
+        "feedthrough": {
+            "anyOf": [{"enum": ["none"]}, {"type": "object", "additionalProperties": TEXTS}],
+            "description": 'inputs on which outputs depend at the same instant: { y = ["u"] }',
+        },
+        "log": {**TEXT, "description": "file for what it logs"},
+        "log_level": {"enum": list(LOG_LEVELS), "default": "warning"},
         "process": {"type": "boolean", "description": "in a process of its own"},
     }
     found = _table(scenario_participants.KEYS, keys)
@@ -107,10 +115,10 @@ def _master() -> dict[str, Any]:
     keys = {
         "algorithm": {"enum": list(dict.fromkeys([*short, *ids])), "default": "gauss_seidel"},
         "options": own,
-        "step": {**POSITIVE, "description": "communication step [s]"},
+        "step": {**POSITIVE, "description": "communication step [s]; of one FMU its own unless given"},
         "until": {**QUANTITY, "description": "end [s]"},
         "start": {**QUANTITY, "description": "[s]"},
         "tolerance": {"type": "number", "exclusiveMinimum": 0, "description": "of participants' integrators"},
         "threads": {"type": "integer", "minimum": 1, "default": 1},
     }
-    return _table(scenario.MASTER, keys, ("step", "until"))
+    return _table(scenario.MASTER, keys)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cosim.kit import ParticipantDescription
+from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_fmu.master.wiring.graph import closed_path, components
 from cosim_fmu.master.wiring.link import Link
 
@@ -30,6 +30,14 @@ def is_assumed(description: ParticipantDescription, output: str) -> bool:
     """Whether the dependencies of an output are not known but taken to be all inputs."""
     unknown = description.feedthrough is None or output not in description.feedthrough
     return unknown or output in description.assumed_feedthrough
+
+
+def passes_through(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
+    """Whether an output of a participant may depend directly on one of its connected inputs."""
+    connected = {link.input for link in links if link.target == name}
+    outputs = [v.name for v in description.variables.values() if v.causality == "output"]
+    outputs += [link.output for link in links if link.source == name]
+    return any(direct_inputs(description, output) & connected for output in outputs)
 
 
 def instant_graph(
@@ -84,27 +92,63 @@ def path_text(path: Sequence[Port]) -> str:
     return " → ".join(".".join(port) for port in [*path, path[0]])
 
 
+def looped_outputs(
+    descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link], *, known_only: bool
+) -> list[list[Port]]:
+    """For each tangle of closed loops its outputs and inputs, in the order of the graph."""
+    graph = instant_graph(descriptions, links, known_only=known_only)
+    return [members for members in components(graph) if closed_path(graph, members)]
+
+
+def feedthrough_loops(
+    descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link]
+) -> list[FeedthroughLoop]:
+    """The closed loops of direct feedthrough that is known; those that share a participant are one."""
+    found: list[tuple[list[str], list[str]]] = []
+    outputs = {link.start for link in links}
+    for members in looped_outputs(descriptions, links, known_only=True):
+        ports = [port for port in members if port in outputs]
+        names = list(dict.fromkeys(name for name, _ in ports))
+        values = [".".join(port) for port in ports if descriptions[port[0]].variables[port[1]].type == "real"]
+        for other in [each for each in found if set(each[0]) & set(names)]:
+            found.remove(other)
+            names, values = list(dict.fromkeys([*other[0], *names])), [*other[1], *values]
+        found.append((names, values))
+    return [FeedthroughLoop(tuple(names), tuple(values)) for names, values in found]
+
+
 def stepping_order(
-    names: Sequence[str], descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link]
+    names: Sequence[str],
+    descriptions: Mapping[str, ParticipantDescription],
+    links: Sequence[Link],
+    loops: Sequence[FeedthroughLoop] = (),
 ) -> list[str]:
     """The order for a sequential master.
 
     A participant goes after those whose outputs it reads when these depend directly on *their* inputs,
     since such an output is worth most when it is fresh; an output without feedthrough is known at the
     communication point, and its reader may go first. Among those that may go next, the one that
-    waits for the fewest others comes first, then the order in which they were given.
+    waits for the fewest others comes first, then the order in which they were given. The participants
+    of a loop stay together; values over time come last, since for all others they are those of the start of a
+    step.
     """
-    strong: dict[str, set[str]] = {name: set() for name in names}
-    weak: dict[str, set[str]] = {name: set() for name in names}
+    together = {name: frozenset(loop.participants) for loop in loops for name in loop.participants}
+    units = list(dict.fromkeys(together.get(name, frozenset([name])) for name in names))
+    unit_of = {name: unit for unit in units for name in unit}
+    strong: dict[frozenset[str], set[frozenset[str]]] = {unit: set() for unit in units}
+    weak: dict[frozenset[str], set[frozenset[str]]] = {unit: set() for unit in units}
     driven = {link.end for link in links}
     for link in links:
-        if link.source != link.target:
-            weak[link.target].add(link.source)
+        source, target = unit_of[link.source], unit_of[link.target]
+        if source != target:
+            weak[target].add(source)
             needs = direct_inputs(descriptions[link.source], link.output)
             if any((link.source, name) in driven for name in needs):
-                strong[link.target].add(link.source)
-    left, order = list(names), []
+                strong[target].add(source)
+    left, order = list(units), []
     while left:
-        order.append(min(left, key=lambda name: (len(strong[name] & set(left)), len(weak[name] & set(left)))))
-        left.remove(order[-1])
-    return order
+        rest = set(left)
+        chosen = min(left, key=lambda unit: (len(strong[unit] & rest), len(weak[unit] & rest)))
+        order += [name for name in names if name in chosen]
+        left.remove(chosen)
+    return sorted(order, key=lambda name: descriptions[name].over_time)

@@ -15,7 +15,6 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.scenario.quantity import Quantity
 from cosim_fmu.master.wiring.connection import Connection
-from cosim_fmu.master.wiring.feedthrough import instant_graph, loops, path_text
 from cosim_fmu.master.wiring.link import Link
 from cosim_fmu.master.wiring.make_link import make_link
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
@@ -155,20 +154,6 @@ def _shape_text(shape: Sequence[int]) -> str:
     return "×".join(map(str, shape)) if shape else "of a scalar"
 
 
-def check_loops(descriptions: Descriptions, links: Sequence[Link]) -> list[WiringProblem]:
-    """A problem for each closed loop of declared direct feedthrough."""
-    found = loops(instant_graph(descriptions, links, known_only=True))
-    return [
-        problem(
-            ("master", "algorithm"),
-            "direct feedthrough closes a loop, which no order of the participants resolves: "
-            f'{path_text(path)}. Take "jacobi", or break the loop: a delay, or an output that does not '
-            "depend on its inputs directly",
-        )
-        for path in found
-    ]
-
-
 def check_steps(
     participants: Mapping[str, Any],
     steps: Mapping[str, float | str],
@@ -237,14 +222,34 @@ def check_abilities(
     for name, description in descriptions.items():
         if algorithm.restores and not description.can_restore:
             text = (
-                f"cannot save and restore its state, which {kind} needs: take an algorithm "
-                "that only goes forward (jacobi, gauss_seidel, adaptive_forward)"
+                f"cannot save and restore its state, which {kind} needs: take one of the algorithms that do "
+                f"without, {', '.join(_forward(descriptions))}"
             )
             found.append(problem(("participants", name), text))
         if algorithm.varies_step and not description.variable_step:
-            text = f"cannot vary its communication step, which {kind} does: take another algorithm"
+            text = (
+                f"cannot vary its communication step, which {kind} does: take one of the algorithms that do "
+                f"not, {', '.join(_steady(descriptions))}"
+            )
             found.append(problem(("participants", name), text))
     return found
+
+
+def _forward(descriptions: Descriptions) -> list[str]:
+    """Algorithms for participants that cannot go back."""
+    steady = _steady(descriptions)
+    vary = all(description.variable_step for description in descriptions.values())
+    return [name for name, kind in _algorithms() if not kind.restores and (vary or name in steady)]
+
+
+def _steady(descriptions: Descriptions) -> list[str]:
+    """Algorithms for participants that cannot vary their step."""
+    back = all(description.can_restore for description in descriptions.values())
+    return [name for name, kind in _algorithms() if not kind.varies_step and (back or not kind.restores)]
+
+
+def _algorithms() -> list[tuple[str, Any]]:
+    return [(e.id.removeprefix("fmu."), e.cls) for e in cosim.registry().entries("master_algorithm")]
 
 
 def check_last_step(

@@ -1,0 +1,30 @@
+"""numba's target: what it compiles for, made ready."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+
+@functools.cache
+def numba_target() -> Any:
+    """The target context of this processor.
+
+    Making it ready, numba imports SciPy's linear algebra, to find out whether there is a BLAS; that takes
+    longer than all the rest. What needs a BLAS asks again.
+    """
+    import numba.np.linalg as linear_algebra
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    with global_compiler_lock:
+        asked_for, linear_algebra.ensure_blas = linear_algebra.ensure_blas, _there_is_no_blas
+        try:
+            cpu_target.target_context.refresh()
+        finally:
+            linear_algebra.ensure_blas = asked_for
+    return cpu_target.target_context
+
+
+def _there_is_no_blas() -> None:
+    raise ImportError

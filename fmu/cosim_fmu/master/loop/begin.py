@@ -1,0 +1,69 @@
+"""The beginning of a run: participants are initialized and their values made consistent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import Any
+
+import cosim
+from cosim.kit import InitializationMode
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.initial_exchange import make_consistent
+from cosim_fmu.master.participants.same_folder import same_folder
+from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.wiring.feedthrough import Port
+from cosim_fmu.master.wiring.link import Link
+
+
+def begin(
+    coupled: CoupledParticipants,
+    values: Mapping[str, Mapping[str, Any]],
+    tolerances: Mapping[str, float | None],
+    times: tuple[float, float | None],
+    parameter_links: Sequence[Link],
+    stack: ExitStack,
+) -> dict[Port, Any]:
+    """Initialize all participants, make inputs and outputs consistent, end their initialization modes.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    values : mapping of str to mapping
+        Start values by participant.
+    tolerances : mapping of str to float or None
+        By participant.
+    times : (float, float or None)
+        Start and end, s.
+    parameter_links : sequence of Link
+        Connections that pass a value once.
+    stack : ExitStack
+        Closes the participants.
+
+    Returns
+    -------
+    dict of (str, str) to object
+        What the inputs have been given.
+    """
+    start, stop = times
+    coupled.time = start
+    for name, participant in coupled.participants.items():
+        stack.callback(_close, participant)
+        with same_folder():
+            coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])
+    given: dict[Port, Any] = {}
+    make_consistent(coupled, coupled.descriptions, given, parameter_links)
+    waiting = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
+    for name, ready in waiting.items():
+        try:
+            coupled.guarded(name, ready.exit_initialization)
+        except StopRequested as request:
+            coupled.stop(name, request)
+    if waiting:
+        make_consistent(coupled, coupled.descriptions, given)
+    return given
+
+
+def _close(participant: cosim.Participant) -> None:
+    with suppress(Exception):  # a close that fails hides neither the results nor what failed before
+        participant.close()

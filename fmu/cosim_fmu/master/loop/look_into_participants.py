@@ -1,0 +1,162 @@
+"""What participants do not declare and a run needs to know, looked into before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import cosim
+from cosim.kit import ParticipantDescription
+from cosim_fmu.master.loop.begin import begin
+from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.probe_feedthrough import probe_feedthrough
+from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.participants.same_folder import same_folder
+from cosim_fmu.master.wiring.check_loops import doubtful_outputs
+from cosim_fmu.master.wiring.feedthrough import passes_through
+from cosim_fmu.master.wiring.link import Link
+
+Descriptions = Mapping[str, ParticipantDescription]
+
+
+class Findings(NamedTuple):
+    """What was found out about participants.
+
+    Attributes
+    ----------
+    descriptions : dict of str to ParticipantDescription
+        With the feedthrough that was found.
+    refusing : frozenset of str
+        Participants that refuse to be read after their inputs were set, before the next step: FMI 2.0.4 lets
+        an FMU do so (section 4.2.1).
+    remarks : list of str
+        What was looked at, how, and what came of it, in sentences.
+    """
+
+    descriptions: dict[str, ParticipantDescription]
+    refusing: frozenset[str]
+    remarks: list[str]
+
+
+def look_into_participants(
+    participants: Mapping[str, cosim.Participant],
+    descriptions: Descriptions,
+    links: Sequence[Link],
+    parameter_links: Sequence[Link],
+    values: Mapping[str, Mapping[str, Any]],
+    tolerances: Mapping[str, float | None],
+    start: float,
+    step: float,
+    algorithm: cosim.MasterAlgorithm,
+) -> Findings:
+    """Find out which loops of feedthrough are real, and who may be read between setting and stepping.
+
+    The first is asked for algorithms that exchange within a step, the second for those that do not always
+    make the same calls. The participants are initialized as for a run, asked, and closed; where none of
+    them is in doubt nothing happens. What cannot be found out stays as it was.
+
+    Parameters
+    ----------
+    participants, descriptions : mapping
+    links, parameter_links : sequence of Link
+    values : mapping of str to mapping
+        Start values.
+    tolerances : mapping of str to float or None
+    start, step : float
+        s.
+    algorithm : MasterAlgorithm
+
+    Raises
+    ------
+    CoSimulationError
+        A participant cannot be initialized.
+    """
+    found, remarks = dict(descriptions), list[str]()
+    doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
+    unsure = (
+        []
+        if algorithm.fixed_sequence
+        else [n for n in participants if _may_refuse(descriptions[n], n, links)]
+    )
+    if not doubtful and not unsure:
+        return Findings(found, frozenset(), remarks)
+    reads = {name: [link.output for link in links if link.source == name] for name in participants}
+    coupled = CoupledParticipants(
+        *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
+        *(CommunicationPoints(start, start + step, step), {}, StepThreads(1)),
+    )
+    refusing = set()
+    with same_folder(), ExitStack() as stack:
+        given = begin(coupled, values, tolerances, (start, None), parameter_links, stack)
+        for name in dict.fromkeys([*unsure, *(name for name, _ in doubtful)]):
+            present = {variable: value for (n, variable), value in given.items() if n == name}
+            if name in unsure and _refuses(participants[name], present, reads[name]):
+                refusing.add(name)
+                remarks.append(
+                    f"{name} refuses to be read between setting and stepping: what depends directly on its "
+                    "inputs is what it was for the inputs of the step"
+                )
+                continue
+            wanted = {output: inputs for (n, output), inputs in doubtful.items() if n == name}
+            try:
+                needs = probe_feedthrough(
+                    *(participants[name], descriptions[name], wanted, present, start, step)
+                )
+            except Exception as error:
+                remarks.append(
+                    f"{name}: what {', '.join(wanted)} depends on could not be found out ({error})"
+                )
+                continue
+            found[name] = _with(descriptions[name], wanted, needs)
+            how = "changed inputs" if descriptions[name].can_restore else "directional derivatives"
+            remarks += [_sentence(name, output, wanted[output], needs[output], how) for output in wanted]
+    return Findings(found, frozenset(refusing), remarks)
+
+
+def _may_refuse(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
+    """Whether it has to be read there, and is an FMU of which that is not known."""
+    in_doubt = bool(description.possible_feedthrough or description.assumed_feedthrough)
+    return in_doubt and passes_through(description, name, links)
+
+
+def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs: Sequence[str]) -> bool:
+    """Whether outputs cannot be read after inputs were set, to the values that they have."""
+    try:
+        participant.set(list(values), list(values.values()))
+        participant.get(outputs)
+    except Exception:
+        return True
+    return False
+
+
+def _with(
+    description: ParticipantDescription,
+    wanted: Mapping[str, Sequence[str]],
+    needs: Mapping[str, frozenset[str]],
+) -> ParticipantDescription:
+    inputs = frozenset(v.name for v in description.variables.values() if v.causality == "input")
+    outputs = [v.name for v in description.variables.values() if v.causality == "output"]
+    known = dict.fromkeys(outputs, inputs) | dict(description.feedthrough or {})
+    assumed = description.assumed_feedthrough
+    if description.feedthrough is None:
+        assumed = frozenset(outputs)
+    for output, asked in wanted.items():
+        known[output] = known.get(output, inputs) - frozenset(asked) | needs[output]
+    return replace(
+        description,
+        feedthrough=known,
+        assumed_feedthrough=assumed - wanted.keys(),
+        possible_feedthrough=description.possible_feedthrough - wanted.keys(),
+    )
+
+
+def _sentence(name: str, output: str, asked: Sequence[str], needs: frozenset[str], how: str) -> str:
+    none = [f"{name}.{each}" for each in asked if each not in needs]
+    some = [f"{name}.{each}" for each in asked if each in needs]
+    parts = [f"depends directly on {', '.join(some)}"] * bool(some)
+    parts += [f"does not depend directly on {', '.join(none)}"] * bool(none)
+    return f"{name}.{output} {' and '.join(parts)}: found at the start with {how}"
