@@ -171,6 +171,7 @@ from cosim.simulation.event_log import EventLog as EventLog
 from cosim.simulation.event_record import Finding as Finding
 from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
+from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
 from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval

@@ -24,6 +24,7 @@ OTHERS = tuple(
     if hasattr(signal, name)
 )
 SIGNALS = (*OTHERS, *FAULTS)
+POINTER = ctypes.sizeof(ctypes.c_void_p)
 LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
 """More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
 
@@ -66,14 +67,14 @@ class ProcessSettings:
         if (math := _math()) is not None:
             math.fesetenv(self._environment)
         now, libc = _actions(), _library(None)
-        if libc is not None and now.raw != self._actions.raw:
-            for i, number in enumerate(SIGNALS):
-                place = slice(i * LARGEST_ACTION, (i + 1) * LARGEST_ACTION)
-                if now[place] == self._actions[place]:
-                    continue
-                asks = only_its_own or number in FAULTS
-                if not (library and asks) or _belongs_to(now[place], library):
-                    libc.sigaction(number, self._actions[place], None)
+        for i, number in enumerate(SIGNALS if libc is not None else ()):
+            begin = i * LARGEST_ACTION
+            # the handler is the first member; what the C library leaves behind the others is not defined
+            if now[begin : begin + POINTER] == self._actions[begin : begin + POINTER]:
+                continue
+            asks = only_its_own or number in FAULTS
+            if not (library and asks) or _belongs_to(now[begin : begin + POINTER], library):
+                libc.sigaction(number, self._actions[begin : begin + LARGEST_ACTION], None)
         if self._folder and not only_its_own:
             with suppress(OSError):
                 os.chdir(self._folder)
@@ -107,9 +108,9 @@ def _actions() -> Any:
     return actions
 
 
-def _belongs_to(action: bytes, library: str) -> bool:
-    """Whether the handler, the first member of a ``struct sigaction``, is in this library."""
-    address = int.from_bytes(action[: ctypes.sizeof(ctypes.c_void_p)], sys.byteorder)
+def _belongs_to(handler: bytes, library: str) -> bool:
+    """Whether a handler is in this library."""
+    address = int.from_bytes(handler, sys.byteorder)
     info, libc = _DlInfo(), _library(None)
     if address <= 1 or libc is None:  # SIG_DFL, SIG_IGN
         return True
