@@ -14,6 +14,7 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
+data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text
@@ -61,6 +62,8 @@ from cosim.component.attachment import Attachment as Attachment
 from cosim.component.attachment import Offer as Offer
 from cosim.component.declarations import Declaration as Declaration
 from cosim.component.declarations import attachment as attachment
+from cosim.component.declarations import data_file as data_file
+from cosim.component.declarations import text as text
 from cosim.component.json_schema import component_schema as component_schema
 from cosim.component.run_source import run_source as run_source
 from cosim.contracts import method_layout as method_layout
@@ -173,6 +176,8 @@ from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.read_series import TimeSeries as TimeSeries
+from cosim.simulation.read_series import read_series as read_series
 from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
