@@ -15,7 +15,8 @@ co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescripti
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
-registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
+                  `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -164,6 +165,7 @@ from cosim.options import option_names as option_names
 from cosim.options import options_checked as options_checked
 from cosim.options import seconds as seconds
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.kinds import declared_kinds as declared_kinds
 from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
