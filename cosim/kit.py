@@ -150,7 +150,9 @@ from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+from cosim.contracts.study_subject import StudySubject as StudySubject
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.ensemble.reduction import named_reduction as named_reduction
 from cosim.ensemble.workers import workers_of as workers_of
 from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
