@@ -44,7 +44,8 @@ class Printed:
 def printed_to(add: Callable[[str], None]) -> Iterator[None]:
     """Hand over what is written to the standard output inside.
 
-    What Python has waiting there is written before. The standard error stays as it is: an FMU that aborts says there why.
+    What Python has waiting there is written before. The standard error stays as it is: an FMU that aborts
+    says there why.
 
     Parameters
     ----------
