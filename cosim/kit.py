@@ -15,7 +15,8 @@ co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescripti
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
-registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
+                  `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -149,7 +150,9 @@ from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+from cosim.contracts.study_subject import StudySubject as StudySubject
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.ensemble.reduction import named_reduction as named_reduction
 from cosim.ensemble.workers import workers_of as workers_of
 from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
@@ -162,6 +165,7 @@ from cosim.options import option_names as option_names
 from cosim.options import options_checked as options_checked
 from cosim.options import seconds as seconds
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.kinds import declared_kinds as declared_kinds
 from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord

@@ -183,3 +183,31 @@ def test_a_time_limit_between_steps(make_fmu: Any) -> None:
     assert loop.simulate(0.2, time_limit=60.0).time[-1] == pytest.approx(0.2)
     with pytest.raises(cosim.ModelError, match="time_limit.*greater than 0"):
         loop.simulate(0.2, time_limit=0.0)
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compiled) -> None:
+    """Those of a process that still runs stay."""
+    fmu = make(tmp_path, compiled, "DoStep", "for (;;) { }")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    running = [cosimulate(tmp_path, fmu, more, env=environment) for more in ("process = true", "")]
+    try:
+        until = time.monotonic() + 30.0
+        while len(list(place.glob("cosim-run-*"))) < 2:  # the isolated one unpacks in its own
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(1.0)
+        assert len(list(place.iterdir())) == 2
+        running[0].kill()
+        running[0].wait()
+        time.sleep(1.0)
+        code = "from cosim_fmu.master.participants.private_folder import *; private_folder('x')"
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        assert len(list(place.iterdir())) == 2  # the last one has just been left, too
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert len(list(place.iterdir())) == 1

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +24,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import InnerPoint, KeepsLog, ParticipantDescription, seconds_interrupted
 from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 from cosim_fmu.master.participants.process_messages import restored
 
 START = "from cosim_fmu.master.participants.process_worker import main; main()"
@@ -245,7 +244,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _begin(self) -> None:
         ours, theirs = Pipe()
-        folder = tempfile.mkdtemp(prefix="cosim-process-")
+        folder = str(private_folder("process"))
         environment = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         handle = theirs.fileno()
@@ -353,4 +352,4 @@ def _end(process: subprocess.Popen[bytes], pipe: Any, folder: str) -> None:
         process.kill()
     with suppress(Exception):
         process.wait(SECONDS_TO_END)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(Path(folder))
