@@ -338,7 +338,7 @@ class CoSimulation:
         keeps_inside = inside != "nothing"
         recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
         reads = recorder.reads(self.links)
-        statistics = CoSimulationStatistics(warnings=self.warnings)
+        statistics = CoSimulationStatistics(warnings=[*self.warnings, *recorder.remarks])
         coupled = CoupledParticipants(
             *(self.participants, self.links, self.order, reads, statistics, self.descriptions),
             *(points, self.every, StepThreads(min(self.threads, len(self.participants)))),
