@@ -48,6 +48,8 @@ class Component:
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    contract_kit : str
+        Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
     open_units : tuple of str
         Of a subclass: names that take the unit of what they are connected to where their declarations
         have none, as inputs and outputs do.
@@ -79,6 +81,7 @@ class Component:
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
     name: str

@@ -42,6 +42,12 @@ class Model:
         For the assembly: a solver that parts ask for, such as ``dynamics="dynamics.sval"``.
         For readers (`ABOUT`): ``description``, ``author``, ``version``, ``copyright``, ``license``.
 
+    Attributes
+    ----------
+    folder : Path, optional
+        Where relative paths of data files begin: that of the file the model was read from; else they begin in
+        the working directory.
+
     Examples
     --------
     >>> import cosim
@@ -68,6 +74,7 @@ class Model:
         self.connections: list[Connection] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
+        self.folder: Path | None = None
         self._built: tuple[Any, System] | None = None
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
@@ -106,7 +113,7 @@ class Model:
         else:
             cls = self._class_of(kind)
             try:
-                part = cls(**values)
+                part = cls(**self._located(cls, values))
             except ModelError as error:
                 raise ModelError(
                     [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
@@ -114,6 +121,15 @@ class Model:
         part.name = name
         self.parts[name] = part
         return part
+
+    def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
+        """The values, with whole paths of data files."""
+        found = dict(values)
+        for name, value in values.items():
+            declared = cls.declarations.get(name)
+            if self.folder and declared and declared.options.get("file") and isinstance(value, (str, Path)):
+                found[name] = str(self.folder / value)
+        return found
 
     def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""

@@ -140,12 +140,14 @@ class InstanceParticipant(cosim.Participant):
         told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         self._settings = ProcessSettings()
         try:
-            with undisturbed(self._library_path):
+            try:
                 self._instantiate(interface)
                 self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
                 self._guard(self._instance.setup, start, stop, told)
                 self._set_starts(interface, values)
                 self._guard(self._instance.enter_initialization_mode)
+            finally:
+                self._settings.set_back(self._library_path())
         except BaseException:
             self.close()
             raise

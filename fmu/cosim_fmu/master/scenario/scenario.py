@@ -32,7 +32,7 @@ TABLES = (
     "output",
     "variants",
 )
-MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
+MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads", "time_limit")
 OUTPUT = ("signals", "file", "inside")
 
 
@@ -63,6 +63,8 @@ class Scenario:
         s.
     tolerance : float or None
     threads : int
+    time_limit : float or None
+        Of wall time, s.
     signals : list of str or None
     inside : str
         What is recorded inside the steps (`CoSimulation.simulate`).
@@ -85,6 +87,7 @@ class Scenario:
     start: float = 0.0
     tolerance: Any = None
     threads: int = 1
+    time_limit: float | None = None
     signals: list[str] | None = None
     inside: str = "events"
     file: Path | None = None
@@ -298,6 +301,10 @@ class Scenario:
             elif name != "start":
                 self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
         self.threads = master.get("threads", 1)
+        if "time_limit" in master:
+            self.time_limit = self._seconds("time_limit", master["time_limit"], 1.0)
+            if not self.time_limit > 0.0:
+                self._say(("master", "time_limit"), f"is {self.time_limit:g} s, needs more than 0")
         if "until" in master and self.until < self.start:
             self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
         self.tolerance = master.get("tolerance")

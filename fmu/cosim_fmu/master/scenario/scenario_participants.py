@@ -26,6 +26,7 @@ KEYS = (
         "tolerance",
         "feedthrough",
         "process",
+        "timeout",
         "log",
         "log_level",
     ),
@@ -45,7 +46,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours), ``type = "plugin.id"``
         (a registered kind of participant) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
         arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
-        process of its own.
+        process of its own, and with ``timeout`` a call that takes longer (s) ends that.
     say : callable
         Takes the key and the text of a problem.
 
@@ -79,11 +80,21 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     if not isinstance(process, bool):
         say((*here, "process"), f"is {process!r}, needs true or false")
         return None
+    timeout = entry.get("timeout")
+    if timeout is not None and not process:
+        say((*here, "timeout"), "needs process = true: a call in this process cannot be ended from outside")
     try:
+        timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)
-        made = ProcessParticipant(make, *arguments, **options) if process else make(*arguments, **options)
+        if process:
+            made: cosim.Participant = ProcessParticipant(make, *arguments, timeout=timeout, **options)
+        else:
+            made = make(*arguments, **options)
     except cosim.ModelError as error:
         for fault in error.problems:
+            if fault.where == "timeout":
+                say((*here, "timeout"), fault.text)
+                continue
             option = fault.where.partition("options.")[2]
             place, text = (("options", option), fault.text) if option in options else ((kind,), str(fault))
             say((*here, *place), text)

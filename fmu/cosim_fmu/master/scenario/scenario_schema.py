@@ -84,6 +84,7 @@ def _participant() -> dict[str, Any]:
         "log": {**TEXT, "description": "file for what it logs"},
         "log_level": {"enum": list(LOG_LEVELS), "default": "warning"},
         "process": {"type": "boolean", "description": "in a process of its own"},
+        "timeout": {**POSITIVE, "description": "for each call of a participant in a process of its own [s]"},
     }
     found = _table(scenario_participants.KEYS, keys)
     return {**found, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
@@ -120,5 +121,6 @@ def _master() -> dict[str, Any]:
         "start": {**QUANTITY, "description": "[s]"},
         "tolerance": {"type": "number", "exclusiveMinimum": 0, "description": "of participants' integrators"},
         "threads": {"type": "integer", "minimum": 1, "default": 1},
+        "time_limit": {**POSITIVE, "description": "for the whole run, on the clock on the wall [s]"},
     }
     return _table(scenario.MASTER, keys)
