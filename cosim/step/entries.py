@@ -17,7 +17,7 @@ from cosim.step.exchange import complete_step, handle_events
 from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
-from cosim.system.history_buffer import RING, next_break_order
+from cosim.system.history_buffer import RING, has_jump_ahead
 
 
 @part("Af>i")
@@ -41,12 +41,12 @@ def judge(a: Arrays, t: float) -> int:
     return REACHED
 
 
-def has_jump_ahead(a: Arrays) -> bool:
-    """Whether the next break that a component will see of what it remembers is a jump."""
+def awaits_jump(a: Arrays) -> bool:
+    """Whether a jump is under way in what a component remembers."""
     found = False
     for i in range(a.program[ix.RINGS]):
         ring = a.program[a.program[ix.RINGS_AT] + i]
-        found = found or next_break_order(a.h, a.k[ring : ring + RING]) <= 0.0
+        found = found or has_jump_ahead(a.h, a.k[ring : ring + RING])
     return found
 
 
@@ -62,7 +62,7 @@ def announce(a: Arrays, t: float) -> int:
         code = note_next_event(a)
     if code != 0:
         return code
-    if not has_jump_ahead(a):  # what is not smooth is no event
+    if not awaits_jump(a):  # what is not smooth is no event
         a.clock[ix.NEXT_EVENT] = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else math.inf
     return EVENT if a.agenda[ix.UPDATES_DONE] == ix.HALTED or has_pending_updates(a) else REACHED
 
