@@ -211,3 +211,32 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compi
             process.communicate()
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert len(list(place.iterdir())) == 1
+
+
+PRINTS = 'printf("hello from C\\n")'
+
+
+@pytest.mark.parametrize("more", ["", "process = true"])
+@pytest.mark.parametrize("where", ["LOAD", "Instantiate", "ExitInitializationMode", "Terminate"])
+def test_what_an_fmu_prints_goes_to_its_log(
+    where: str, more: str, tmp_path: Path, compiled: Compiled
+) -> None:
+    fmu = make(tmp_path, compiled, where, PRINTS)
+    process = cosimulate(tmp_path, fmu, f'{more}\nlog = "m.log"\nlog_level = "all"')
+    printed, said = process.communicate(timeout=60.0)
+    assert process.returncode == 0, said
+    assert "hello" not in printed + said and "results → out.csv" in printed
+    assert "ok: printed: hello from C" in (tmp_path / "m.log").read_text()
+
+
+def test_what_is_printed_in_steps_of_an_isolated_fmu(tmp_path: Path, compiled: Compiled) -> None:
+    fmu = make(tmp_path, compiled, "DoStep", PRINTS)
+    process = cosimulate(tmp_path, fmu, 'process = true\nlog = "m.log"\nlog_level = "all"')
+    printed, said = process.communicate(timeout=60.0)
+    assert process.returncode == 0 and "hello" not in printed + said
+    assert (tmp_path / "m.log").read_text().count("printed: hello from C") == 6
+    fmu = make(tmp_path, compiled, "DoStep", '(fputs("assertion failed\\n", stderr), abort())')
+    process = cosimulate(tmp_path, fmu, "process = true")
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode == 1
+    assert 'm: its process was killed by SIGABRT in step. It printed: "assertion failed"' in said

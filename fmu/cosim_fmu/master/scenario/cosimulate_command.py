@@ -99,6 +99,9 @@ class CosimulateCommand(cosim.Command):
         if stream is None:
             cosim.save_result(sink, result, target)
         if not arguments.quiet:
+            for text in result.warnings:
+                if text not in loop.warnings:  # said before the run
+                    print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target))
         return 0
 
