@@ -240,3 +240,27 @@ def test_what_is_printed_in_steps_of_an_isolated_fmu(tmp_path: Path, compiled: C
     _, said = process.communicate(timeout=60.0)
     assert process.returncode == 1
     assert 'm: its process was killed by SIGABRT in step. It printed: "assertion failed"' in said
+
+
+def test_rows_are_saved_while_a_run_goes_on(
+    make_fmu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that ends without a word leaves what was saved last."""
+    from cosim.cli import main
+    from cosim_fmu.master.scenario import saved_rows
+
+    monkeypatch.setattr(saved_rows, "SECONDS", 0.0)
+    monkeypatch.setattr(saved_rows, "SHARE", 1e9)
+    monkeypatch.chdir(tmp_path)
+    seen = []
+    save = cosim.save_result
+
+    def look(sink: Any, result: cosim.Result, target: Path) -> None:
+        save(sink, result, target)
+        seen.append(last_time(tmp_path))
+
+    monkeypatch.setattr(cosim, "save_result", look)
+    text = SCENARIO.replace("u = 1.0", "pause = 0.1")
+    (tmp_path / "s.toml").write_text(text.format(fmu=make_fmu("heavy").name, more="", limit=""))
+    assert main(["cosimulate", "s.toml", "-o", "out.csv", "--quiet"]) == 0
+    assert len(seen) >= 3 and seen == sorted(seen) and seen[0] < 1.0 and seen[-1] == 1.0
