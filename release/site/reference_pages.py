@@ -293,7 +293,7 @@ def _units_page() -> str:
 
 
 def _package_page(package: str, places: dict[Any, str]) -> str:
-    """What a package exports; what stands on another page already is a link to it."""
+    """What a package exports; what another page has already is a link to it."""
     lines = [
         f"# {package}",
         "",

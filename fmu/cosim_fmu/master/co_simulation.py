@@ -189,6 +189,7 @@ class CoSimulation:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
         self.result: cosim.Result | None = None
+        self._so_far: Callable[[], cosim.Result] | None = None
         self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
@@ -351,9 +352,14 @@ class CoSimulation:
         failure: BaseException | None = None
         happened: list[cosim.EventRecord] = []
 
+        def so_far(why: str = "not at its end") -> cosim.Result:
+            return recorder.result(events=[], statistics=vars(statistics), message=why)
+
         def keep(why: str) -> None:
             """The process is about to be ended: what has been recorded."""
-            self.result = recorder.result(events=[], statistics=vars(statistics), message=why)
+            self.result = so_far(why)
+
+        self._so_far = None if stream is not None else so_far
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:
@@ -403,6 +409,18 @@ class CoSimulation:
                 except ValueError as error:
                     problems.append(problem(("participants", name, "feedthrough"), str(error)))
         return problems
+
+    def result_so_far(self) -> cosim.Result:
+        """What the present run has recorded, without its events; for a `progress` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or one whose rows go to a stream.
+        """
+        if self._so_far is None:
+            raise cosim.CosimError("there is no run whose rows are kept here")
+        return self._so_far()
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
