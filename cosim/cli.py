@@ -15,6 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import TextIO
 
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
@@ -36,21 +37,45 @@ def main(argv: Sequence[str] | None = None) -> int:
         Words after ``cosim``; by default those of this process.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # Python has found it closed
+        print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
+        return FAILED
     try:
         status = _dispatch(words)
-        sys.stdout.flush()  # a reader that went away is noticed here at the latest
+        sys.stdout.flush()  # a reader that went away, or a full disk, is noticed here at the latest
         return status
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader (`| head`) went away: nothing is wrong, and nothing more can be said
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
+        return FAILED
+    except OSError as error:
+        if not _is_broken(sys.stdout):
+            raise
+        _say_no_more()
+        print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return FAILED
     except SystemExit as stop:  # argparse: 0 after --help, 2 after bad arguments
         if isinstance(stop.code, str):
             print(stop.code, file=sys.stderr)
         return stop.code if isinstance(stop.code, int) else BAD_INPUT if stop.code else DONE
+
+
+def _is_broken(stream: TextIO) -> bool:
+    """Whether nothing can be written there; what was waiting may be gone, so a line is tried."""
+    try:
+        stream.write("\n")
+        stream.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _say_no_more() -> None:
+    """Python itself would complain at its end about what could not be written."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(words: list[str]) -> int:
@@ -93,6 +118,8 @@ def _run(entry: Entry, words: list[str], show_traceback: bool) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None and _is_broken(sys.stdout):
+            raise
         if isinstance(error, OSError) and error.filename is not None:
             return _complain(f"{error.filename}: {error.strerror}", BAD_INPUT, show_traceback)
         hint = "" if show_traceback else f" See where with: cosim --traceback {entry.known.name} …"

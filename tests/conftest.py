@@ -29,6 +29,14 @@ def helper_modules_in_subprocesses() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def exports_can_be_repeated() -> Iterator[None]:
+    """FMUs that tests compare to the byte are made at one date."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def interrupts_arrive() -> None:
     """Tests of interrupts work as well where the run is in the background, which ignores them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

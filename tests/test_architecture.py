@@ -21,6 +21,9 @@ PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
     "cosim_integrators.kit",
+    "cosim_measures.sampled",
+    "cosim_measures.still",
+    "cosim_signals.curves",
     "cosim_toml",
 }
 """What a plugin lets others import."""

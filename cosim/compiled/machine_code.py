@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
+from cosim.compiled import kernel_cache
+from cosim.compiled.fingerprint import digest_of_module
 from cosim.errors import ContractError
 
 INTRINSIC = "llvm."
@@ -18,7 +23,7 @@ C_LIBRARY = frozenset(MATHEMATICS.split())
 
 
 class MachineCode:
-    """Lowered functions linked into one module and optimized as a whole.
+    """Lowered functions linked into one module and optimized as a whole; the outcome is kept.
 
     No optimization changes a bit of a result: none reorders or joins operations on reals.
 
@@ -50,6 +55,24 @@ class MachineCode:
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
+        programs = [
+            llvm.llvm_version_info,
+            llvm.get_default_triple(),
+            digest_of_module(sys.modules[__name__]),
+        ]
+        digest = hashlib.sha256(json.dumps([made_of, programs]).encode()).hexdigest()
+        kept = kernel_cache.kept(digest)
+        if kept is not None:
+            self._module = llvm.parse_assembly(kept.decode())
+            return
+        self._link(*made_of)
+        self._optimize()
+        kernel_cache.keep(digest, str(self._module).encode())
+
+    def _link(self, texts: list[str], visible: list[str], exported: list[str], allowed: list[str]) -> None:
+        import llvmlite.binding as llvm
+
         modules = [llvm.parse_assembly(text) for text in texts]
         self._module = modules[0]
         for module in modules[1:]:
@@ -69,7 +92,6 @@ class MachineCode:
         missing = sorted(self.externals - C_LIBRARY - set(allowed))
         if missing:
             raise ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
-        self._optimize()
 
     def _optimize(self) -> None:
         import llvmlite.binding as llvm

@@ -46,7 +46,7 @@ class Argument:
     effect : str
         "read", "write" or "add".
     is_free : bool
-        Whether its length is that of what each instance was given; `shape` is ``(0,)`` then.
+        Whether its size is that of what each instance was given; `shape` has a 0 then.
     """
 
     name: str
@@ -71,13 +71,14 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
     """Every name that a kernel function of this component may ask for, as if it were only read."""
     known: dict[str, Argument] = {"t": Argument("t", "time", "t", "", (), "read")}
 
-    def add(name: str, role: str, of: str, slot: str, shape: tuple[int, ...]) -> None:
-        known[name] = Argument(name, role, of, slot, shape, "read")
+    def add(name: str, role: str, of: str, slot: str, shape: tuple[int, ...], is_free: bool = False) -> None:
+        known[name] = Argument(name, role, of, slot, shape, "read", is_free)
 
     for name, d in declarations.items():
+        is_free = bool(d.free_length)
         if d.kind == "attachment":
             for offered, offer in d.options["attachment"].offered_names(name).items():
-                add(offered, "offered", name, offer.slot, d.shape or offer.shape)
+                add(offered, "offered", name, offer.slot, d.shape or offer.shape, is_free)
         elif d.kind == "collect":
             add(name, "collected", name, d.options["slot"], ())
         elif d.kind == "history":
@@ -86,13 +87,13 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
         elif d.kind == "option":
             add(name, "own", name, name, ())
         else:
-            known[name] = Argument(name, "own", name, name, d.shape, "read", bool(d.free_length))
+            add(name, "own", name, name, d.shape, is_free)
             if d.kind in STATES:
-                add(f"{name}_dot", "derivative", name, name, d.shape)
+                add(f"{name}_dot", "derivative", name, name, d.shape, is_free)
             if d.kind == "input":
-                add(f"{name}_dot", "own", f"{name}_dot", f"{name}_dot", d.shape)
+                add(f"{name}_dot", "own", f"{name}_dot", f"{name}_dot", d.shape, is_free)
             if d.kind in STATES or d.kind in ("discrete", "integer", "signal"):
-                add(f"{name}_next", "next", name, name, d.shape)
+                add(f"{name}_next", "next", name, name, d.shape, is_free)
     return known
 
 
@@ -109,9 +110,11 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
         known["side"] = Argument("side", "side", "side", "", (), "read")
         known["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
     known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
+    if kernel.role == "check":
+        known = {n: a for n, a in known.items() if _is_constant(a, declarations)}
     faults = [] if kernel.is_python else list(rule_faults(function, frozenset(known)))
     effects = effects_of(function)
-    if kernel.role in ("witness", "rate") and (kernel.is_python or not returns_value(function)):
+    if kernel.role in ("check", "witness", "rate") and (kernel.is_python or not returns_value(function)):
         faults.append(
             f"{where(function)}: a {kernel.role} is a kernel function that returns a number: "
             "def floor(height): return height"
@@ -140,6 +143,12 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
     if faults:
         raise ContractError("\n".join(faults))
     return found
+
+
+def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
+    """What a check may ask for: parameters, options, and slots of its own to compute in."""
+    kinds = ("parameter", "option", "cache")
+    return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 
 
 def _unknown(kernel: KernelFunction, name: str, known: Mapping[str, Argument], owner: str) -> str:

@@ -42,9 +42,14 @@ class Component:
         Of a subclass that is written for numbers: where its sources are vectors, what it declares as a
         number has as many elements, and its functions run for one element after the other. Sources
         that are numbers, and parameters, are shared by all elements.
+    signals : dict of str to tuple
+        Of a subclass, names for elements: declared quantity, index, unit, and what it is in words, in which
+        ``{part}`` stands for the name of the part: ``"z": ("X_GB", 11, "m", "height of {part}")``.
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    contract_kit : str
+        Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
     open_units : tuple of str
         Of a subclass: names that take the unit of what they are connected to where their declarations
         have none, as inputs and outputs do.
@@ -70,12 +75,13 @@ class Component:
     kernels: ClassVar[dict[str, KernelFunction]] = {}
     handlers: ClassVar[dict[str, Handler]] = {}
     arguments: ClassVar[dict[str, list[Argument]]] = {}
-    signals: ClassVar[dict[str, tuple[str, int, str]]] = {}
+    signals: ClassVar[dict[str, tuple[str, int, str] | tuple[str, int, str, str]]] = {}
     plain_methods: ClassVar[tuple[str, ...]] = ("derivatives",)
     switch: ClassVar[str] = ""
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
     name: str
@@ -146,7 +152,7 @@ class Component:
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
         settle_unit_rules(cls.declarations, cls.open_units, getattr(cls, "unit_from", ""))
-        for alias, (slot, index, unit) in cls.signals.items():
+        for alias, (slot, index, unit, *_) in cls.signals.items():
             if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
                 raise ContractError(
                     f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"

@@ -20,7 +20,7 @@ from cosim.units import parse_unit
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
-Shape = int | tuple[int, ...] | str
+Shape = int | str | tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,23 @@ class Declaration:
         "parameter", "position", "speed", "auxiliary", "discrete", "integer", "cache", "input",
         "output", "attachment", "collect", "history", "signal" or "option".
     shape : tuple of int
-        Of a class ``(0,)`` where it has a free length; an instance has the real shape.
-    free_length : str
-        Name of the length, for a vector that is as long as what is given; all that have the name are
-        equally long.
+        Of a class 0 in each axis that has a free length; an instance has the real shape.
+    free_length : tuple of str
+        Where an axis is as long as what is given: for each axis the name of its length, empty for a fixed
+        one. All that have the name are equally long; ``"name+1"`` is one longer.
     units : tuple of str
         One unit, or one for each element.
     start : object
         Default of a parameter (None: it has to be given), start value of a state or an input.
     nominal : float, optional
         Its usual magnitude, > 0, for those who scale tolerances or axes by it.
+    dtype : type
+        Of a parameter or discrete variable: float, int (a count) or bool (a switch).
+    above : float, optional
+        Exclusive lower bound; `minimum` is the next number that is allowed.
+    diagnostic : bool
+        Whether it tells how well the computation goes rather than what is computed: an FMU shows it where it
+        is asked for.
     unit_rule : str, optional
         None where `units` say the unit. Else the unit is found when a system is built: from the units of
         other quantities of the component (``"{value}/s"``), or, where this is empty, from what it is
@@ -61,9 +68,12 @@ class Declaration:
     invalidates: Stage | str = Stage.TIME
     accumulates: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-    free_length: str = ""
+    free_length: tuple[str, ...] = ()
     nominal: float | None = None
     unit_rule: str | None = None
+    dtype: type = float
+    above: float | None = None
+    diagnostic: bool = False
 
     @cached_property
     def size(self) -> int:
@@ -80,13 +90,18 @@ class Declaration:
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:
-    if isinstance(shape, str):
-        return (0,)
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(0 if isinstance(axis, str) else axis for axis in _axes(shape))
 
 
-def _free_length(shape: Shape) -> str:
-    return shape if isinstance(shape, str) else ""
+def _free_length(shape: Shape) -> tuple[str, ...]:
+    axes = _axes(shape)
+    if not any(isinstance(axis, str) for axis in axes):
+        return ()
+    return tuple(axis if isinstance(axis, str) else "" for axis in axes)
+
+
+def _axes(shape: Shape) -> tuple[int | str, ...]:
+    return shape if isinstance(shape, tuple) else (shape,)
 
 
 def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ...]:
@@ -133,6 +148,8 @@ def parameter(
     convert: Callable[[Any], Any] | None = None,
     description: str = "",
     each: bool = False,
+    above: float | None = None,
+    dtype: type = float,
 ) -> Any:
     """An Instance-stage parameter: real numbers that may differ between States.
 
@@ -142,8 +159,9 @@ def parameter(
         Modelica unit expression, one for all elements or one for each. ``"{value}/s"``: that of another
         quantity of the component, here per second. Without one it is 1, unless it is named so itself:
         then it is that of the number that is given, ``"3 N/mm"``, or follows from the others.
-    shape : int, tuple of int or str
-        ``()`` for a scalar; a name for a vector of any length, the same for all that have the name.
+    shape : int, str or tuple of them
+        ``()`` for a scalar; a name for an axis of any length, the same for all that have the name. With
+        ``"name+1"`` it is one longer.
     default : array_like, optional
         Used when none is given; without it the parameter has to be given.
     minimum, maximum : float, optional
@@ -152,7 +170,15 @@ def parameter(
         Turns what people type into an array of this shape; raises ``ValueError`` with a sentence.
     each : bool
         Of an elementwise component: may also be given as one number for each element.
+    above : float, optional
+        In place of `minimum`: every element has to be more than this.
+    dtype : type
+        ``bool`` for a switch (kernel functions see 1.0 or 0.0), ``int`` for a count (a whole number).
     """
+    if dtype not in (float, int, bool):
+        raise ContractError(f"parameter: dtype is {dtype!r}, needs float, int or bool")
+    if above is not None:
+        minimum = sys.float_info.min if above == 0.0 else math.nextafter(above, math.inf)
     return Declaration(
         "parameter",
         "",
@@ -166,6 +192,8 @@ def parameter(
         options={"each": each},
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
+        dtype=dtype,
+        above=above,
     )
 
 
@@ -178,8 +206,18 @@ def position(
     nominal: float | None = None,
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    made = Declaration("position", "", _shape(shape), _units(unit, shape), start, description=description)
-    return _nominal(made, nominal)
+    return _nominal(
+        Declaration(
+            "position",
+            "",
+            _shape(shape),
+            _units(unit, shape),
+            start,
+            description=description,
+            free_length=_free_length(shape),
+        ),
+        nominal,
+    )
 
 
 @options_checked
@@ -191,8 +229,18 @@ def speed(
     nominal: float | None = None,
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
-    made = Declaration("speed", "", _shape(shape), _units(unit, shape), start, description=description)
-    return _nominal(made, nominal)
+    return _nominal(
+        Declaration(
+            "speed",
+            "",
+            _shape(shape),
+            _units(unit, shape),
+            start,
+            description=description,
+            free_length=_free_length(shape),
+        ),
+        nominal,
+    )
 
 
 @options_checked
@@ -203,10 +251,12 @@ def auxiliary_state(
     description: str = "",
     minimum: float | None = None,
     nominal: float | None = None,
+    diagnostic: bool = False,
 ) -> Any:
     """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``.
 
-    With `minimum` smaller values are refused where somebody sets it; integration is not checked.
+    With `minimum` smaller values are refused where it is set; integration is not checked. A `diagnostic`
+    (an energy that is added up) is shown by an FMU where it is asked for.
     """
     made = Declaration(
         "auxiliary",
@@ -216,7 +266,9 @@ def auxiliary_state(
         start,
         minimum,
         description=description,
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
+        diagnostic=diagnostic,
     )
     return _nominal(made, nominal)
 
@@ -230,19 +282,22 @@ def discrete(
     invalidates: Stage | str = Stage.TIME,
     description: str = "",
     internal: bool = False,
+    diagnostic: bool = False,
 ) -> Any:
     """A discrete variable, changed by event handlers only; its next value is ``<name>_next``.
 
     Parameters
     ----------
     dtype : type
-        ``float`` or ``int`` (a bool is an int).
+        ``float``, ``int`` or ``bool`` (1 or 0, which an FMU shows as a Boolean).
     invalidates : Stage or str
         A change drops the State below this stage; or the name of an option that says which, in small
         letters.
     internal : bool
         Not listed among the variables of a system, so in no FMU and no result; part of the State all
         the same.
+    diagnostic : bool
+        An FMU shows it where it is asked for.
     """
     kind = "discrete" if dtype is float else "integer"
     return Declaration(
@@ -254,7 +309,10 @@ def discrete(
         description=description,
         invalidates=invalidates,
         options={"internal": internal},
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
+        dtype=dtype,
+        diagnostic=diagnostic,
     )
 
 
@@ -285,13 +343,14 @@ def cache_slot(
     accumulates: bool = False,
     description: str = "",
     notice: str = "",
+    internal: bool = False,
 ) -> Any:
     """An intermediate result: written by one kernel function, read by later ones.
 
     With `accumulates` kernel functions only add to it, and it is zeroed before they do. Where `shape` is a
     name, it is as long as the parameters whose shape has that name. With `notice` it is a status, 0 while all
     is well: whenever a step ends with another number, the Simulator notes this sentence, once, in its
-    `findings`.
+    `findings`. With `internal` it is not listed among the variables of a system, as `discrete` variables.
     """
     return Declaration(
         "cache",
@@ -300,7 +359,7 @@ def cache_slot(
         _units(unit, shape),
         accumulates=accumulates,
         description=description,
-        options={"notice": notice} if notice else {},
+        options={"internal": internal, **({"notice": notice} if notice else {})},
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
     )
@@ -313,10 +372,12 @@ def output(
     accumulates: bool = False,
     description: str = "",
     nominal: float | None = None,
+    diagnostic: bool = False,
 ) -> Any:
     """An output port: a cache slot that other components, FMUs and results see by default.
 
-    Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless.
+    Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless. An
+    FMU shows a `diagnostic` where it is asked for.
     """
     made = Declaration(
         "output",
@@ -325,7 +386,9 @@ def output(
         _units(unit, shape),
         accumulates=accumulates,
         description=description,
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
+        diagnostic=diagnostic,
     )
     return _nominal(made, nominal)
 
@@ -344,7 +407,14 @@ def input(  # noqa: A001
     connected to; declare ``"1"`` for what is dimensionless.
     """
     made = Declaration(
-        "input", "", _shape(shape), _units(unit, shape), start, description=description, unit_rule=_rule(unit)
+        "input",
+        "",
+        _shape(shape),
+        _units(unit, shape),
+        start,
+        description=description,
+        free_length=_free_length(shape),
+        unit_rule=_rule(unit),
     )
     return _nominal(made, nominal)
 
@@ -365,15 +435,15 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     ----------
     unit : str, optional
         The signal is converted to it; ``"{first}"`` is that of another quantity of the component.
-    shape : int or tuple of int
-        Of a signal that is needed whole; ``()`` for a number. A component that is `elementwise` takes a
-        vector there too, one element after the other.
+    shape : int, str or tuple of them
+        Of a signal that is needed whole, as for `parameter`; ``()`` for a number. A component that is
+        `elementwise` takes a vector there too, one element after the other.
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
     _units(unit, shape)
     made = attachment(SOURCE, description=description, unit=unit, optional=optional)
-    return replace(made, shape=_shape(shape))
+    return replace(made, shape=_shape(shape), free_length=_free_length(shape))
 
 
 @options_checked
@@ -409,11 +479,22 @@ def option(
     """
     if unit_of:
         text = description or "unit; found from what is given or connected where it is empty"
-        options = {"choices": None, "unit_of": unit_of}
+        options = {"choices": None, "text": True, "unit_of": unit_of}
         return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})
+
+
+def text(description: str = "") -> Any:
+    """A text that is no choice, such as the name of a column: for Python; kernel functions see 0."""
+    return Declaration("option", start="", description=description, options={"choices": None, "text": True})
+
+
+def data_file(description: str = "") -> Any:
+    """The path of a file with data, as text; a relative one begins in the folder of the model file."""
+    options = {"choices": None, "text": True, "file": True}
+    return Declaration("option", start="", description=description, options=options)
 
 
 def _nominal(declaration: Declaration, nominal: float | None) -> Declaration:

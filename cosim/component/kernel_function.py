@@ -30,7 +30,7 @@ class KernelFunction:
     function : function
         As the author wrote it; call it with plain arrays to test it.
     role : str
-        "kernel", "witness", "rate" (of a witness), "update" or "handler".
+        "kernel", "check" (of parameters), "witness", "rate" (of a witness), "update" or "handler".
     stage : Stage, str or None
         Asked for by the author; otherwise it follows from the names.
     when, unless : str
@@ -42,6 +42,8 @@ class KernelFunction:
         Of a witness: "rising", "falling" or "both".
     rate_of : KernelFunction or None
         The witness whose rate it returns.
+    refuses : tuple of str
+        Of a check: sentences; it returns 0, or which of them (counted from 1) says what is wrong.
     """
 
     function: types.FunctionType
@@ -54,6 +56,7 @@ class KernelFunction:
     at: str = "end"
     name: str = ""
     rate_of: KernelFunction | None = None
+    refuses: tuple[str, ...] = ()
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
@@ -128,6 +131,7 @@ def kernel(
     stage: Stage | str | None = None,
     when: str = "",
     unless: str = "",
+    refuses: Sequence[str] = (),
 ) -> Any:
     """Mark a function in a component's class body as a kernel function.
 
@@ -140,7 +144,27 @@ def kernel(
         What has to be true (false): the name of an option or of a condition of the component
         (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one; or
         ``"source_state"``: the source is a state.
+    refuses : sequence of str, optional
+        Makes it a check of the component's parameters, which is all that it may ask for: it returns 0 where
+        they fit together, else the number (from 1) of the sentence that says what is wrong. An FMU answers
+        with that sentence where the values are set, and keeps the old ones.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Clamp(cosim.Component):
+    ...     '''Has two ends.'''
+    ...     lower = cosim.parameter(default=0.0)
+    ...     upper = cosim.parameter(default=1.0)
+    ...     @cosim.kernel(refuses=["the lower end is above the upper one: exchange them"])
+    ...     def order(lower, upper):
+    ...         return 1.0 if lower > upper else 0.0
     """
+    if isinstance(refuses, str):
+        raise ContractError("kernel: refuses is a list of sentences")
+    if refuses:
+        sentences = tuple(refuses)
+        return lambda f: KernelFunction(_plain(f), "check", when=when, unless=unless, refuses=sentences)
     if function is None:
         return lambda f: KernelFunction(f, stage=stage, when=when, unless=unless)
     return KernelFunction(_plain(function))

@@ -33,6 +33,8 @@ class Exporter(ABC):
 
     title: ClassVar[str] = ""
     """Where it is exported to, in a few words, for lists of what hinders it."""
+    summary: str = ""
+    """What was written last, in a few words, for people who wait for it."""
 
     def refusals(self, cls: type) -> list[Problem]:
         """What of a class of components or integrators hinders the export, whatever the model.
@@ -55,11 +57,13 @@ class Exporter(ABC):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
+        all: bool = False,  # noqa: A002
         **options: Any,
     ) -> Path:
         """Write the model and return the path of what was written.
 
-        Every selection is a list of paths or patterns (``energy.*``); None means the default.
+        Every selection is a list of paths or patterns (``energy.*``); None means the default: what the
+        model names.
 
         Parameters
         ----------
@@ -70,12 +74,14 @@ class Exporter(ABC):
         inputs : sequence of str, optional
             Inputs that are set from outside; by default all that nothing in the model is connected to.
         outputs : sequence of str, optional
-            By default the declared outputs of all components and the values of all measures.
+            By default the declared outputs of all components, the values of all measures, and the signals
+            that the model records; of diagnostics (energies) those that it records.
         parameters : sequence of str, optional
-            By default all.
+            By default those that were given a value, but for the frames of bodies and joints.
         expose : sequence of str, optional
-            What can be seen besides; by default the continuous and discrete states, the named signals
-            (``engine.z``) and what are not `outputs` of the declared outputs and measures.
+            What can be seen besides; by default states that were given a start value, coordinates that have
+            a name (``hinge.angle``), states of components with equations of their own, and what are not
+            `outputs` of the default outputs.
         step_size : float, optional
             Proposed communication step, s, > 0.
         stop_time : float, optional
@@ -84,6 +90,8 @@ class Exporter(ABC):
             Id of the integrator; by default that of the model's own simulation settings.
         accuracy : float, optional
             Of the integrator, where whoever runs it gives no tolerance.
+        all : bool
+            Makes everything the default: all parameters, outputs, states and named signals.
         **options
             For the integrator: ``fixed_step``, ``maximum_step`` …; they come before those of the model.
 

@@ -56,6 +56,7 @@ class Measure(Component):
     0
     """
 
+    contract_kit: ClassVar[str] = "cosim.testing.measure_contract:MeasureContract"
     plain_methods: ClassVar[tuple[str, ...]] = ("value", "derivative")
     elementwise: ClassVar[bool] = True
     unit_from: ClassVar[str] = ""

@@ -19,7 +19,7 @@ from cosim.ensemble.ensemble_result import EnsembleResult
 from cosim.ensemble.plan import Plan
 from cosim.ensemble.python_parts import python_parts
 from cosim.ensemble.simulator_runs import SimulatorRuns
-from cosim.errors import ModelError
+from cosim.errors import CosimError, ModelError
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.stage import Stage
 from cosim.system.state import State
@@ -119,6 +119,7 @@ class Ensemble:
         self.plan = Plan(system, until, accuracy, output_interval, signals, reduce, state, endless_events)
         self.in_python = python_parts(system, self._integrator())
         self._runs: list[CompiledRuns | SimulatorRuns] = []
+        self.job: Any = None  # what an executor was sent last
 
     def _integrator(self) -> Integrator:
         """An integrator of its own for each thread."""
@@ -162,8 +163,9 @@ class Ensemble:
         ------
         ModelError
             Every value that cannot be taken, with its run.
-        KeyboardInterrupt
-            Its attribute `result` holds the runs that have ended.
+        KeyboardInterrupt, CosimError
+            Ctrl-C; an executor that takes no more work. Their attribute `result` holds the runs that have
+            ended.
         """
         changes = Changes(self.system, values or {}, count)
         block = self.new_block(changes.runs)
@@ -180,10 +182,9 @@ class Ensemble:
                     stopped = run_in_executor(self, changes, block, pool, progress, chunk)
             else:
                 stopped = self.run_here(changes, block, progress)
-        except KeyboardInterrupt as error:
-            error.result = EnsembleResult(  # type: ignore[attr-defined]
-                self.plan, changes.given, block, "interrupted"
-            )
+        except (KeyboardInterrupt, CosimError) as error:
+            done = EnsembleResult(self.plan, changes.given, block, str(error) or "interrupted")
+            error.result = done  # type: ignore[union-attr]
             raise
         if stopped:
             message = f"stopped after {int((block.codes >= 0).sum())} of {block.runs} runs"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
 import signal
 import threading
 import time as wall
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -18,6 +19,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +28,9 @@ import numpy as np
 from cosim.ensemble.block import Block
 from cosim.ensemble.changes import Changes
 from cosim.ensemble.failed_run import FailedRun
+from cosim.ensemble.workers import workers_of
 from cosim.errors import CosimError
+from cosim.helper_process import end_with_parent
 from cosim.step import codes
 
 Ensemble = Any
@@ -34,9 +38,17 @@ Ensemble = Any
 CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
 FIRST_CHUNK = 1  # runs, before their time is known
 AHEAD = 2  # chunks for each worker that are under way
+CLUSTER_LOST = "the executor takes no more work: {}"
 LOST = "its process ended without an answer"
-DASK_LOST = ("KilledWorker", "CommClosedError", "FutureCancelledError", "LostRunError")
+DASK_WORKER = "KilledWorker"
+DASK_CLUSTER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
 LOOK = 0.2  # s of the wall's clock
+
+
+def _begin(parent: int) -> None:
+    """In a new process: Ctrl-C is for the one that asks, and it ends with that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(parent)
 
 
 class OwnProcesses(Executor):
@@ -53,9 +65,8 @@ class OwnProcesses(Executor):
         self._pool = self._started()
 
     def _started(self) -> ProcessPoolExecutor:
-        # Ctrl-C reaches this process alone
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.count, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+        return ProcessPoolExecutor(self.count, context, _begin, (os.getpid(),))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in one of them."""
@@ -85,7 +96,9 @@ def run_in_executor(
     again, alone, in halves until the run that ends its process is found: that one has failed. Results are
     written by number, so each run counts once.
     """
-    job, sizes, workers = Job(ensemble, executor), ChunkSize(chunk), max(1, workers_of(executor))
+    if ensemble.job is None or ensemble.job.executor is not executor:
+        ensemble.job = Job(ensemble, executor)
+    job, sizes, workers = ensemble.job, ChunkSize(chunk), max(1, workers_of(executor))
     at, suspects = 0, list[tuple[int, int]]()
     pending: dict[Future[Any], tuple[int, int]] = {}
     alone = False  # whether what is pending is a suspect
@@ -103,7 +116,9 @@ def run_in_executor(
                 first, last = pending.pop(future)
                 try:
                     found, took = future.result()
-                except Exception as error:
+                except (Exception, CancelledError) as error:
+                    if _is_lost_cluster(error):
+                        raise CosimError(CLUSTER_LOST.format(error)) from error
                     if not _is_lost_worker(error):
                         raise
                     middle = (first + last) // 2
@@ -122,7 +137,8 @@ def run_in_executor(
                 return True
     finally:
         for future in pending:
-            future.cancel()
+            with suppress(Exception):  # of a cluster that is gone
+                future.cancel()
     return False
 
 
@@ -149,7 +165,7 @@ class Job:
     """An ensemble as it is sent to workers."""
 
     def __init__(self, ensemble: Ensemble, executor: Executor) -> None:
-        self._executor = executor
+        self.executor = executor
         try:
             self._bytes: Any = pickle.dumps(ensemble)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -160,12 +176,14 @@ class Job:
         self._key = hashlib.sha256(self._bytes).hexdigest()
         client: Any = getattr(executor, "_client", None)
         if client is not None:  # Dask: once to each worker
-            self._bytes = client.scatter(self._bytes, broadcast=True, hash=False)
+            with _lost_is_told():
+                self._bytes = client.scatter(self._bytes, broadcast=True, hash=False)
 
     def submit(self, changes: Changes, first: int, last: int) -> Future[Any]:
         """Send a chunk."""
         values = {path: given[first:last] for path, given in changes.given.items()}
-        return self._executor.submit(run_chunk, self._key, self._bytes, values, last - first)
+        with _lost_is_told():
+            return self.executor.submit(run_chunk, self._key, self._bytes, values, last - first)
 
 
 def run_chunk(key: str, data: bytes, values: dict[str, Any], count: int) -> tuple[dict[str, Any], float]:
@@ -198,14 +216,20 @@ def _take(block: Block, first: int, found: dict[str, Any]) -> None:
         block.failures[first + run] = replace(failed, run=first + run)
 
 
+@contextmanager
+def _lost_is_told() -> Iterator[None]:
+    """An executor that cannot be given work is an error in words."""
+    try:
+        yield
+    except Exception as error:
+        raise CosimError(CLUSTER_LOST.format(error)) from error
+
+
 def _is_lost_worker(error: BaseException) -> bool:
-    """Whether a worker has ended, and not what it did has failed; Dask's errors are known by name."""
-    return isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ in DASK_LOST
+    """Whether what was done has ended its process; Dask's errors are known by name."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == DASK_WORKER
 
 
-def workers_of(executor: Executor) -> int:
-    """How many workers an executor has, as far as it says."""
-    client = getattr(executor, "_client", None)
-    if client is not None:  # Dask
-        return int(sum(client.nthreads().values()))
-    return int(getattr(executor, "count", 0) or getattr(executor, "_max_workers", 0) or 1)
+def _is_lost_cluster(error: BaseException) -> bool:
+    """Whether there is nothing any more that could do it."""
+    return isinstance(error, CancelledError) or type(error).__name__ in DASK_CLUSTER

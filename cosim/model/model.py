@@ -23,6 +23,7 @@ from cosim.system.connection import Connection
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from cosim.contracts.exporter import Exporter
     from cosim.ensemble.ensemble_result import EnsembleResult
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
@@ -40,6 +41,12 @@ class Model:
     **settings
         For the assembly: a solver that parts ask for, such as ``dynamics="dynamics.sval"``.
         For readers (`ABOUT`): ``description``, ``author``, ``version``, ``copyright``, ``license``.
+
+    Attributes
+    ----------
+    folder : Path, optional
+        Where relative paths of data files begin: that of the file the model was read from; else they begin in
+        the working directory.
 
     Examples
     --------
@@ -67,6 +74,7 @@ class Model:
         self.connections: list[Connection] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
+        self.folder: Path | None = None
         self._built: tuple[Any, System] | None = None
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
@@ -105,7 +113,7 @@ class Model:
         else:
             cls = self._class_of(kind)
             try:
-                part = cls(**values)
+                part = cls(**self._located(cls, values))
             except ModelError as error:
                 raise ModelError(
                     [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
@@ -113,6 +121,15 @@ class Model:
         part.name = name
         self.parts[name] = part
         return part
+
+    def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
+        """The values, with whole paths of data files."""
+        found = dict(values)
+        for name, value in values.items():
+            declared = cls.declarations.get(name)
+            if self.folder and declared and declared.options.get("file") and isinstance(value, (str, Path)):
+                found[name] = str(self.folder / value)
+        return found
 
     def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""
@@ -294,15 +311,16 @@ class Model:
         return verify(self, **{**self.simulation, **settings})
 
     def export_fmu(
-        self, path: str | Path, *, native: bool = False, exporter: str | None = None, **options: Any
+        self, path: str | Path, *, native: bool | None = False, exporter: str | None = None, **options: Any
     ) -> Any:
         """Write the model as an FMU through a registered exporter.
 
         Parameters
         ----------
         path : path
-        native : bool
-            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter.
+        native : bool or None
+            Whether the FMU is machine code that needs no Python; else it runs in a Python interpreter. None:
+            machine code where all of the model can be lowered and a C compiler is here.
         exporter : str, optional
             Id of another exporter.
         **options
@@ -313,15 +331,23 @@ class Model:
         OptionError
             Neither the exporter nor the integrator has such an option.
         """
-        from cosim.registration.registry import registry
         from cosim.simulation.chosen_integrator import DEFAULT, integrator_options
 
-        found = registry().get("exporter", exporter or ("fmu.native" if native else "fmu.pythonfmu"))
+        made = self.exporter(native, exporter)
         integrator = options.get("integrator") or self.simulation.get("integrator", DEFAULT)
-        known = [name for name in option_names(found.export) if name not in ("self", "model", "path")]
+        known = [name for name in option_names(made.export) if name not in ("self", "model", "path")]
         known += ["native", "exporter", *integrator_options(integrator)]
         check_options("export_fmu()", options, known)
-        return found().export(self, Path(path), **options)
+        return made.export(self, Path(path), **options)
+
+    @staticmethod
+    def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
+        """The exporter that `export_fmu` takes."""
+        from cosim.registration.registry import registry
+
+        chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
+        made: Exporter = registry().get("exporter", exporter or chosen)()
+        return made
 
     def simulate_many(
         self,

@@ -260,6 +260,11 @@ class BoundStep:
             assert self._missing is not None
             self.findings += self._missing.findings(taken)
 
+    @property
+    def recorded_values(self) -> int:
+        """How many numbers of rows wait for `take_rows`."""
+        return sum(rows.size for rows in self._rows) + int(self.step.places[layout.ROWS_USED])
+
     def take_rows(self) -> NDArray[np.float64]:
         """What was recorded since the last call, shape (rows, 1 + values)."""
         self._take_rows()

@@ -5,19 +5,23 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from types import FrameType
 from typing import Any
+
+_waiting: list[list[float]] = []
+"""For each of the runs that hold Ctrl-C back, when it was pressed."""
 
 
 @contextmanager
 def interrupt_between_steps() -> Iterator[Callable[[], None]]:
     """Hold a first Ctrl-C back until the function that this gives is called; a second one comes through."""
-    seen: list[int] = []
+    seen: list[float] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         if seen:
             raise KeyboardInterrupt
-        seen.append(number)
+        seen.append(monotonic())
 
     def check() -> None:
         if seen:
@@ -26,11 +30,21 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler or not _handle(note):
         yield check
         return
+    _waiting.append(seen)
     try:
         yield check
     finally:
+        _waiting.remove(seen)
         _handle(signal.default_int_handler)
     check()  # it came in the last step of all
+
+
+def seconds_interrupted() -> float:
+    """How long a Ctrl-C has been held back by `interrupt_between_steps`, s; 0 when none is.
+
+    For what waits for others inside a step: it may give them a moment, and give up then.
+    """
+    return max((monotonic() - seen[0] for seen in _waiting if seen), default=0.0)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from cosim.stage import Stage
 from cosim.step import codes, layout
 
 FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
+MOST_VALUES = 2**17  # recorded in one stride, 1 MB: a run that is streamed needs no more
 PATIENCE = 0.1  # s of the wall's clock that such a call may take: who presses Ctrl-C waits for it
 
 
@@ -48,13 +49,16 @@ class Steps:
         return answer if stopped_early else worst([answer, self.ask_monitor(wanted)])
 
     def some(self, target: float, wanted: float) -> EventStatus:
-        """A tenth of a second of steps, or one where there is a monitor or a rate to keep."""
+        """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""
         if self.pace.target > 0.0 or self.monitor is not None:
             return self.one(target, wanted)
         began = wall.perf_counter()
+        before = self.bound.recorded_values
         answer = self.call("advance", target, wanted, most=self._stride)
         took = wall.perf_counter() - began
-        self._stride = min(max(1, int(self._stride * min(16.0, PATIENCE / max(took, 1e-6)))), LONGEST_STRIDE)
+        recorded = self.bound.recorded_values - before
+        longer = min(16.0, PATIENCE / max(took, 1e-6), MOST_VALUES / max(recorded, 1))
+        self._stride = min(max(1, int(self._stride * longer)), LONGEST_STRIDE)
         return answer
 
     def call(

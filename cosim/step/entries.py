@@ -6,14 +6,16 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from cosim.compiled.walker import plain_blocks
+from cosim.compiled.walker import plain_blocks, walk
+from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
-from cosim.step.agenda import follow_parameters
+from cosim.step.agenda import check_timers, follow_parameters
 from cosim.step.arrays import ARRAYS, Arrays, part
+from cosim.step.codes import EVENT, FAILED_BLOCK, REACHED
 from cosim.step.exchange import complete_step, handle_events
 from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
-from cosim.step.run import advance, advance_once, evaluate, finish, initialize
+from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
 
 
 @part("Af>i")
@@ -25,6 +27,31 @@ def finish_run(a: Arrays, t: float) -> int:
 def check(a: Arrays, t: float) -> int:
     """Whether a state that was put back can be one of this program; `t` is not looked at."""
     return check_state(a)
+
+
+def judge(a: Arrays, t: float) -> int:
+    """Whether the parameters fit together: what follows from them alone; `t` is not looked at."""
+    first, last = a.program[ix.ALL], a.program[ix.FIRST]
+    status = walk(a.table, a.ints, first, last, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    if status != 0:
+        a.places[ix.BLOCK] = status - 1
+        return FAILED_BLOCK
+    return REACHED
+
+
+def announce(a: Arrays, t: float) -> int:
+    """Whether something waits at this instant (EVENT, else REACHED); in `clock` when the next event comes.
+
+    `t` is not looked at.
+    """
+    code = follow_parameters(a)
+    if code == 0:
+        code = check_timers(a)
+    if code == 0:
+        code = note_next_event(a)
+    if code != 0:
+        return code
+    return EVENT if a.agenda[ix.UPDATES_DONE] == ix.HALTED or has_pending_updates(a) else REACHED
 
 
 @part("Af>i")
@@ -60,6 +87,8 @@ ENTRIES = {
         "completed": complete_step,
         "event": handle_events,
         "check": check,
+        "judge": judge,
+        "announce": announce,
         "finish": finish_run,
         "accuracy": set_accuracy,
     }.items()

@@ -166,6 +166,14 @@ def remember_step(a: Arrays) -> int:
     return code
 
 
+@part("A>i", needed_for="memories")
+def halt(a: Arrays) -> int:
+    """Append what the dense output of the step alone knows; the rest waits for an event mode. 0 or a code."""
+    if a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
+        return remember_inside(a)
+    return 0
+
+
 @part("A>i")
 def remember_inside(a: Arrays) -> int:
     """Append the points inside the last step, all of which are computed before the first is remembered."""

@@ -51,7 +51,7 @@ OPTIONAL_PARTS = (
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
     "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
-    "remember", "remember_step", "make_room", "meet", "record_now", "record_step",
+    "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
     "refine_step",
 )  # fmt: skip
 
@@ -91,6 +91,7 @@ VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(9)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
+HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
 
 # places
 (
@@ -113,8 +114,9 @@ INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
     STEPS_TAKEN, PUBLISHES, DISCRETE_UPDATES, UNRESTRICTED_UPDATES, EVENTS,  # statistics
     EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
     ARRIVED,  # whether a delayed break has arrived at the end of the step
+    HALTS,  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
     PLACES_HEADER,
-) = range(35)  # fmt: skip
+) = range(36)  # fmt: skip
 RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING

@@ -33,7 +33,14 @@ from cosim.step.codes import (
 from cosim.step.copies import different, keep
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, tell
-from cosim.step.histories import arrived_break, make_room, next_kink, remember, remember_step
+from cosim.step.histories import (
+    arrived_break,
+    halt,
+    make_room,
+    next_kink,
+    remember,
+    remember_step,
+)
 from cosim.step.holds import (
     begin_candidates,
     can_hold,
@@ -77,7 +84,7 @@ from cosim.step.witnesses import (
     trigger,
     turned,
 )
-from cosim.system.history_buffer import AFTER_EVENT, BEFORE, margin
+from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
@@ -251,6 +258,9 @@ def one_step(a: Arrays, boundary: float) -> int:
         code = check_timers(a)
     if code == 0:
         code = realize(a, ix.MOTION)
+    has_arrived = a.agenda[ix.UPDATES_DONE] == ix.HALTED
+    if code == 0 and has_arrived:
+        code = go_past_arrival(a)
     if code != 0:
         return code
     if a.clock[ix.JUMPED] != 0.0 or a.agenda[ix.UPDATES_DONE] == 0:
@@ -263,6 +273,8 @@ def one_step(a: Arrays, boundary: float) -> int:
                 return 0
         if code != 0:
             return code
+    if has_arrived:
+        a.places[ix.CHANGED] = 1
     a.agenda[ix.UPDATES_DONE] = 0
     start = a.clock[ix.TIME]
     code = follow_parameters(a)
@@ -286,6 +298,10 @@ def one_step(a: Arrays, boundary: float) -> int:
         a.agenda[ix.FINISHED] = 0
         code = realize(a, ix.MOTION)
         arrived = arrived_break(a)
+        if code == 0 and arrived <= 0.0 and a.places[ix.HALTS] != 0:
+            a.agenda[ix.UPDATES_DONE] = ix.HALTED
+            a.places[ix.STEPS_TAKEN] += 1
+            return halt(a)
         if code == 0:
             code = remember_step(a)
         if code != 0:
@@ -297,6 +313,26 @@ def one_step(a: Arrays, boundary: float) -> int:
         if code != 0:
             return code
     a.places[ix.ARRIVED] = 1 if arrived < float(a.program[ix.ORDER]) else 0
+    return code
+
+
+@part("A>i", needed_for="memories")
+def go_past_arrival(a: Arrays) -> int:
+    """What the end of the last step has left to be done; 0 or a code."""
+    a.agenda[ix.UPDATES_DONE] = 0
+    arrived = arrived_break(a)
+    code = remember(a, BEFORE, math.inf)
+    if code == 0 and arrived < math.inf:
+        code = remember(a, AFTER_ARRIVAL, arrived)
+    if code != 0:
+        return code
+    watch_notices(a)
+    if a.program[ix.IN_STEPS] != 0:
+        code = end_step(a, PUBLISH_CAUSES)
+    if code == 0 and arrived < float(a.program[ix.ORDER]) and a.program[ix.CHEAP] == 0:
+        code = realize(a, ix.MOTION)
+        if code == 0:
+            code = restart_integration(a)
     return code
 
 

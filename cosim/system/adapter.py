@@ -113,6 +113,15 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         f"        r = first + {width} * i\n"
         f"{_switched_off(arguments, place, size_of)}"
         f"        {result}_kernel({', '.join(call)}){condition}\n"
+        f"{_refused(width) if kernel.role == 'check' else ''}"
+    )
+
+
+def _refused(width: int) -> str:
+    """The lines that end the walk where a check refuses values; its number stays in the cache."""
+    return (
+        f"        if c[ints[r + {width - 1}]] != 0.0:\n"
+        '            raise ValueError("the values of parameters do not fit together")\n'
     )
 
 

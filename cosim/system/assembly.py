@@ -222,6 +222,7 @@ class Assembly:
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
+            result = None
             if kernel.is_python:
                 rows = [[*row, self._numbers[part.name]] for row in rows]
             elif plan.has_result:
@@ -242,6 +243,7 @@ class Assembly:
                 (part.name,) * count,
                 kernel.is_python,
                 True,
+                flows=plan.flows(slots, result) if count == 1 else (),
             )
             if kernel.role == "update":
                 kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
@@ -348,13 +350,15 @@ class Assembly:
     def source_slot(self, part: Component, argument: Argument) -> Slot:
         """Where the value of a source lies, or one of its derivatives."""
         declaration = part.declarations[argument.of]
+        size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
-            return self.not_a_number(argument.size)
+            return self.not_a_number(size)
         path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
         slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)
-        if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
-            hint = f"name one: {path}[0]" if argument.size == 1 else f"{argument.of} takes {argument.size}"
+        if slot.size != size and not (part.elementwise and declaration.shape == ()):
+            takes_one = size == 1 and not argument.is_free
+            hint = f"name one: {path}[0]" if takes_one else f"{argument.of} takes {size}"
             raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
         return slot
 
@@ -469,6 +473,6 @@ def _invalidated(part: Component, declaration: Declaration) -> Stage:
 def _option_number(part: Component, name: str) -> float:
     value = part.values.options[name]
     choices = part.declarations[name].options.get("choices")
-    if "unit_of" in part.declarations[name].options:
-        return 0.0  # text for people
+    if part.declarations[name].options.get("text"):
+        return 0.0  # for people
     return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

@@ -13,7 +13,8 @@ from cosim.system.schedule import Block, Slot
 def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The structure of d(y_dot)/dy, column by column.
 
-    Everything that a block writes or adds to is taken to depend on everything that it reads.
+    What a block writes or adds to depends on what it is computed from (`Block.behind`), else on everything
+    that the block reads.
 
     Parameters
     ----------
@@ -31,10 +32,12 @@ def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.i
     """
     known: dict[int, int] = {}  # offset in the cache -> the states it depends on, one bit each
     for block in blocks:
-        states = _states(known, block.reads)
+        whole = 0 if block.flows else _states(known, block.reads)
         for slot in (*block.writes, *block.adds):
             if slot.array == "c":
-                for offset in range(slot.offset, slot.offset + slot.size):
+                for i in range(slot.size):
+                    offset = slot.offset + i
+                    states = _states(known, block.behind(slot.part(i))) if block.flows else whole
                     known[offset] = known.get(offset, 0) | states
     columns: list[list[int]] = [[] for _ in range(ny)]
     for row in range(ny):

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.declarations import RING
+from cosim.component.kernel_flows import RETURNED, flows_of
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter
-from cosim.system.schedule import Slot
+from cosim.system.schedule import TIME, Slot
 
 DERIVED_AT = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
 
@@ -53,7 +54,35 @@ class RowPlan:
         )
         self._columns = [(a.name, RING if a.role == "ring" else 0, a.size == 1) for a in columns]
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
+        self._tells_time = any(a.role == "time" for a in self.arguments)
+        self._flows = None if kernel.is_python else flows_of(kernel.function)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
+
+    def flows(
+        self, slots: Mapping[str, Slot], result: Slot | None
+    ) -> tuple[tuple[Slot, tuple[Slot, ...]], ...]:
+        """What each result is computed from; `result` is where a returned number goes."""
+        written = {name: slots[name] for name in (*self.writes, *self.adds)}
+        if result is not None:
+            written[RETURNED] = result
+        always = [slots[a.name] for a in self.arguments if a.role == "switch"]
+        if self._flows is None:  # a Python method
+            everything = (*of_names(slots, self.reads), *((TIME,) if self._tells_time else ()))
+            return tuple((slot, everything) for slot in written.values())
+        found = []
+        for name, slot in written.items():
+            entries = {index: read for (to, index), read in self._flows.items() if to == name}
+            if not entries:  # not seen where it is written
+                return ()
+            for index, read in entries.items():
+                sources = dict.fromkeys(always)
+                for source, at in read:
+                    if source == "t" and self._tells_time:
+                        sources[TIME] = None
+                    elif source in slots:
+                        sources[_element(slots[source], at)] = None
+                found.append((_element(slot, index), tuple(sources)))
+        return tuple(found)
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
         """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
@@ -65,6 +94,10 @@ class RowPlan:
             slot = slots[name]
             strides.append((slot.offset, ring or int(is_number and slot.size == count)))
         return [[*(offset + i * stride for offset, stride in strides), *lengths] for i in range(count)]
+
+
+def _element(slot: Slot, index: int) -> Slot:
+    return slot.part(index) if 0 <= index < slot.size else slot
 
 
 def of_names(slots: Mapping[str, Slot], names: Sequence[str]) -> tuple[Slot, ...]:

@@ -49,6 +49,10 @@ class Slot(NamedTuple):
         return self.offset < other.offset + other.size and other.offset < self.offset + self.size
 
 
+TIME = Slot("t", 0, 1)
+"""The time among what something is computed from."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Block:
     """A function and the rows that it is called for.
@@ -73,6 +77,9 @@ class Block:
         Whether its rows are called one after the other, whatever stands beside them.
     members : tuple of int
         Of a block of the schedule: the nodes of the graph that it was made from, in the order of its rows.
+    flows : tuple of (Slot, tuple of Slot)
+        What elements of its results are computed from, where more is known than that it is what the block
+        reads; the time is `TIME`.
     """
 
     function: Callable[..., None]
@@ -86,6 +93,13 @@ class Block:
     is_python: bool = False
     mergeable: bool = False
     members: tuple[int, ...] = ()
+    flows: tuple[tuple[Slot, tuple[Slot, ...]], ...] = ()
+
+    def behind(self, slot: Slot) -> tuple[Slot, ...]:
+        """What it computes that from, of its results."""
+        if not self.flows:
+            return self.reads
+        return tuple(s for result, sources in self.flows if result.overlaps(slot) for s in sources)
 
 
 @dataclass
@@ -205,7 +219,8 @@ class Graph:
             for owner in set(update.owners):
                 memories.setdefault(owner, []).append(update)
         found: set[Slot] = set()
-        pending, seen = [stop], set()
+        pending: list[Slot] = [stop]
+        seen: set[tuple[int, Slot]] = set()
         while pending:
             slot = pending.pop()
             if slot.array != "c":
@@ -214,11 +229,13 @@ class Graph:
             region = self.region_of(slot.offset)
             behind = [self.writers[region]] if region in self.writers else []
             for i in (*behind, *self.adders.get(region, ())):
-                if i not in seen:
-                    seen.add(i)
-                    block = self.blocks[i]
+                block = self.blocks[i]
+                key = i, slot if block.flows else stop  # what does not tell its results apart is seen once
+                if key not in seen:
+                    seen.add(key)
                     memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
-                    pending += [s for b in (block, *memory) for s in b.reads if s.size]
+                    read = [*block.behind(slot), *(s for update in memory for s in update.reads)]
+                    pending += [s for s in read if s.size]
         return found
 
     def _merge(self, members: list[int], stage: Stage) -> Block:

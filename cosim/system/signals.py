@@ -110,7 +110,7 @@ class Paths:
         if name is None:
             name = main_output(part)
         if name in part.signals:
-            slot_name, element, unit = part.signals[name]
+            slot_name, element, unit, *_ = part.signals[name]
             declaration = part.declarations[slot_name]
             return Place(part_name, name, slots[part_name, slot_name].part(element), declaration, None, unit)
         key = (part_name, name)

@@ -28,6 +28,7 @@ from cosim.system.assembly import Assembly
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import RING
 from cosim.system.layout import HISTORY_WIDTH
+from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import NOT_READABLE, Signal, main_output, main_output_or_none
@@ -236,12 +237,35 @@ class System:
             except Exception as error:
                 where = f"{owner}: {block.label}" if owner else block.label
                 kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+                error = self._refusal(state, owner, block.label) or error
                 more = "" if owner or self.solver is None else self.solver.explain(state, str(error))
                 result = SimulationError(state.time, f"{where}: {kind}{error}{more}")
                 result.__cause__ = error
                 return result
         known = f": {walker.last_errors[0]}" if walker.last_errors else ""
         return SimulationError(state.time, f"{block.label}: failed{known}, and does not when called again")
+
+    @cached_property
+    def checks(self) -> list[ParameterCheck]:
+        """The checks of parameters, in order of parts, then of declaration."""
+        slots, found = self.assembly.layout.slots, []
+        for name, part in self.parts.items():
+            for check, kernel in part.kernels.items():
+                if kernel.role == "check" and (name, check) in slots:
+                    of = [a.name for a in part.arguments[check] if (name, a.name) in slots]
+                    reads = [slots[name, n] for n in of if slots[name, n].array == "p"]
+                    found.append(
+                        ParameterCheck(name, check, slots[name, check], tuple(reads), kernel.refuses)
+                    )
+        return found
+
+    def _refusal(self, state: State, owner: str, label: str) -> ValueError | None:
+        """What a check says that has just raised, in its own words."""
+        for check in self.checks:
+            if (check.part, check.name) == (owner, label):
+                sentence = check.sentence(state._arrays["c"])
+                return ValueError(sentence) if sentence else None
+        return None
 
     # States
 
@@ -327,11 +351,11 @@ class System:
 
     def write(self, state: State, path: str, value: Any) -> None:
         """Write a variable of a State after the checks of its declaration."""
-        slot, declaration = self.written_slot(path), self.signal(path).declaration
+        signal, slot = self.signal(path), self.written_slot(path)
         numbers = self.numbers_of(path, value)
         state.refuse_when_locked()
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
-        if declaration.kind == "input":
+        if signal.declaration.kind == "input":
             slope = self._course_slots(path, self.signal(path))[0]
             state._arrays["d"][slope.offset : slope.offset + slope.size] = math.nan
         state.jumped = True
@@ -497,16 +521,20 @@ class System:
                     numbers,
                     declaration.minimum,
                     declaration.maximum,
-                    declaration.description,
+                    _about_measure(part) if kind == "measure" else declaration.description,
                     declaration.nominal,
+                    int if kind == "integer" and declaration.dtype is float else declaration.dtype,
+                    declaration.diagnostic,
                 )
                 found.append(variable)
                 if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
                     # a value that is a parameter or a state is a measure besides
-                    found.append(variable._replace(path=name, kind="measure", start=()))
-            for alias, (slot_name, element, unit) in part.signals.items():
+                    text = _about_measure(part)
+                    found.append(variable._replace(path=name, kind="measure", start=(), description=text))
+            for alias, (slot_name, element, unit, *text_of) in part.signals.items():
                 slot = slots[name, slot_name].part(element)
                 text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
+                text = text_of[0].format(part=name) if text_of else text
                 stage, text = self.stage_of(slot), intern(text)
                 found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), stage, description=text))
         return found
@@ -539,6 +567,15 @@ class System:
         What remembers (a delay) has no past then: it depends on what it remembers as well.
         """
         return self._leaves(path, self.assembly.updates["end"])
+
+    def sources(self, path: str, *, initially: bool = False) -> set[tuple[str, int]]:
+        """`dependencies`, or `initial_dependencies`, as places: array and offset of each number.
+
+        Inputs of the system lie in d; ("t", 0) is the time.
+        """
+        updates = self.assembly.updates["end"] if initially else []
+        found = self.assembly.graph.sources(self.signal(path).slot, updates)
+        return {(slot.array, i) for slot in found for i in slot.elements}
 
     def _leaves(self, path: str, updates: list[Block]) -> set[str]:
         found = self.assembly.graph.sources(self.signal(path).slot, updates)
@@ -586,6 +623,13 @@ def _places(projection: Projection | None, first: int, motion: tuple[int, int]) 
     found = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in found.groups)])
     return np.array([*ends, found.errors, *motion], dtype=np.int64)
+
+
+def _about_measure(part: Component) -> str:
+    """What the value of a measure is: what its class says, and of which signals."""
+    what = (type(part).__doc__ or "").partition("\n")[0].strip().rstrip(".")
+    of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]
+    return f"{what} (of {', '.join(of)})" if of else what
 
 
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:

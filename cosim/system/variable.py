@@ -30,6 +30,10 @@ class Variable(NamedTuple):
     description : str
     nominal : float or None
         Its usual magnitude.
+    dtype : type
+        float, int (a count) or bool (a switch).
+    diagnostic : bool
+        Whether it tells how well the computation goes rather than what is computed.
     """
 
     path: str
@@ -43,6 +47,8 @@ class Variable(NamedTuple):
     maximum: float | None = None
     description: str = ""
     nominal: float | None = None
+    dtype: type = float
+    diagnostic: bool = False
 
     def unit(self, index: int = 0) -> str:
         """Unit of one element."""

@@ -128,7 +128,10 @@ class Delay(cosim.Measure):
     )
     last_delay = cosim.discrete(unit="s", start=-1.0, internal=True, description="when the last step ended")
     largest_extrapolation = cosim.discrete(
-        unit="s", invalidates=cosim.Stage.REPORT, description="farthest look beyond the newest value"
+        unit="s",
+        invalidates=cosim.Stage.REPORT,
+        description="farthest look beyond the newest value",
+        diagnostic=True,
     )
     smooth_until = cosim.cache_slot(unit="s", description="when the delayed signal is not smooth next")
     break_order = cosim.cache_slot(description="order of the break that has arrived just now")
@@ -136,6 +139,13 @@ class Delay(cosim.Measure):
     extrapolation = cosim.cache_slot(unit="s", description="how far beyond the newest value is looked")
     overlap = cosim.cache_slot(unit="s", description="how far this step looks into itself")
     step_error = cosim.cache_slot(description="estimated relative error of the remembered signal")
+
+    @cosim.kernel(
+        unless="sees_present",
+        refuses=["a delay cannot become 0 later; add the part with 0, or can_use_current_value"],
+    )
+    def stays_in_the_past(delay):
+        return 1.0 if delay <= 0.0 else 0.0
 
     @cosim.kernel
     def look_where(t, delay, delayed_time):

@@ -46,6 +46,7 @@ class VariableDelay(Delay):
         "is_source": lambda self: False,
     }
 
+    stays_in_the_past = None  # it follows a signal
     delay = cosim.source(unit="s", description="how long")
     breaks = cosim.discrete(dtype=int, description="how many breaks have arrived")
 

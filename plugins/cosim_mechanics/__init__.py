@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import Law as Law
     from cosim_mechanics.contracts import body as body
     from cosim_mechanics.contracts import coordinate as coordinate
-    from cosim_mechanics.contracts import on_or_off as on_or_off
     from cosim_mechanics.cylinder import Cylinder as Cylinder
     from cosim_mechanics.energy import Energy as Energy
     from cosim_mechanics.forces.actuator import Actuator as Actuator
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.sphere_contact import SphereContact as SphereContact
     from cosim_mechanics.forces.tabular_spring import TabularSpring as TabularSpring
     from cosim_mechanics.forces.two_point import TwoPoint as TwoPoint
+    from cosim_mechanics.forces.two_point_actuator import TwoPointActuator as TwoPointActuator
     from cosim_mechanics.forces.two_point_damper import TwoPointDamper as TwoPointDamper
     from cosim_mechanics.forces.two_point_force import TwoPointForce as TwoPointForce
     from cosim_mechanics.forces.two_point_spring import TwoPointSpring as TwoPointSpring

@@ -43,12 +43,22 @@ class Energy(cosim.Component):
         description="total - supplied at the initialization",
     )
 
-    kinetic = cosim.output(unit="J", accumulates=True, description="sum of all kinetic energies")
-    potential = cosim.output(unit="J", accumulates=True, description="sum of all potential energies")
-    dissipated = cosim.output(unit="J", accumulates=True, description="sum of all dissipated energies")
-    supplied = cosim.output(unit="J", accumulates=True, description="sum of all supplied energies")
-    total = cosim.output(unit="J", description="kinetic + potential + dissipated")
-    residual = cosim.output(unit="J", description="total - supplied, less its value at the start")
+    kinetic = cosim.output(
+        unit="J", accumulates=True, description="sum of all kinetic energies", diagnostic=True
+    )
+    potential = cosim.output(
+        unit="J", accumulates=True, description="sum of all potential energies", diagnostic=True
+    )
+    dissipated = cosim.output(
+        unit="J", accumulates=True, description="sum of all dissipated energies", diagnostic=True
+    )
+    supplied = cosim.output(
+        unit="J", accumulates=True, description="sum of all supplied energies", diagnostic=True
+    )
+    total = cosim.output(unit="J", description="kinetic + potential + dissipated", diagnostic=True)
+    residual = cosim.output(
+        unit="J", description="total - supplied, less its value at the start", diagnostic=True
+    )
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
     def add_kinetic(moving, kinetic):

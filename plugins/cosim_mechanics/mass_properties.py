@@ -73,32 +73,37 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
     return np.array([matrix[0, 0], matrix[1, 1], matrix[2, 2], matrix[0, 1], matrix[0, 2], matrix[1, 2]])
 
 
-def require_mass_properties(mass: float, inertia: Reals) -> None:
-    """Refuse a mass and six elements of an inertia matrix that no body can have; for kernel functions.
+NO_SUCH_BODY = (
+    "the mass is not more than 0",
+    "no body has this inertia: each of Ixx, Iyy, Izz is at most the sum of the other two",
+    "no body has this inertia: |Iyz|, |Ixz|, |Ixy| are at most half of Ixx, Iyy, Izz",
+)
 
+
+def fault_of_mass_properties(mass: float, inertia: Reals) -> float:
+    """Which sentence of `NO_SUCH_BODY` (from 1) hinders a mass and six elements of an inertia; 0: none.
+
+    For kernel functions.
     These are the conditions that hold in any axes; `central_inertia` judges the principal moments.
 
-    >>> require_mass_properties(1.0, (1.0, 1.0, 5.0, 0.0, 0.0, 0.0))
-    Traceback (most recent call last):
-    ...
-    ValueError: no body has this inertia: each of Ixx, Iyy, Izz is at most the sum of the other two
+    >>> fault_of_mass_properties(1.0, (1.0, 1.0, 5.0, 0.0, 0.0, 0.0))
+    2.0
     """
     if not mass > 0.0:
-        raise ValueError("the mass is not more than 0")
+        return 1.0
     xx = inertia[0]
     yy = inertia[1]
     zz = inertia[2]
     slack = ROUNDING * (abs(xx) + abs(yy) + abs(zz))
     if not (xx + yy - zz >= -slack and yy + zz - xx >= -slack and zz + xx - yy >= -slack):
-        raise ValueError(
-            "no body has this inertia: each of Ixx, Iyy, Izz is at most the sum of the other two"
-        )
+        return 2.0
     if not (
         2.0 * abs(inertia[5]) <= xx + slack
         and 2.0 * abs(inertia[4]) <= yy + slack
         and 2.0 * abs(inertia[3]) <= zz + slack
     ):
-        raise ValueError("no body has this inertia: |Iyz|, |Ixz|, |Ixy| are at most half of Ixx, Iyy, Izz")
+        return 3.0
+    return 0.0
 
 
 def _matrix(value: Any) -> NDArray[np.float64]:

@@ -48,7 +48,10 @@ class Pin(contracts.Joint):
     q = cosim.position(unit="rad", shape=1, description="angle from F's x axis to M's, about z")
     u = cosim.speed(unit="rad/s", shape=1, description="rate of the angle")
 
-    signals = {"angle": ("q", 0, "rad"), "rate": ("u", 0, "rad/s")}
+    signals = {
+        "angle": ("q", 0, "rad", "angle that {part} is turned by"),
+        "rate": ("u", 0, "rad/s", "rate of {part}'s angle"),
+    }
 
     @cosim.kernel
     def across(q, X_FM, H_FM):

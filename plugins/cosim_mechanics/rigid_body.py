@@ -7,7 +7,12 @@ from typing import ClassVar
 import cosim
 from cosim.kit import Solver
 from cosim_mechanics import contracts
-from cosim_mechanics.mass_properties import central_inertia, positive_mass, require_mass_properties
+from cosim_mechanics.mass_properties import (
+    NO_SUCH_BODY,
+    central_inertia,
+    fault_of_mass_properties,
+    positive_mass,
+)
 from cosim_mechanics.spatial import (
     POSE_UNITS,
     angular,
@@ -76,7 +81,7 @@ class RigidBody(cosim.Component):
 
     solved_by: ClassVar[type[Solver] | None] = contracts.DynamicsSolver
 
-    mass = cosim.parameter(unit="kg", minimum=0.0, convert=positive_mass, description="mass, more than 0")
+    mass = cosim.parameter(unit="kg", above=0.0, convert=positive_mass, description="mass, more than 0")
     center_of_mass = cosim.parameter(
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="centre of mass in the body's frame"
     )
@@ -88,10 +93,8 @@ class RigidBody(cosim.Component):
     )
 
     feels_gravity = cosim.parameter(
-        default=1,
-        minimum=0,
-        maximum=1,
-        convert=contracts.on_or_off,
+        default=True,
+        dtype=bool,
         description="0 takes the body out of gravity",
     )
     kinetic_energy = cosim.cache_slot(unit="J", description="kinetic energy of the body")
@@ -110,10 +113,10 @@ class RigidBody(cosim.Component):
         description="force elements on the body, about its origin, in Ground",
     )
 
-    @cosim.kernel
+    @cosim.kernel(refuses=NO_SUCH_BODY)
     def properties(mass, inertia):
         # Elements may be written one at a time, so what they make together is judged here once more.
-        require_mass_properties(mass, inertia)
+        return fault_of_mass_properties(mass, inertia)
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
     def energy(X_GB, V_GB, mass, center_of_mass, inertia, kinetic_energy):
@@ -123,16 +126,16 @@ class RigidBody(cosim.Component):
         kinetic_energy[0] = 0.5 * (mass * dot(v, v) + dot(w_B, inertia_times(inertia, w_B)))
 
     signals = {
-        "x": ("X_GB", 9, "m"),
-        "y": ("X_GB", 10, "m"),
-        "z": ("X_GB", 11, "m"),
-        "wx": ("V_GB", 0, "rad/s"),
-        "wy": ("V_GB", 1, "rad/s"),
-        "wz": ("V_GB", 2, "rad/s"),
-        "vx": ("V_GB", 3, "m/s"),
-        "vy": ("V_GB", 4, "m/s"),
-        "vz": ("V_GB", 5, "m/s"),
-        "ax": ("A_GB", 3, "m/s2"),
-        "ay": ("A_GB", 4, "m/s2"),
-        "az": ("A_GB", 5, "m/s2"),
+        "x": ("X_GB", 9, "m", "x coordinate of {part}'s origin in Ground"),
+        "y": ("X_GB", 10, "m", "y coordinate of {part}'s origin in Ground"),
+        "z": ("X_GB", 11, "m", "z coordinate of {part}'s origin in Ground"),
+        "wx": ("V_GB", 0, "rad/s", "angular velocity of {part} about Ground's x axis"),
+        "wy": ("V_GB", 1, "rad/s", "angular velocity of {part} about Ground's y axis"),
+        "wz": ("V_GB", 2, "rad/s", "angular velocity of {part} about Ground's z axis"),
+        "vx": ("V_GB", 3, "m/s", "velocity of {part}'s origin along Ground's x axis"),
+        "vy": ("V_GB", 4, "m/s", "velocity of {part}'s origin along Ground's y axis"),
+        "vz": ("V_GB", 5, "m/s", "velocity of {part}'s origin along Ground's z axis"),
+        "ax": ("A_GB", 3, "m/s2", "acceleration of {part}'s origin along Ground's x axis"),
+        "ay": ("A_GB", 4, "m/s2", "acceleration of {part}'s origin along Ground's y axis"),
+        "az": ("A_GB", 5, "m/s2", "acceleration of {part}'s origin along Ground's z axis"),
     }

@@ -45,7 +45,10 @@ class Screw(contracts.Joint):
     q = cosim.position(unit="rad", shape=1, description="angle about z")
     u = cosim.speed(unit="rad/s", shape=1, description="rate of the angle")
 
-    signals = {"angle": ("q", 0, "rad"), "rate": ("u", 0, "rad/s")}
+    signals = {
+        "angle": ("q", 0, "rad", "angle that {part} is turned by"),
+        "rate": ("u", 0, "rad/s", "rate of {part}'s angle"),
+    }
 
     @cosim.kernel
     def across(q, pitch, X_FM, H_FM):

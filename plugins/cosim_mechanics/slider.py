@@ -45,7 +45,10 @@ class Slider(contracts.Joint):
     q = cosim.position(unit="m", shape=1, description="position of M's origin on F's x axis")
     u = cosim.speed(unit="m/s", shape=1, description="speed along F's x axis")
 
-    signals = {"position": ("q", 0, "m"), "speed": ("u", 0, "m/s")}
+    signals = {
+        "position": ("q", 0, "m", "how far {part} is displaced"),
+        "speed": ("u", 0, "m/s", "rate of {part}'s displacement"),
+    }
 
     @cosim.kernel
     def across(q, X_FM, H_FM):

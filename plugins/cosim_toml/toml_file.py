@@ -12,6 +12,7 @@ from cosim_toml.toml_lines import KeyPath, toml_lines
 
 LARGEST = 10_000_000
 """Bytes; such a file is typed by people."""
+INTEGERS = "an integer has at most 64 bits in TOML; write a number as large as that with an exponent: 1e20"
 
 
 class TomlFile:
@@ -35,6 +36,11 @@ class TomlFile:
             raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}") from None
         except RecursionError:
             raise ModelError.of(str(path), "values are nested too deeply") from None
+        except ValueError:  # Python converts no text of more than some thousand digits
+            raise ModelError.of(str(path), f"has an integer of thousands of digits: {INTEGERS}") from None
+        found = _beyond_64_bits(self.data)
+        if found is not None:
+            raise ModelError.of(self.where(found, ".".join(map(str, found))), INTEGERS)
 
     @classmethod
     def read(cls, path: Path) -> TomlFile:
@@ -46,6 +52,8 @@ class TomlFile:
             With ``file:line`` as `where`.
         """
         try:
+            if path.exists() and not path.is_file() and not path.is_dir():
+                raise ModelError.of(str(path), "is a pipe or a device, needs a file")
             if path.stat().st_size > LARGEST:
                 text = f"has {path.stat().st_size} bytes, a file that people write has at most {LARGEST}"
                 raise ModelError.of(str(path), text)
@@ -89,6 +97,24 @@ class TomlFile:
     def find(self, value: str) -> KeyPath | None:
         """Where a text stands as a value, None when nowhere."""
         return _find(self.data, value, ())
+
+
+def _beyond_64_bits(data: Any) -> KeyPath | None:
+    """Where an integer stands that TOML does not allow; however deep."""
+    left: list[tuple[Any, Any]] = [(data, ())]  # each value, and its path from the inside out
+    while left:
+        value, path = left.pop()
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            found: list[Any] = []
+            while path:
+                path, key = path
+                found.append(key)
+            return tuple(reversed(found))
+        if isinstance(value, dict):
+            left += [(inner, (path, key)) for key, inner in value.items()]
+        elif isinstance(value, list):
+            left += [(inner, (path, i)) for i, inner in enumerate(value)]
+    return None
 
 
 def _place(message: str, text: str) -> tuple[int, str]:

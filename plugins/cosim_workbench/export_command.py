@@ -14,12 +14,12 @@ from cosim_workbench.simulation_table import positive
 
 SELECTIONS = {
     "inputs": "set from outside (all that are free)",
-    "outputs": "outputs (all measures and declared outputs)",
-    "parameters": "parameters (all)",
-    "expose": "seen besides (states and named signals)",
+    "outputs": "outputs (measures, declared outputs, recorded signals)",
+    "parameters": "parameters (those that were given a value)",
+    "expose": "seen besides (named coordinates, states of components)",
 }
 NATIVE = {
-    "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64 (all that the compiler here can make)"),
+    "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64, or all (this machine's)"),
     "fmi": ("VERSION", "2 or 3 (2)"),
     "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (both)"),
 }
@@ -37,13 +37,20 @@ class ExportCommand(cosim.Command):
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu)")
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
+        parser.add_argument("--all", action="store_true", help="everything, in place of what the model names")
         parser.add_argument("--step", metavar="TIME", help='proposed step in s, or with a unit: "1 ms"')
         parser.add_argument(
             "--libpython",
             metavar="NAME",
             help="for Linux hosts that are no Python program: libpython3.11.so.1.0 (patchelf)",
         )
-        parser.add_argument("--native", action="store_true", help="machine code that needs no Python")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument(
+            "--native",
+            action="store_true",
+            help="machine code that needs no Python (the default where it can be)",
+        )
+        form.add_argument("--python", action="store_true", help="an FMU that runs in a Python interpreter")
         for name, (metavar, text) in NATIVE.items():
             parser.add_argument(f"--{name}", metavar=metavar, help=f"of a native FMU: {text}")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -57,6 +64,7 @@ class ExportCommand(cosim.Command):
         options: dict[str, Any] = {
             name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
         }
+        options |= {"all": True} if arguments.all else {}
         if arguments.step is not None:
             options["step_size"] = positive(arguments.step, "s", "--step")
         if arguments.libpython is not None:
@@ -65,22 +73,24 @@ class ExportCommand(cosim.Command):
         model = cosim.Model.from_file(arguments.model)
         with nullcontext() if arguments.quiet else compile_notice():
             model.build()  # the exporter builds a copy, whose faults would have no lines
-            written = model.export_fmu(target, **options)
+            exporter = model.exporter(options.pop("native"))
+            written = exporter.export(model, target, **options)
         if not arguments.quiet:
             print(f"{model.name} → {written}")
+            print(exporter.summary)
         return 0
 
     @staticmethod
     def _native(arguments: argparse.Namespace) -> dict[str, Any]:
         given = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
-        if not arguments.native:
-            if given:
-                raise cosim.CosimError(f"--{next(iter(given))} is for native FMUs: add --native")
-            return {}
-        if arguments.libpython is not None:
+        wants_python = arguments.python or arguments.libpython is not None
+        if given and wants_python:
+            raise cosim.CosimError(f"--{next(iter(given))} is for native FMUs, not for those that run Python")
+        if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
         lists = {name: _listed(text) for name, text in given.items() if name != "fmi"}
-        return {"native": True, **given, **lists}
+        native = False if wants_python else True if arguments.native or given else None
+        return {"native": native, **given, **lists}
 
 
 def _listed(text: str) -> list[str]:

@@ -186,8 +186,8 @@ def test_the_command_line_does_the_same(example: Any, whole: cosim.Result, tmp_p
     command(example.site, tmp_path, "run", "engine_mount.toml", "-o", "engine_mount.csv")
     expected = whole.to_csv(tmp_path / "expected.csv")
     assert (tmp_path / "engine_mount.csv").read_bytes() == expected.read_bytes()
-    command(example.site, tmp_path, "export", "plant.toml", "-o", "plant.fmu")
-    command(example.site, tmp_path, "export", "controller.toml", "-o", "controller.fmu")
+    command(example.site, tmp_path, "export", "plant.toml", "--python", "-o", "plant.fmu")
+    command(example.site, tmp_path, "export", "controller.toml", "--python", "-o", "controller.fmu")
     said = command(example.site, tmp_path, "cosimulate", "loop.toml", "--until", "0.05")
     assert "ecu → plant" in said
     assert "500 steps" in said

@@ -34,7 +34,7 @@ def test_nothing_is_found_in_what_it_does(install: Install, name: str, tmp_path:
 def corrected(name: str, folder: Path) -> tuple[cosim.Model, Path]:
     """An example with constraints or quaternions, whose model file is not exact about where it begins."""
     model = cosim.Model.from_file(EXAMPLE.parent / name / f"{name}.toml")
-    path: Path = model.export_fmu(folder / f"{name}.fmu")
+    path: Path = model.export_fmu(folder / f"{name}.fmu", all=True)
     return model, path
 
 

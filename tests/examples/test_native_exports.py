@@ -35,7 +35,7 @@ def test_machine_code_gives_the_bits_of_the_run_in_python(model: cosim.Model, tm
 
     results = []
     for native in (True, False):
-        path = model.export_fmu(tmp_path / f"{native}.fmu", native=native)
+        path = model.export_fmu(tmp_path / f"{native}.fmu", native=native, all=True)
         listed = read_model_description(path).modelVariables
         shown = [v.name for v in listed if v.causality in ("output", "local") and v.type == "Real"]
         results.append(

@@ -87,6 +87,7 @@ def model_description(
     abilities: str = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true" '
     'canSerializeFMUstate="true"',
     dependencies: bool = True,
+    experiment: str = "",
     change: Callable[[str, dict[str, str]], dict[str, str]] = lambda name, attributes: attributes,
 ) -> str:
     """The model description of one of the C sources."""
@@ -112,7 +113,7 @@ def model_description(
         f'guid="{{{kind}}}"><{interface} modelIdentifier="{kind}" {abilities}/>'
         f"<UnitDefinitions>{units}</UnitDefinitions>"
         f'<LogCategories><Category name="logStatusError"/></LogCategories>'
-        f"<ModelVariables>{''.join(lines)}</ModelVariables>"
+        f"{experiment}<ModelVariables>{''.join(lines)}</ModelVariables>"
         f"<ModelStructure><Outputs>{''.join(outputs)}</Outputs></ModelStructure></fmiModelDescription>"
     ).replace("<UnitDefinitions></UnitDefinitions>", "")
 

@@ -35,7 +35,8 @@ def fuse() -> cosim.Model:
 
 
 def export(model: cosim.Model, path: Path, **options: Any) -> Path:
-    return PythonFmuExporter().export(model, path, **options)
+    """With everything to see, unless other options are given."""
+    return PythonFmuExporter().export(model, path, **{"all": True, **options})
 
 
 class Fmu:
@@ -77,12 +78,10 @@ class Fmu:
         return self
 
     def __getitem__(self, name: str) -> Any:
-        get = self.slave.getInteger if self.types[name] == "Integer" else self.slave.getReal
-        return get([self.references[name]])[0]
+        return getattr(self.slave, f"get{self.types[name]}")([self.references[name]])[0]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        write = self.slave.setInteger if self.types[name] == "Integer" else self.slave.setReal
-        write([self.references[name]], [value])
+        getattr(self.slave, f"set{self.types[name]}")([self.references[name]], [value])
 
     def all(self) -> list[float]:
         """Every real value of the FMU."""

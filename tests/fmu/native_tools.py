@@ -26,10 +26,9 @@ WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsha
 
 
 def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:
-    """Built by the machine's own compiler for its own platform, which is the quickest."""
-    return NativeFmuExporter().export(
-        model, path, **{"platforms": [own_platform()], "compiler": COMPILER, **options}
-    )
+    """With everything to see; built by the machine's own compiler, which is the quickest."""
+    given = {"platforms": [own_platform()], "compiler": COMPILER, "all": True, **options}
+    return NativeFmuExporter().export(model, path, **given)
 
 
 def write_sources(sources: NativeSources, folder: Path) -> list[str]:
@@ -60,7 +59,7 @@ class InProcess:
         self.system = model.build()
         self.state = first_state(self.system)
         self.state.set_time(start)
-        self.variables = {v.name: v for v in select_variables(self.system, expose=expose)}
+        self.variables = {v.name: v for v in select_variables(self.system, expose=expose, all=True)}
         self.make = lambda: cosim.Simulator(
             self.system, self.state, integrator=integrator, accuracy=accuracy, **options
         )

@@ -317,7 +317,7 @@ def test_the_archive(oscillator_fmu: Path) -> None:
     assert {"binaries/linux64/my_oscillator.so", "binaries/win64/my_oscillator.dll"} <= set(names)
     for unwanted in ("__pycache__", "cosim/testing", "cosim_workbench", "test_export", "cosim_mechanics"):
         assert [name for name in names if unwanted in name] == []
-    assert "generationDateAndTime" not in root.attrib
+    assert root.attrib["generationDateAndTime"] == "2023-11-14T22:13:20Z"
 
 
 def test_names_that_fmi_cannot_structure(tmp_path: Path) -> None:

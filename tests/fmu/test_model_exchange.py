@@ -257,3 +257,68 @@ def test_rollback_without_continuous_inputs(ball: Path) -> None:
     for algorithm in ("waveform_iteration", "adaptive_step"):
         result = CoSimulation(parts, links, algorithm, 0.1, tolerance=1e-9).simulate(0.4, inside="nothing")
         assert result["a.h"] == pytest.approx([height(t) for t in result.time], abs=1e-6)
+
+
+CONTINUOUS = (
+    DESCRIPTION.replace(' canGetAndSetFMUstate="true"', "")
+    .replace('<Unknown index="6" dependencies=""/>', "")
+    .replace('<Unknown index="8"/><Unknown index="9"/>', '<Unknown index="6"/><Unknown index="7"/>')
+)
+for _gone in ("gear", "bounces"):
+    _from = CONTINUOUS.index(f'<ScalarVariable name="{_gone}"')
+    _to = CONTINUOUS.index("</ScalarVariable>", _from) + len("</ScalarVariable>")
+    CONTINUOUS = CONTINUOUS[:_from] + CONTINUOUS[_to:].lstrip()
+
+
+def ball_without_saved_states(folder: Path, compiled: Callable[..., Path], text: str, *macros: str) -> Path:
+    from fmpy import platform, sharedLibraryExtension
+
+    path = folder / "ball.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", text % "true")
+        archive.write(compiled("ball_me", *macros), f"binaries/{platform}/ball_me{sharedLibraryExtension}")
+    return path
+
+
+@pytest.mark.parametrize("algorithm", ["adaptive_step", "waveform_iteration"])
+def test_continuous_states_are_rolled_back_without_saved_states(
+    tmp_path: Path, compiled: Callable[..., Path], algorithm: str
+) -> None:
+    """Through impacts: what the FMU remembers of its event indicator goes back, too."""
+    path = ball_without_saved_states(tmp_path, compiled, CONTINUOUS)
+    described = open_fmu(path).describe()
+    assert described.can_restore and not described.can_serialize
+    result = CoSimulation({"m": path}, [], algorithm, 0.3).simulate(1.5, inside="nothing")
+    assert result["m.h"] == pytest.approx([height(t) for t in result.time], abs=1e-7)
+    made = open_fmu(path)
+    made.initialize(0.0, None, {})
+    with pytest.raises(cosim.FmuError, match="no state to be saved before its initialization has ended"):
+        made.save()
+    made.exit_initialization()
+    made.step(0.0, 0.4)
+    token, before = made.save(), list(made.get(["h", "v"]))
+    made.step(0.4, 0.3)
+    after = list(made.get(["h", "v"]))
+    made.restore(token)
+    assert list(made.get(["h", "v"])) == before
+    made.step(0.4, 0.3)
+    assert list(made.get(["h", "v"])) == after
+    made.close()
+
+
+def test_discrete_variables_are_not_rolled_back_without_saved_states(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    path = ball_without_saved_states(
+        tmp_path, compiled, DESCRIPTION.replace(' canGetAndSetFMUstate="true"', "")
+    )
+    assert not open_fmu(path).describe().can_restore
+    with pytest.raises(cosim.ModelError, match="do without, adaptive_forward, gauss_seidel, jacobi"):
+        CoSimulation({"m": path}, [], "waveform_iteration", 0.3)
+
+
+def test_inputs_are_never_read_back(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    """Some FMUs refuse to be asked for their inputs."""
+    path = ball_without_saved_states(tmp_path, compiled, CONTINUOUS, "HIDES_INPUTS")
+    result = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.push": 9.81}).simulate(0.5)
+    assert result["m.h"] == pytest.approx(1.0, abs=1e-9)

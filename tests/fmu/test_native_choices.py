@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from export_parts import Ball
 from native_tools import needs_compiler, own_platform
 
 import cosim
@@ -70,7 +72,7 @@ def test_all_wrong_choices_at_once(swing: Path, capsys: pytest.CaptureFixture[st
     assert refused(swing, capsys, "--fmi", "1", "--kind", "cs,se", "--platforms", "mac,linux64") == [
         "fmi: is '1', needs 2 or 3",
         "kind: is se, needs cs, me or both",
-        "platforms: 'mac' is none; there are linux64, aarch64-linux, win64, darwin64",
+        "platforms: 'mac' is none; there are linux64, aarch64-linux, win64, darwin64, or all of them: all",
     ]
     assert "none is named" in refused(swing, capsys, "--platforms", ",")[0]
     model = cosim.Model.from_file(swing)
@@ -87,3 +89,49 @@ def test_places_that_take_no_file_are_noticed_before_the_work(swing: Path) -> No
             model.export_fmu(swing / "x.fmu", native=native)
         with pytest.raises(cosim.CosimError, match="this is a folder"):
             model.export_fmu(swing.parent, native=native)
+
+
+def test_all_platforms_are_for_those_who_ask(
+    swing: Path, no_zig: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The default is this machine's, which its own compiler makes."""
+    lines = refused(swing, capsys, "--platforms", "all")
+    others = [name for name in ("linux64", "aarch64-linux", "win64", "darwin64") if name != own_platform()]
+    assert [line.partition(":")[0] for line in lines] == [f"platform {name}" for name in others]
+
+
+def test_without_a_choice_it_is_the_native_one(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = swing.parent / "swing.fmu"
+    assert main(["export", str(swing), "-o", str(target)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    what = "FMI 2.0 Co-Simulation and Model Exchange, without Python"
+    assert said[-1] == f"native FMU ({what}; {own_platform()})"
+    with zipfile.ZipFile(target) as archive:
+        assert [n for n in archive.namelist() if n.startswith("binaries/")] == [
+            f"binaries/{own_platform()}/swing.so"
+        ]
+
+
+def test_without_a_compiler_it_is_the_one_that_runs_python(
+    swing: Path, no_compiler: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = swing.parent / "swing.fmu"
+    assert main(["export", str(swing), "-o", str(target)]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said.startswith(
+        "FMU that runs Python (FMI 2.0 Co-Simulation); not a native one: native: there is no C compiler"
+    )
+    assert main(["export", str(swing), "-o", str(target), "--fmi", "3"]) != 0  # Python FMUs are FMI 2.0
+    assert "there is no C compiler here" in capsys.readouterr().err
+    assert main(["export", str(swing), "-o", str(target), "--python", "-q"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_what_cannot_be_lowered_is_named(swing: Path) -> None:
+    """A Python method: the FMU runs Python, and says why."""
+    model = cosim.Model("ball")
+    model.add(Ball, "ball")
+    exporter = model.exporter(None)
+    exporter.export(model, swing.parent / "ball.fmu")
+    assert exporter.summary.startswith("FMU that runs Python")
+    assert "not a native one: ball: the event handler give_up is a Python method" in exporter.summary

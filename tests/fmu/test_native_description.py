@@ -43,7 +43,7 @@ def system(request: pytest.FixtureRequest) -> cosim.System:
 
 
 def test_all_states_are_shown_once_in_the_order_of_the_state(system: cosim.System) -> None:
-    chosen = select_variables(system, expose=[])
+    chosen = select_variables(system, expose=[], all=True)
     completed = with_all_states(system, chosen)
     assert completed[: len(chosen)] == chosen
     names = [v.name for v in completed]
@@ -79,7 +79,7 @@ def test_states_that_events_set_are_marked(version: int, tmp_path: Path) -> None
     program = Program(model.build(), "integrators.runge_kutta_merson", accuracy=1e-6)
     program.require()
     system = program.system
-    variables = with_all_states(system, select_variables(system), program.reset_states)
+    variables = with_all_states(system, select_variables(system, all=True), program.reset_states)
     marked = {v.name for v in variables if v.reinit}
     assert marked == {"ball.speed"}
     kinds = [Element("ModelExchange", {"modelIdentifier": "model"})]
@@ -91,17 +91,19 @@ def test_states_that_events_set_are_marked(version: int, tmp_path: Path) -> None
     assert {name for name, v in holders if v is not None and v.get("reinit") == "true"} == marked
 
 
-def test_switches_are_between_0_and_1_for_hosts_too() -> None:
+def test_switches_are_booleans_for_hosts_too() -> None:
     multibody = cosim.Model.from_file(Path(__file__).parents[2] / "examples/four_bar/four_bar.toml")
     switches = [
-        v for v in select_variables(multibody.build()) if v.name.endswith((".enabled", ".feels_gravity"))
+        v
+        for v in select_variables(multibody.build(), all=True)
+        if v.name.endswith((".enabled", ".feels_gravity"))
     ]
     assert {v.name.partition(".")[2] for v in switches} == {"enabled", "feels_gravity"}
-    assert {(v.minimum, v.maximum) for v in switches} == {(0, 1)}
+    assert {(v.type, v.start) for v in switches} == {("Boolean", True)}
 
 
 def test_fmi2_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
-    interface = interface_of(system, with_all_states(system, select_variables(system)))
+    interface = interface_of(system, with_all_states(system, select_variables(system, all=True)))
     kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
     found = read(model_description(kinds, categories(), interface, "ours", "{1}", 1), tmp_path)
     assert found.modelExchange.modelIdentifier == found.coSimulation.modelIdentifier == "model"
@@ -114,7 +116,7 @@ def test_fmi2_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
 
 
 def test_fmi3_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
-    variables = with_all_states(system, select_variables(system))
+    variables = with_all_states(system, select_variables(system, all=True))
     variables, names = with_indicators(variables, {"somebody.watch": 3})
     interface = interface_of(system, variables)
     kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
@@ -136,6 +138,6 @@ def test_fmi3_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
 
 
 def test_an_indicator_that_is_a_variable_already_is_not_declared_twice(system: cosim.System) -> None:
-    variables = select_variables(system, expose=["*"])
+    variables = select_variables(system, expose=["*"], all=True)
     known = next(v for v in variables if v.array == "c")
     assert with_indicators(variables, {known.path: known.offset}) == (variables, (known.name,))

@@ -30,7 +30,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = cosim.Model("oscillator")
     model.add(Oscillator, "osc")
     target = tmp_path_factory.mktemp("platforms") / "oscillator.fmu"
-    return Path(model.export_fmu(target, native=True))
+    return Path(model.export_fmu(target, native=True, platforms="all", all=True))
 
 
 def library(path: Path, name: str) -> bytes:

@@ -144,3 +144,16 @@ def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch
     before = spelled("Af>i")
     monkeypatch.setitem(walker.compounds, "A", (kind, "FFI"))
     assert (before, spelled("Af>i"), spelled("f>i")) == ("A(FI)f>i", "A(FFI)f>i", "f>i")
+
+
+def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cosim.compiled import kernel_cache
+
+    texts = [kit.lower(half, "f>f", "half_of")]
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    first = kit.MachineCode(texts, [], exported=["half_of"])
+    monkeypatch.setattr(kit.MachineCode, "_optimize", lambda self: pytest.fail("optimized again"))
+    again = kit.MachineCode(texts, [], exported=["half_of"])
+    assert str(again) == str(first) and again.object_file() == first.object_file()
+    with pytest.raises(BaseException, match="optimized again"):
+        kit.MachineCode(texts, ["half_of"])  # asked for otherwise

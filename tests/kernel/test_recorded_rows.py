@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time as wall
+
 import numpy as np
 import pytest
 
 import cosim
+from cosim import kit
+from cosim.simulation.steps import MOST_VALUES
+from cosim.testing.known_solution import known_system
 
 
 class Growth(cosim.Component):
@@ -35,3 +40,17 @@ def test_rows_go_on_with_another_integrator(taken_before: bool) -> None:
     simulator.reset_integrator("integrators.heun", accuracy=1e-3)
     simulator.advance_to(1.5)
     assert len(simulator.take_rows()) == 0
+
+
+def test_a_stride_brings_a_bounded_number_of_rows() -> None:
+    simulator = cosim.Simulator(known_system(), integrator="integrators.explicit_euler", fixed_step=1e-6)
+    simulator.initialize()
+    simulator.record([], "grid", origin=0.0, interval=1e-6, point=1.0, until=2.0)
+    sizes: list[int] = []
+    began = wall.monotonic()
+    while simulator.state.time < 2.0 and wall.monotonic() - began < 5.0:
+        simulator.advance_some(2.0)
+        sizes.append(simulator.take_rows().size)
+    # a stride is chosen from the one before: a tenth more, where steps bring not always as many
+    assert max(sizes) <= 1.1 * MOST_VALUES
+    assert kit.is_plain() or simulator.state.time == 2.0

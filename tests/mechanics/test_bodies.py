@@ -9,7 +9,7 @@ import cosim
 import cosim_mechanics
 from cosim_mechanics import Gravity, Ground, Position, RigidBody, Velocity
 from cosim_mechanics.direction import direction
-from cosim_mechanics.mass_properties import central_inertia, require_mass_properties
+from cosim_mechanics.mass_properties import central_inertia, fault_of_mass_properties
 from cosim_mechanics.spatial import IDENTITY, pose_from_angles
 
 reals = st.floats(-2.0, 2.0, allow_subnormal=False)
@@ -157,4 +157,4 @@ def test_elements_written_one_at_a_time_are_judged_together():
 
 @given(points)
 def test_real_bodies_pass_the_check_of_the_kernel(cloud):
-    require_mass_properties(1.0, central_inertia(cloud_inertia(cloud)))
+    assert fault_of_mass_properties(1.0, central_inertia(cloud_inertia(cloud))) == 0.0

@@ -158,7 +158,7 @@ def test_info_of_each_kind(folder: Path, capsys: Captured) -> None:
 def test_export_and_info_of_the_fmu(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     words = ["-o", "mount.fmu", "--outputs", "engine.z,vertical_speed"]
-    assert main(["export", "mount.toml", *words]) == 0
+    assert main(["export", "mount.toml", "--python", *words]) == 0
     assert (folder / "mount.fmu").is_file()
     capsys.readouterr()
     assert main(["info", "mount.fmu"]) == 0
@@ -178,7 +178,7 @@ def test_export_of_a_model_with_faults_names_their_lines(folder: Path, capsys: C
 
 def test_export_of_what_is_not_there(folder: Path, capsys: Captured) -> None:
     write_model(folder)
-    assert main(["export", "mount.toml", "-o", "mount.fmu", "--outputs", "engine.zz"]) == 2
+    assert main(["export", "mount.toml", "--python", "-o", "mount.fmu", "--outputs", "engine.zz"]) == 2
     assert "engine.z" in capsys.readouterr().err
     assert not (folder / "mount.fmu").exists()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from cosim_fmu.binding import modes
+from cosim_fmu.binding import exit_guard, modes
 from cosim_fmu.binding.fmi_error import DISCARD, FATAL, OK, WARNING, CallOrderError, FmiError
 from cosim_fmu.binding.fmu_library import FmuLibrary
 from cosim_fmu.binding.function_table import FunctionTable
@@ -95,6 +95,8 @@ class FmuInstance(ABC):
     ----------
     mode : str
         Of `modes`.
+    name : str
+        That it was given.
     component : int
         Address of the instance; 0 where there is none.
     failure : FmiError or None
@@ -114,7 +116,7 @@ class FmuInstance(ABC):
 
     def __init__(self, library: FmuLibrary, log: Callable[[int, str], None]) -> None:
         self.library, self.receiver = library, LogReceiver(log)
-        self.mode, self.component = modes.NEW, 0
+        self.mode, self.component, self.name = modes.NEW, 0, ""
         self.failure: FmiError | None = None
         self.steps = library.interface == "CoSimulation"
         self._function = library.function
@@ -147,7 +149,10 @@ class FmuInstance(ABC):
             if self.failure is not None and self.mode in (modes.FAILED, modes.FATAL):
                 raise self.failure  # what explains why nothing is allowed any more
             raise CallOrderError(self.name_of(function), self.mode)
-        status: int = self._function(function)(self.component, *arguments)
+        bound = self._function(function)
+        exit_guard.calling[0] = self, function
+        status: int = bound(self.component, *arguments)
+        exit_guard.calling[0] = None
         if status > WARNING or status < 0:
             self.check(function, status)
         return status
@@ -205,8 +210,11 @@ class FmuInstance(ABC):
         if self.mode != modes.NEW:
             raise CallOrderError(self.name_of("Instantiate"), self.mode)
         function = self._instantiation()
+        self.name = name
+        exit_guard.calling[0] = self, function
         inside = tuple(intermediate), intermediate_update
         made = self._instantiate(name, token, folder, Options(logging, event_mode, early_return, *inside))
+        exit_guard.calling[0] = None
         if not made:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
         self.component, self.mode = int(made), modes.INSTANTIATED
@@ -239,7 +247,10 @@ class FmuInstance(ABC):
         component, mode = self.component, self.mode
         self.component, self.mode = 0, modes.FREED
         if component and mode in modes.FREEABLE:
-            self._function(self._freeing())(component)
+            free = self._function(self._freeing())
+            exit_guard.calling[0] = self, self._freeing()
+            free(component)
+            exit_guard.calling[0] = None
 
     def _freeing(self) -> str:
         return "FreeInstance"

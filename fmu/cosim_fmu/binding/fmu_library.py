@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from cosim_fmu.binding import exit_guard
 from cosim_fmu.binding.fmi_error import FmiError, MissingFunctionError
 from cosim_fmu.binding.function_table import FunctionTable
 
@@ -39,6 +40,8 @@ class FmuLibrary:
 
     def __init__(self, path: Path, table: FunctionTable, identifier: str, interface: str) -> None:
         self.path, self.table, self.identifier, self.interface = path, table, identifier, interface
+        exit_guard.watch_exit()
+        exit_guard.loaded.add(self)
         try:
             if hasattr(os, "add_dll_directory"):
                 os.add_dll_directory(str(path.parent))
@@ -83,6 +86,7 @@ class FmuLibrary:
 
     def unload(self) -> None:
         """Give it up; the operating system unloads it where no other holds it."""
+        exit_guard.loaded.discard(self)
         dll, self._dll, self._functions = self._dll, None, {}
         if dll is not None:
             with suppress(OSError):

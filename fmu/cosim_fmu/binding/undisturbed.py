@@ -24,6 +24,7 @@ OTHERS = tuple(
     if hasattr(signal, name)
 )
 SIGNALS = (*OTHERS, *FAULTS)
+POINTER = ctypes.sizeof(ctypes.c_void_p)
 LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
 """More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
 
@@ -44,7 +45,7 @@ class ProcessSettings:
         self._folder = ""
         with suppress(OSError):  # it may have been removed: then there is nothing to come back to
             self._folder = os.getcwd()
-        self._environment = ctypes.create_string_buffer(LARGEST_ENVIRONMENT)
+        self._environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
         if (math := _math()) is not None:
             math.fegetenv(self._environment)
         self._actions = _actions()
@@ -66,14 +67,14 @@ class ProcessSettings:
         if (math := _math()) is not None:
             math.fesetenv(self._environment)
         now, libc = _actions(), _library(None)
-        if libc is not None and now.raw != self._actions.raw:
-            for i, number in enumerate(SIGNALS):
-                place = slice(i * LARGEST_ACTION, (i + 1) * LARGEST_ACTION)
-                if now[place] == self._actions[place]:
-                    continue
-                asks = only_its_own or number in FAULTS
-                if not (library and asks) or _belongs_to(now[place], library):
-                    libc.sigaction(number, self._actions[place], None)
+        for i, number in enumerate(SIGNALS if libc is not None else ()):
+            begin = i * LARGEST_ACTION
+            # the handler is the first member; what the C library leaves behind the others is not defined
+            if now[begin : begin + POINTER] == self._actions[begin : begin + POINTER]:
+                continue
+            asks = only_its_own or number in FAULTS
+            if not (library and asks) or _belongs_to(now[begin : begin + POINTER], library):
+                libc.sigaction(number, self._actions[begin : begin + LARGEST_ACTION], None)
         if self._folder and not only_its_own:
             with suppress(OSError):
                 os.chdir(self._folder)
@@ -97,19 +98,18 @@ def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
 
 def _actions() -> Any:
     """What is done about each signal, as the C library describes it, one after the other."""
-    libc = _library(None)
-    actions = ctypes.create_string_buffer(LARGEST_ACTION * len(SIGNALS))
+    libc, actions = _library(None), (ctypes.c_char * (LARGEST_ACTION * len(SIGNALS)))()
     if libc is not None:
-        place = ctypes.addressof(actions)
+        sigaction, place = libc.sigaction, ctypes.addressof(actions)
         for number in SIGNALS:
-            libc.sigaction(number, None, ctypes.c_void_p(place))
+            sigaction(number, None, place)
             place += LARGEST_ACTION
     return actions
 
 
-def _belongs_to(action: bytes, library: str) -> bool:
-    """Whether the handler, the first member of a ``struct sigaction``, is in this library."""
-    address = int.from_bytes(action[: ctypes.sizeof(ctypes.c_void_p)], sys.byteorder)
+def _belongs_to(handler: bytes, library: str) -> bool:
+    """Whether a handler is in this library."""
+    address = int.from_bytes(handler, sys.byteorder)
     info, libc = _DlInfo(), _library(None)
     if address <= 1 or libc is None:  # SIG_DFL, SIG_IGN
         return True
@@ -128,6 +128,9 @@ def _library(name: str | None) -> Any:
     if os.name == "nt":
         return None
     try:
-        return ctypes.CDLL(name)
+        found = ctypes.CDLL(name)
     except OSError:
-        return ctypes.CDLL(None)
+        found = ctypes.CDLL(None)
+    if name is None:
+        found.sigaction.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    return found

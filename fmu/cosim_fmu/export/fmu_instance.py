@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cosim_fmu.export.fmu_variable import FmuVariable
 MODEL = "model.json"
 INTERFACE = "interface.json"
 REGISTRY = "registry.json"
+VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
 MAGIC = b"COSIMFMU1\n"
 INSTANTIATED, INITIALIZING, STEPPING, STOPPED = MODES = (
     "instantiated",
@@ -79,6 +81,10 @@ class FmuInstance:
     def exit_initialization(self) -> None:
         """Run the 0th step: the handlers of the cause Initialization, and the first step size."""
         self._need(INITIALIZING)
+        try:
+            self.state.copy().realize(cosim.Stage.INSTANCE)
+        except cosim.SimulationError as error:
+            raise cosim.StateError(f"{error.reason} (the instance is still in initialization mode)") from None
         simulator = self._make_simulator()
         status = simulator.initialize()
         self.simulator, self.mode = simulator, STEPPING
@@ -185,7 +191,8 @@ class FmuInstance:
         if self.state.stage < stage:
             self.state.realize(stage)
         arrays = self.system.arrays(self.state)
-        return [arrays[array][offset].item() for array, offset in places]
+        read = VALUES[kind]
+        return [read(arrays[array][offset].item()) for array, offset in places]
 
     def _plan(self, kind: str, references: list[int]) -> tuple[cosim.Stage, list[tuple[int, int]]]:
         variables = [self._variable(kind, reference) for reference in references]
@@ -195,12 +202,15 @@ class FmuInstance:
     def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
         """Set inputs, parameters or, before initialization, start values.
 
-        A value that is there already changes nothing, so nothing is computed again.
+        A value that is there already changes nothing, so nothing is computed again. Where one value is
+        refused, none is set. What parameters are together is judged once all are written; before the
+        simulation begins values may come one by one, so then it is judged when the initialization ends,
+        unless the call sets everything that the judgement looks at.
 
         Returns
         -------
         dict of int to Exception
-            For each value reference that was refused, why; the others are set.
+            For each value reference that was refused, why.
         """
         refused: dict[int, Exception] = {}
         variables: dict[int, FmuVariable] = {}
@@ -210,13 +220,46 @@ class FmuInstance:
             except cosim.CosimError as error:
                 refused[reference] = error
         before = dict(zip(variables, self.get(kind, list(variables)), strict=True))
-        for reference, value in zip(references, values, strict=True):
-            if reference in variables and before[reference] != value:
-                try:
-                    self.state[variables[reference].path] = value
-                except (cosim.CosimError, ValueError) as error:
-                    refused[reference] = error
+        changed = [
+            (reference, variables[reference], float(value) if kind == "Boolean" else value)
+            for reference, value in zip(references, values, strict=True)
+            if reference in variables and before[reference] != value
+        ]
+        for reference, variable, value in changed:
+            try:
+                self.system.numbers_of(variable.path, value)
+            except cosim.CosimError as error:
+                refused[reference] = error
+        parameters = [(v, value) for _, v, value in changed if v.array == "p"]
+        if parameters and not refused:
+            fault = self._fault(parameters, {v.offset for v in variables.values() if v.array == "p"})
+            refused = {} if fault is None else dict.fromkeys(references, fault)
+        if not refused:
+            for _, variable, value in changed:
+                self.state[variable.path] = value
         return refused
+
+    def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:
+        """Why parameters do not fit together; None where they do, or may when others have followed."""
+        trial = self.state.copy()
+        for variable, value in parameters:
+            trial[variable.path] = value
+        try:
+            trial.realize(cosim.Stage.INSTANCE)
+        except cosim.SimulationError as error:
+            if self.mode in (INSTANTIATED, INITIALIZING) and not self._is_decided(trial, written):
+                return None
+            return cosim.StateError(error.reason)
+        return None
+
+    def _is_decided(self, trial: cosim.State, written: Collection[int]) -> bool:
+        """Whether a call has set all that the check looks at which refuses."""
+        cache = self.system.arrays(trial)[-1]
+        settable = {v.offset for v in self.interface.variables if v.array == "p" and v.is_settable}
+        failed = [check for check in self.system.checks if check.sentence(cache)]
+        return any(
+            settable & {at for s in check.reads for at in s.elements} <= set(written) for check in failed
+        )
 
     def _settable(self, kind: str, reference: int) -> FmuVariable:
         variable = self._variable(kind, reference)

@@ -7,7 +7,7 @@ from typing import Any
 
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
-    "reinit",
+    *("reinit", "depends_on_time"),
 )
 
 
@@ -28,7 +28,7 @@ class FmuVariable:
     stage : int
         The stage that the State has to be realized to before a value is read.
     type : str
-        "Real" or "Integer".
+        "Real", "Integer" or "Boolean".
     causality : str
         "input", "output", "parameter" or "local".
     variability : str
@@ -37,7 +37,7 @@ class FmuVariable:
         "exact" or "calculated"; empty for inputs, for which the standard fixes it.
     unit : str
         Modelica unit expression; "1" for none.
-    start : float, int or None
+    start : float, int, bool or None
     minimum, maximum : float or None
     description : str
     display_unit : str
@@ -46,6 +46,8 @@ class FmuVariable:
         Names of the variables that it depends on at the same instant (of outputs and derivatives).
     initial_dependencies : tuple of str
         Names of what it depends on when the simulation is initialized (of the same).
+    depends_on_time : bool
+        Whether it depends on the time at once (of outputs and derivatives).
     derivative_of : str
         Name of the continuous state whose derivative it is, empty for others.
     nominal : float or None
@@ -64,7 +66,7 @@ class FmuVariable:
     variability: str
     initial: str
     unit: str = "1"
-    start: float | int | None = None
+    start: float | int | bool | None = None
     minimum: float | None = None
     maximum: float | None = None
     description: str = ""
@@ -74,6 +76,7 @@ class FmuVariable:
     derivative_of: str = ""
     nominal: float | None = None
     reinit: bool = False
+    depends_on_time: bool = False
 
     @property
     def is_settable(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -73,7 +75,7 @@ def model_description(
         How many the FMU has.
     """
     attributes = {"fmiVersion": "2.0", "modelName": plain_text(interface.model_name), "guid": guid}
-    attributes |= common_attributes(interface, generation_tool)
+    attributes |= common_attributes(interface, generation_tool, guid)
     if event_indicators:
         attributes["numberOfEventIndicators"] = str(event_indicators)
     root = Element("fmiModelDescription", attributes)
@@ -91,14 +93,23 @@ def model_description(
     return as_text(root)
 
 
-def common_attributes(interface: FmuInterface, generation_tool: str) -> dict[str, str]:
-    """Attributes of the root that FMI 2.0 and 3.0 share."""
+def common_attributes(interface: FmuInterface, generation_tool: str, identifier: str) -> dict[str, str]:
+    """Attributes of the root that FMI 2.0 and 3.0 share; without an identifier those that it is made from."""
     structured = all(is_structured(v.name) for v in interface.variables)
     attributes = {
         "generationTool": generation_tool,
         "variableNamingConvention": "structured" if structured else "flat",
     }
+    if identifier:  # which does not depend on the date
+        attributes["generationDateAndTime"] = date_and_time()
     return attributes | {name: plain_text(text) for name, text in sorted(interface.about.items()) if text}
+
+
+def date_and_time() -> str:
+    """Now, or what ``SOURCE_DATE_EPOCH`` says, with which a build can be repeated to the byte."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = int(given) if given.isdigit() else time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def as_text(root: Element) -> bytes:
@@ -154,8 +165,12 @@ def number_attributes(variable: FmuVariable) -> dict[str, str]:
         for name, bound in bounds:
             if bound is not None:
                 details[name] = repr(float(bound))
+    elif variable.type == "Integer":
+        for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
+            if bound is not None:
+                details[name] = str(int(bound))
     if variable.start is not None:
-        details["start"] = repr(variable.start)
+        details["start"] = str(variable.start).lower() if variable.type == "Boolean" else repr(variable.start)
     return details
 
 

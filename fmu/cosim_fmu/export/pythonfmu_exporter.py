@@ -80,6 +80,7 @@ class PythonFmuExporter(cosim.Exporter):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
+        all: bool = False,  # noqa: A002
         libpython: str | None = None,
         **options: Any,
     ) -> Path:
@@ -103,7 +104,7 @@ class PythonFmuExporter(cosim.Exporter):
             rebuilt = cosim.Model.from_dict(data)
             system = rebuilt.build()
             variables = select_variables(
-                system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose
+                system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose, all=all
             )
             given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
             settings = run_settings(model, given, integrator, options)
@@ -142,6 +143,7 @@ class PythonFmuExporter(cosim.Exporter):
         guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
         archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
         write_archive(target, archive)
+        self.summary = "FMU that runs Python (FMI 2.0 Co-Simulation)"
         return target
 
 

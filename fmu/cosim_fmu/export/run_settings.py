@@ -27,6 +27,6 @@ def run_settings(
         "integrator": integrator or own.get("integrator") or "integrators.runge_kutta_merson",
         "integrator_options": {**{n: v for n, v in own.items() if n not in of_a_run}, **options},
         "accuracy": float(given["accuracy"] or wanted or 1e-6),
-        "step_size": given["step_size"],
+        "step_size": given["step_size"] if given["step_size"] is not None else own.get("output_interval"),
         "stop_time": given["stop_time"] if given["stop_time"] is not None else until,
     }

@@ -10,11 +10,11 @@ import cosim
 from cosim.kit import Variable, matches, parse_unit
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel
 from cosim_fmu.export.names import element_name
 from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
 
-CONTINUOUS_STATES = ("position", "speed", "auxiliary")
-DISCRETE_STATES = ("discrete", "integer")
+TYPES = {float: "Real", int: "Integer", bool: "Boolean"}
 ELEMENT = re.compile(r"^(?P<base>.+)\[(?P<index>\d+)\]$")
 
 
@@ -25,6 +25,7 @@ def select_variables(
     outputs: Sequence[str] | None = None,
     parameters: Sequence[str] | None = None,
     expose: Sequence[str] | None = None,
+    all: bool = False,  # noqa: A002
 ) -> tuple[FmuVariable, ...]:
     """Inputs, outputs, parameters and locals of the FMU, in this order.
 
@@ -33,6 +34,8 @@ def select_variables(
     system : cosim.System
     inputs, outputs, parameters, expose : sequence of str, optional
         Paths (elements count from 0) or patterns; None for the defaults of `cosim.Exporter.export`.
+    all : bool
+        Whether these defaults are everything in place of what the model names.
 
     Returns
     -------
@@ -50,15 +53,20 @@ def select_variables(
     kinds = {path: variable.kind for path, variable in chooser.variables.items()}
     readable = [p for p, kind in kinds.items() if kind not in ("parameter", "signal") and p not in free]
     tunable = [p for p, kind in kinds.items() if kind == "parameter"]
+    named = NamedByModel(system)
     chosen_inputs = chooser.choose("inputs", inputs, list(system.inputs), list(system.inputs))
     declared = [p for p in system.outputs if p in readable]
-    chosen_outputs = chooser.choose("outputs", outputs, readable, declared)
-    chosen_parameters = chooser.choose("parameters", parameters, tunable, tunable)
-    chosen_locals = chooser.choose("expose", expose, readable, chooser.shown_by_default(readable))
+    chosen_outputs = chooser.choose("outputs", outputs, readable, declared if all else named.outputs)
+    chosen_parameters = chooser.choose(
+        "parameters", parameters, tunable, tunable if all else named.parameters
+    )
+    shown = chooser.shown_by_default(readable) if all else [*named.outputs, *named.states]
+    chosen_locals = chooser.choose("expose", expose, readable, shown)
     if chooser.problems:
         raise cosim.ModelError(chooser.problems)
     start = first_state(system).realize(cosim.Stage.TIME)
     found: dict[str, FmuVariable] = {}
+    states: set[int] = set()
     for causality, paths in (
         ("input", chosen_inputs),
         ("output", chosen_outputs),
@@ -67,7 +75,13 @@ def select_variables(
     ):
         for path in paths:
             for element in chooser.elements(path):
-                found.setdefault(element.name, _variable(system, start, element, causality))
+                if element.name not in found:
+                    variable = _variable(system, start, element, causality)
+                    if variable.array == "y" and variable.offset in states:
+                        variable = _seen_again(variable)
+                    elif variable.array == "y":
+                        states.add(variable.offset)
+                    found[element.name] = variable
     if not found:
         raise cosim.ModelError.of(
             "", "an FMU of this would have no variables: nothing to set and nothing to see"
@@ -79,24 +93,31 @@ def select_variables(
 
 def _with_dependencies(system: cosim.System, found: dict[str, FmuVariable]) -> Iterator[FmuVariable]:
     """The variables; outputs and derivatives know on which others of them they depend."""
-    names: dict[str, list[str]] = {}
-    for variable in found.values():
-        if not variable.derivative_of:
-            names.setdefault(_base(variable.path), []).append(variable.name)
-    known: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    names = {_place(system, v): name for name, v in found.items() if not v.derivative_of and _is_known(v)}
     for variable in found.values():
         if variable.causality != "output" and not variable.derivative_of:
             yield variable
             continue
-        path = _base(variable.path)
-        if path not in known:
-            now, first = (
-                tuple(name for p, of_path in names.items() if p in needed for name in of_path)
-                for needed in (system.dependencies(path), system.initial_dependencies(path))
-            )
-            known[path] = now, first
-        now, first = known[path]
-        yield replace(variable, dependencies=now, initial_dependencies=first)
+        now, first = (system.sources(variable.path, initially=initially) for initially in (False, True))
+        yield replace(
+            variable,
+            dependencies=tuple(name for place, name in names.items() if place in now),
+            initial_dependencies=tuple(name for place, name in names.items() if place in first),
+            depends_on_time=("t", 0) in now,
+        )
+
+
+def _is_known(variable: FmuVariable) -> bool:
+    """Whether others can depend on it: an input, a parameter, or a state under the name that it is set by."""
+    return variable.is_settable or variable.array != "c"
+
+
+def _place(system: cosim.System, variable: FmuVariable) -> tuple[str, int]:
+    """Where it lies that others read; an input is read from a copy."""
+    if variable.causality == "input":
+        slot = system.written_slot(variable.path)
+        return slot.array, slot.offset
+    return variable.array, variable.offset
 
 
 def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:
@@ -173,10 +194,27 @@ class _Chooser:
         kinds = (*CONTINUOUS_STATES, *DISCRETE_STATES, "output", "measure")
         return [path for path in readable if self.variables[path].kind in kinds or path in named]
 
+    def _state_behind(self, variable: Variable) -> Variable | None:
+        """The state that a named signal is."""
+        if variable.kind != "cache" or variable.slot.array != "y":
+            return None
+        at = variable.slot.offset
+        return next(
+            v
+            for v in self.variables.values()
+            if v.kind in CONTINUOUS_STATES and v.slot.offset <= at < v.slot.offset + v.slot.size
+        )
+
     def elements(self, path: str) -> list[_Element]:
         """The scalars that a path stands for."""
         if path in self.variables:
             variable, only = self.variables[path], None
+            state = self._state_behind(variable)
+            if state is not None:
+                index = variable.slot.offset - state.slot.offset
+                raw = f"{state.path}[{index}]" if state.shape else state.path
+                text = variable.description
+                return [_Element(state._replace(description=text), path, raw, index)]
         else:
             match = ELEMENT.match(path)
             assert match is not None, path
@@ -193,6 +231,11 @@ class _Chooser:
         ]
 
 
+def _seen_again(variable: FmuVariable) -> FmuVariable:
+    """A state that is shown under another name already."""
+    return replace(variable, initial="calculated", start=None)
+
+
 def _base(path: str) -> str:
     """The path without the index of an element."""
     return ELEMENT.sub(r"\g<base>", path)
@@ -202,6 +245,7 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
     variable, index = element.variable, element.index
     kind, slot = variable.kind, variable.slot
     is_state = kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
+    type_ = TYPES[variable.dtype]
     variability = "discrete" if kind in DISCRETE_STATES else "continuous"
     initial = "exact" if is_state else "calculated"
     if causality == "parameter":
@@ -211,14 +255,14 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
     value = None
     if initial != "calculated":
         arrays = dict(zip("ypdkhc", system.arrays(start), strict=True))
-        value = arrays[slot.array][slot.offset + index].item()
+        value = variable.dtype(arrays[slot.array][slot.offset + index].item())
     return FmuVariable(
         name=element.name,
         path=element.path,
         array=slot.array,
         offset=slot.offset + index,
         stage=int(cosim.Stage(variable.stage)) if slot.array == "c" else int(cosim.Stage.EMPTY),
-        type="Integer" if kind == "integer" else "Real",
+        type=type_,
         causality=causality,
         variability=variability,
         initial=initial,
@@ -227,6 +271,6 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         minimum=variable.minimum if causality in ("parameter", "input") else None,
         maximum=variable.maximum if causality in ("parameter", "input") else None,
         description=variable.description,
-        display_unit=DISPLAY_UNITS.get(variable.unit(index), "") if kind != "integer" else "",
-        nominal=variable.nominal if kind != "integer" else None,
+        display_unit=DISPLAY_UNITS.get(variable.unit(index), "") if type_ == "Real" else "",
+        nominal=variable.nominal if type_ == "Real" else None,
     )

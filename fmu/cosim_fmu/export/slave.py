@@ -371,9 +371,9 @@ def create_slave_class() -> type:
             except BaseException as error:
                 refused = dict.fromkeys(vrs, error)
             for vr in vrs:
-                if vr not in refused:
+                if not refused:
                     self._faults.pop(f"{function}({vr})", None)
-                elif not self._can_raise:
+                elif vr in refused and not self._can_raise:
                     self._faults[f"{function}({vr})"] = str(refused[vr])
             if refused:
                 self._wrong(function, *refused.values())

@@ -33,7 +33,19 @@ from cosim.kit import (
 from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.refusals import integrator_refusals, system_refusals
 
-EXPORTED = ("initialize", "advance", "step", "evaluate", "completed", "event", "check", "finish", "accuracy")
+EXPORTED = (
+    "initialize",
+    "advance",
+    "step",
+    "evaluate",
+    "completed",
+    "event",
+    "check",
+    "judge",
+    "announce",
+    "finish",
+    "accuracy",
+)
 MOST_STEPS = 1 << 62  # in one call
 
 

@@ -20,6 +20,7 @@ from cosim.kit import (
     options_checked,
     seconds,
 )
+from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -30,6 +31,7 @@ from cosim_fmu.master.loop.look_into_participants import look_into_participants
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.participants.system_participant import SystemParticipant
@@ -262,6 +264,7 @@ class CoSimulation:
         real_time_rate: float = math.inf,
         inside: str = "events",
         stream: ResultStream | None = None,
+        time_limit: float | None = None,
     ) -> cosim.Result:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -287,6 +290,9 @@ class CoSimulation:
         stream : ResultStream, optional
             Takes what is recorded while the run goes on, so that a long one needs no more memory than a
             short one; the result has the first and the last row alone.
+        time_limit : float, optional
+            Seconds of wall time for the whole run; after them it is an error. An FMU in this process that
+            does not come back from a step then ends the program, when what was recorded is saved.
 
         Returns
         -------
@@ -301,6 +307,22 @@ class CoSimulation:
             A participant failed; the error's `result` has what was recorded before (as has the
             KeyboardInterrupt of a run that was interrupted).
         """
+        with TimeLimit(time_limit, self.participants.values()) as limit:
+            return self._simulate(
+                until, progress, record, observe, real_time_rate, inside, stream, limit=limit
+            )
+
+    def _simulate(
+        self,
+        until: float | str | None,
+        progress: Callable[[float], bool | None] | None,
+        record: Sequence[str] | None,
+        observe: Callable[[float, Mapping[str, float]], bool | None] | None,
+        real_time_rate: float,
+        inside: str,
+        stream: ResultStream | None,
+        limit: TimeLimit,
+    ) -> cosim.Result:
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: say when the run ends, in seconds")
@@ -327,9 +349,19 @@ class CoSimulation:
         message, begun = "interrupted", perf_counter()
         failure: BaseException | None = None
         happened: list[cosim.EventRecord] = []
+
+        def keep(why: str) -> None:
+            """The process is about to be ended: what has been recorded."""
+            self.result = recorder.result(events=[], statistics=vars(statistics), message=why)
+
         try:
-            with same_folder(), ExitStack() as stack:
-                check = stack.enter_context(interrupt_between_steps())
+            with same_folder(), last_words(keep), ExitStack() as stack:
+                interrupted = stack.enter_context(interrupt_between_steps())
+
+                def check() -> None:
+                    interrupted()
+                    limit.check(coupled.time)
+
                 self._initialize(coupled, until, stack, inside)
                 stack.callback(lambda: happened.extend(events_inside(self.participants)))
                 stack.enter_context(coupled.threads)  # last: who is at work in one is not closed

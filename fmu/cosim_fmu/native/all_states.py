@@ -28,7 +28,12 @@ def with_all_states(
         return tuple(variables)
     known = {v.name for v in variables}
     every = select_variables(system, inputs=[], outputs=[], parameters=[], expose=states)
-    shown = (*variables, *(v for v in every if v.name not in known))
+    offsets = {v.offset for v in variables if v.array == "y" and v.initial == "exact"}
+    missing = {v.name for v in every if v.array == "y" and v.offset not in offsets}
+    shown = (
+        *variables,
+        *(v for v in every if v.name not in known and (v.name in missing or v.derivative_of in missing)),
+    )
     states_shown = {v.derivative_of for v in shown}
     return tuple(
         replace(v, reinit=True) if v.name in states_shown and v.array == "y" and v.offset in reset else v

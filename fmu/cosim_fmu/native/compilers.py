@@ -164,12 +164,14 @@ def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) 
 
 
 def default_platforms() -> list[str]:
-    """Windows, Linux and macOS where zig is installed, else the machine's own; `ModelError` for none."""
-    available = available_compilers()
-    names = available[0].platforms() if available else []
-    if not names:
+    """That of this machine; `ModelError` where no compiler here makes a library for it."""
+    here = {name for compiler in available_compilers() for name in compiler.platforms()}
+    own = own_platform()
+    if not here:
         raise cosim.ModelError.of("native", f"there is no C compiler here. {INSTALL}")
-    return names
+    if own is None or own not in here:
+        raise cosim.ModelError.of("native", f"there is no C compiler here for this machine. {INSTALL}")
+    return [own]
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -18,7 +18,7 @@ from cosim_fmu.export.model_description import (
 )
 from cosim_fmu.export.unit_definitions import unit_definitions
 
-TYPES = {"Real": "Float64", "Integer": "Int64"}
+TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean"}
 
 
 def fmi3_description(
@@ -49,7 +49,7 @@ def fmi3_description(
     Functional Mock-up Interface 3.0, sections 2.4 and 3.3.
     """
     attributes = {"fmiVersion": "3.0", "modelName": plain_text(interface.model_name)}
-    attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool)}
+    attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
     units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
@@ -100,14 +100,16 @@ def _structure(
     now, at_start = knowns(variables)
     structure = Element("ModelStructure")
 
-    def add(tag: str, name: str, needed: set[str]) -> None:
-        known = " ".join(str(i) for i in sorted(reference[n] for n in needed))
+    def add(tag: str, name: str, needed: set[str], on_time: bool = False) -> None:
+        places = sorted(reference[n] for n in needed)
+        known = " ".join(map(str, [*places, len(variables)] if on_time else places))
         SubElement(structure, tag, {"valueReference": str(reference[name]), "dependencies": known})
 
     for variable in outputs:
-        add("Output", variable.name, now & set(variable.dependencies))
+        add("Output", variable.name, now & set(variable.dependencies), variable.depends_on_time)
     for variable in derivatives:
-        add("ContinuousStateDerivative", variable.name, now & set(variable.dependencies))
+        needed = now & set(variable.dependencies)
+        add("ContinuousStateDerivative", variable.name, needed, variable.depends_on_time)
     for variable in initial:
         add("InitialUnknown", variable.name, at_start & set(variable.initial_dependencies))
     for name in event_indicators:

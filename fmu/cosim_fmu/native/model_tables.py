@@ -37,6 +37,8 @@ ENTRY_POINTS = (
     "finish",
     "accuracy",
     "check",
+    "judge",
+    "announce",
 )
 """Those that the shell may call; one that a program lacks is a null pointer."""
 
@@ -48,6 +50,7 @@ PLACES = {
     "clock_changed": layout.STATES_CHANGED,
     "places_stage": layout.STAGE,
     "places_needed": layout.NEEDED,
+    "places_halts": layout.HALTS,
     "nothing": layout.NOTHING,
     "restored": layout.RESTORED,
     "terminated": TERMINATED,
@@ -97,6 +100,7 @@ def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
         _states(model.interface.variables),
         _indicators(model.indicators),
         _sentences(program),
+        _checks(program),
         _entry_points(program),
         _model(model, token, digest, names),
     ]
@@ -185,7 +189,7 @@ def _variables(model: NativeModel, names: list[str]) -> str:
             array, offset = slot.array, slot.offset
             course = model.program.system.course_offsets(variable.path)
         rows.append(_variable_row(variable, names.index(array), offset, course))
-    rows.append(f'{{"time", -1, 0, -1, -1, REAL, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0}}')
+    rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0}}')
     return _table("Variable", "variables", rows)
 
 
@@ -201,6 +205,7 @@ def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[
         str(offset),
         *map(str, course),
         variable.type.upper(),
+        str(int(variable.array == "k")),
         settable,
         str(int(variable.array == "c" and variable.causality != "input")),
         c_real(lowest),
@@ -208,6 +213,19 @@ def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[
         c_real(abs(variable.nominal) if variable.nominal else 1.0),
     ]
     return f"{{{', '.join(cells)}}}"
+
+
+def _checks(program: Program) -> str:
+    parts, rows = [], []
+    for i, check in enumerate(program.system.checks):
+        reads = [at for slot in check.reads for at in slot.elements]
+        parts.append(_table("char *const", f"refusals_{i}", map(c_text, check.sentences)))
+        parts.append(_table("int64_t", f"judged_{i}", map(str, reads)))
+        cells = [c_text(check.part), str(check.slot.offset), str(check.slot.size)]
+        cells += [str(len(check.sentences)), _here(f"refusals_{i}", check.sentences)]
+        cells += [str(len(reads)), _here(f"judged_{i}", reads)]
+        rows.append(f"{{{', '.join(cells)}}}")
+    return "\n".join([*parts, _table("Check", "checks", rows)])
 
 
 def _states(variables: Sequence[FmuVariable]) -> str:
@@ -277,6 +295,9 @@ def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> s
         "indicators": _here("indicators", list(model.indicators)),
         "sentence_count": str(len(_failures(program))),
         "sentences": "sentences",
+        "check_count": str(len(program.system.checks)),
+        "checks": _here("checks", program.system.checks),
+        "parameters": str(names.index("p")),
         "cache": str(names.index("c")),
         "clock": str(names.index("clock")),
         "places": str(names.index("places")),

@@ -65,6 +65,7 @@ class NativeFmuExporter(cosim.Exporter):
         stop_time: float | None = None,
         integrator: str | None = None,
         accuracy: float | None = None,
+        all: bool = False,  # noqa: A002
         platforms: str | Sequence[str] | None = None,
         fmi: int | str = 2,
         kind: str | Sequence[str] | None = None,
@@ -76,8 +77,8 @@ class NativeFmuExporter(cosim.Exporter):
         Parameters
         ----------
         platforms : str or sequence of str, optional
-            "linux64", "aarch64-linux", "win64", "darwin64" (both processors); by default all where the
-            package ``ziglang`` is installed, else this machine's own.
+            "linux64", "aarch64-linux", "win64", "darwin64" (both processors), or "all", for which the package
+            ``ziglang`` has to be installed; by default this machine's own.
         fmi : int
             2 or 3.
         kind : str or sequence of str, optional
@@ -93,7 +94,8 @@ class NativeFmuExporter(cosim.Exporter):
         version, kinds, chosen = _choices(fmi, kind, platforms)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         check_place(target)
-        selections = {"inputs": inputs, "outputs": outputs, "parameters": parameters, "expose": expose}
+        selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        selections |= {"expose": expose, "all": all}
         given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
         settings = run_settings(model, given, integrator, options)
         sources = NativeSources(model, version, kinds, selections, settings)
@@ -107,6 +109,8 @@ class NativeFmuExporter(cosim.Exporter):
             **_licence(),
         }
         write_archive(target, archive)
+        names = ", ".join(platform.name for platform in chosen)
+        self.summary = f"native FMU ({name}; {names})"
         return target
 
 

@@ -38,7 +38,9 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
     for number, (name, participant) in enumerate(systems.items()):
         path = folder / str(number) / f"{c_identifier(name)}.fmu"
         try:
-            participants[name] = participant.export_fmu(path, also=_taken(loop, name), **options)
+            participants[name] = participant.export_fmu(
+                path, also=_taken(loop, name), **{"all": True, **options}
+            )
         except cosim.ModelError as error:
             problems += [cosim.Problem(f"participants.{name}", str(fault)) for fault in error.problems]
         except cosim.LookUpError as error:

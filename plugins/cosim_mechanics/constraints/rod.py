@@ -36,7 +36,7 @@ class Rod(contracts.Constraint):
     body2 = contracts.body(description="carries the second point")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body1")
     point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")
-    length = cosim.parameter(unit="m", minimum=5e-324, description="distance of the points")
+    length = cosim.parameter(unit="m", above=0.0, description="distance of the points")
 
     def create_constraint_equations(self, s):
         r = s.position(self.body2, self.point2) - s.position(self.body1, self.point1)

@@ -50,7 +50,7 @@ class RollingBall(contracts.Constraint):
     point2 = cosim.parameter(
         unit="m", shape=3, default=(0, 0, 0), description="centre of the sphere, on body2"
     )
-    radius = cosim.parameter(unit="m", minimum=5e-324, description="of the sphere")
+    radius = cosim.parameter(unit="m", above=0.0, description="of the sphere")
     across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")
 
     @cosim.kernel

@@ -54,7 +54,7 @@ class RollingDisc(contracts.Constraint):
     axis = cosim.parameter(shape=3, convert=direction, description="of the disc, in the frame of body2")
     point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")
     point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="centre of the disc, on body2")
-    radius = cosim.parameter(unit="m", minimum=5e-324, description="of the disc")
+    radius = cosim.parameter(unit="m", above=0.0, description="of the disc")
     across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")
 
     @cosim.kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import minus, pose_parameter, station
+from cosim_mechanics.spatial import NO_POSE, is_pose, minus, pose_parameter, station
 
 
 def axes_product(X1, frame1, i, X2, frame2, j):
@@ -57,6 +57,10 @@ class WeldConstraint(contracts.Constraint):
         a = s.point_acceleration(self.body2, self.frame2[9:])
         a = a - s.point_acceleration(self.body1, self.frame1[9:])
         return [*equations, a.x, a.y, a.z]
+
+    @cosim.kernel(refuses=[NO_POSE])
+    def frames(frame1, frame2):
+        return 0.0 if is_pose(frame1) and is_pose(frame2) else 1.0
 
     @cosim.kernel
     def position_error(X_GB1, X_GB2, frame1, frame2, position_error):

@@ -9,7 +9,6 @@ from cosim_mechanics.contracts.constraint import Constraint as Constraint
 from cosim_mechanics.contracts.coordinate_attachment import coordinate as coordinate
 from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
 from cosim_mechanics.contracts.force import Force as Force
-from cosim_mechanics.contracts.force import on_or_off as on_or_off
 from cosim_mechanics.contracts.force_contribution import ForceContribution as ForceContribution
 from cosim_mechanics.contracts.force_element import ForceElement as ForceElement
 from cosim_mechanics.contracts.joint import Joint as Joint

@@ -17,7 +17,6 @@ from cosim import (
     plugin_kind,
 )
 from cosim.kit import Declaration
-from cosim_mechanics.contracts.force import on_or_off
 
 LEVELS = ("position", "velocity", "acceleration")
 RESULTS = ("multipliers", "position_error", "velocity_error")
@@ -98,12 +97,14 @@ class Constraint(Component):
     (1,)
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.constraint_contract:ConstraintContract"
+
     equations: ClassVar[int] = 1
     level: ClassVar[str | tuple[str, ...]] = "position"
     switch: ClassVar[str] = "enabled"
     plain_methods: ClassVar[tuple[str, ...]] = ("position_error", "velocity_error")
 
-    enabled = parameter(default=1, minimum=0, maximum=1, convert=on_or_off, description="0 lets go")
+    enabled = parameter(default=True, dtype=bool, description="0 lets go")
     stabilization = parameter(
         unit="1/s", default=0.0, minimum=0.0, description="rate at which errors are drawn back; 0: not at all"
     )

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from cosim import Component, LookUpError, Stage, State, parameter, plugin_kind
 from cosim_mechanics.contracts.force_contribution import ForceContribution, force_contribution
 from cosim_mechanics.contracts.law import Law
-
-
-def on_or_off(value: Any) -> float:
-    """A switch as people type it, as 1.0 or 0.0; ``ValueError`` with a sentence."""
-    number = float(value)
-    if number not in (0.0, 1.0):
-        raise ValueError(f"{value!r} is no switch, needs 1 (True) or 0 (False)")
-    return number
 
 
 @plugin_kind("force_element")
@@ -35,13 +27,13 @@ class Force(Component):
         Of a subclass: what it claims; the contract kit proves it.
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.force_element_contract:ForceElementContract"
+
     plain_methods: ClassVar[tuple[str, ...]] = ("energy", "force")
     switch: ClassVar[str] = "enabled"
     laws: ClassVar[Law] = Law.NONE
 
-    enabled = parameter(
-        default=1, minimum=0, maximum=1, convert=on_or_off, description="0 turns the element off"
-    )
+    enabled = parameter(default=True, dtype=bool, description="0 turns the element off")
 
     def force_contribution(self, state: State) -> ForceContribution:
         """What this element alone exerts, on every body and coordinate that it acts on.

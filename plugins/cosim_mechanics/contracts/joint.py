@@ -10,6 +10,7 @@ from cosim import Component, ContractError, cache_slot, kernel, parameter, plugi
 from cosim.kit import Declaration, Solver, unit_product
 from cosim_mechanics.contracts.body_attachment import body
 from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver
+from cosim_mechanics.spatial import NO_POSE, is_pose
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 POSE_UNITS = ["1"] * 9 + ["m"] * 3
@@ -19,22 +20,6 @@ EFFORTS = {"rad/s": "N.m", "m/s": "N"}
 def _frame(value: Any) -> Any:
     """A position, or a whole pose as twelve reals (a plugin may read more forms)."""
     return [*IDENTITY[:9], *value] if np.size(value) == 3 and not isinstance(value, (str, dict)) else value
-
-
-def _require_rotation(X: Any) -> None:
-    """Refuse a frame whose rotation is none; its elements may have been written one at a time."""
-    error = 0.0
-    for i in range(3):
-        for j in range(3):
-            product = X[i] * X[j] + X[3 + i] * X[3 + j] + X[6 + i] * X[6 + j]
-            error += abs(product - (1.0 if i == j else 0.0))
-    determinant = (
-        X[0] * (X[4] * X[8] - X[5] * X[7])
-        - X[1] * (X[3] * X[8] - X[5] * X[6])
-        + X[2] * (X[3] * X[7] - X[4] * X[6])
-    )
-    if not (error <= 1e-5 and determinant > 0.0):
-        raise ValueError("the rotation matrix of a frame is not orthonormal and right-handed")
 
 
 @plugin_kind("joint")
@@ -98,6 +83,8 @@ class Joint(Component):
     (1, 1, (6,))
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.joint_contract:JointContract"
+
     parent = body(description="the body that carries frame F")
     child = body(description="the body that carries frame M; this joint moves it")
     frame_on_parent = parameter(
@@ -121,10 +108,9 @@ class Joint(Component):
     nu = 0
     quaternions: ClassVar[tuple[int, ...]] = ()
 
-    @kernel
+    @kernel(refuses=[NO_POSE])
     def frames(frame_on_parent, frame_on_child):
-        _require_rotation(frame_on_parent)
-        _require_rotation(frame_on_child)
+        return 0.0 if is_pose(frame_on_parent) and is_pose(frame_on_child) else 1.0
 
     def __init_subclass__(cls, **options: Any) -> None:
         cls.nq, cls.nu = _size(cls, "q"), _size(cls, "u")

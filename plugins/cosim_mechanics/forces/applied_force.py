@@ -54,7 +54,9 @@ class AppliedForce(contracts.Force):
         unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
     )
     force = cosim.input(unit="N", description="size of the force")
-    supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
+    supplied_energy = cosim.auxiliary_state(
+        unit="J", description="work done since the start", diagnostic=True
+    )
 
     @cosim.kernel
     def act(X_GB, V_GB, axis, station, force, F_GB, supplied_energy_dot):

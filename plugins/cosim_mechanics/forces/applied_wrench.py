@@ -50,7 +50,9 @@ class AppliedWrench(contracts.Force):
     )
     f = cosim.input(unit="N", shape=3, description="force, in Ground")
     torque = cosim.input(unit="N.m", shape=3, description="torque about the station, in Ground")
-    supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
+    supplied_energy = cosim.auxiliary_state(
+        unit="J", description="work done since the start", diagnostic=True
+    )
 
     @cosim.kernel
     def force(X_GB, V_GB, station, f, torque, F_GB, supplied_energy_dot):

@@ -43,7 +43,9 @@ class ConstantTorque(contracts.Force):
 
     body = contracts.body(description="the body that the torque acts on")
     torque = cosim.parameter(unit="N.m", shape=3, description="the torque, in Ground")
-    supplied_energy = cosim.auxiliary_state(unit="J", description="work done since the start")
+    supplied_energy = cosim.auxiliary_state(
+        unit="J", description="work done since the start", diagnostic=True
+    )
 
     @cosim.kernel
     def force(V_GB, torque, F_GB, supplied_energy_dot):

@@ -46,7 +46,7 @@ class CoordinateDamper(contracts.Force):
         minimum=0.0, convert=angle_or_length("N.m.s/rad", "N.s/m"), description="N.m.s/rad or N.s/m"
     )
     dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start"
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
 
     @cosim.kernel

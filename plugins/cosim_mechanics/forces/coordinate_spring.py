@@ -65,7 +65,7 @@ class CoordinateSpring(contracts.Force):
         description="coordinate at which the spring is relaxed, rad or m",
     )
     dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start"
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the spring")
 

@@ -78,15 +78,14 @@ class CoordinateStop(contracts.Force):
         description="hysteresis, s/rad or s/m",
     )
     dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start"
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
     indentation = cosim.cache_slot(description="how far the coordinate is beyond its range, rad or m")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the stop")
 
-    @cosim.kernel
+    @cosim.kernel(refuses=["the lower end of the range lies above the upper one"])
     def ends(lower, upper):
-        if lower > upper:
-            raise ValueError("the lower end of the range lies above the upper one")
+        return 1.0 if lower > upper else 0.0
 
     @cosim.kernel
     def energy(q, lower, upper, stiffness, indentation, potential_energy):

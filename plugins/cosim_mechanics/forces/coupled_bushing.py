@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, require_no_turn
 from cosim_mechanics.forces.linear_bushing import COORDINATE, FORCE, LinearBushing
-from cosim_mechanics.forces.semidefinite import require_semidefinite
+from cosim_mechanics.forces.semidefinite import is_semidefinite
 from cosim_mechanics.spatial import compose, inverse, pose_from_angles, put3
 
 
@@ -52,6 +52,11 @@ def matrix(of: list[str]) -> Callable[[Any], NDArray[np.float64]]:
     return convert
 
 
+NOT_SYMMETRIC = (
+    "the stiffness matrix is not symmetric, so its forces have no potential: give its symmetric part "
+    "(K + K^T) / 2"
+)
+NOT_SEMIDEFINITE = "a matrix is not positive semidefinite: it would give energy instead of taking it"
 STIFFNESS = units("N.m/rad", "N", "N/m")
 DAMPING = units("N.m.s/rad", "N.s", "N.s/m")
 
@@ -138,19 +143,17 @@ class CoupledBushing(LinearBushing):
     )
     work = cosim.cache_slot(shape=36, description="scratch for the checks of the matrices")
 
-    @cosim.kernel
+    @cosim.kernel(refuses=(NOT_SYMMETRIC, NOT_SEMIDEFINITE))
     def matrices(stiffness, damping, work):
         for i in range(6):
             for j in range(i):
                 # Relative to the diagonal, which bounds the elements of a semidefinite matrix.
                 size = math.sqrt(abs(stiffness[7 * i] * stiffness[7 * j]))
                 if abs(stiffness[6 * i + j] - stiffness[6 * j + i]) > 1e-9 * size:
-                    raise ValueError(
-                        "the stiffness matrix is not symmetric, so its forces have no potential: give its "
-                        "symmetric part (K + K^T) / 2"
-                    )
-        require_semidefinite(stiffness, work)
-        require_semidefinite(damping, work)
+                    return 1.0
+        if is_semidefinite(stiffness, work) and is_semidefinite(damping, work):
+            return 0.0
+        return 2.0
 
     @cosim.kernel
     def energy(q, stiffness, preload, neutral, potential_energy):

@@ -10,6 +10,7 @@ from cosim_mechanics import contracts
 from cosim_mechanics.contracts import Law
 from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, NOTICE, require_no_turn, require_regular
 from cosim_mechanics.spatial import (
+    NO_POSE,
     POSE_UNITS,
     add_force_at,
     add_torque,
@@ -20,6 +21,7 @@ from cosim_mechanics.spatial import (
     compose_inverse,
     cross,
     inverse,
+    is_pose,
     linear,
     minus,
     moment_123,
@@ -30,7 +32,6 @@ from cosim_mechanics.spatial import (
     put3,
     put6,
     put12,
-    require_pose,
     rotate,
     rotate_inverse,
     scaled,
@@ -147,7 +148,7 @@ class LinearBushing(contracts.ForceElement):
         description="rotation first, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
     )
     dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start"
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
 
     X_GF = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of F in Ground")
@@ -172,10 +173,9 @@ class LinearBushing(contracts.ForceElement):
     )
     power_dissipation = cosim.cache_slot(unit="W", description="power lost in the dampers")
 
-    @cosim.kernel
+    @cosim.kernel(refuses=[NO_POSE])
     def frames(frame_on_body1, frame_on_body2):
-        require_pose(frame_on_body1)
-        require_pose(frame_on_body2)
+        return 0.0 if is_pose(frame_on_body1) and is_pose(frame_on_body2) else 1.0
 
     @cosim.kernel
     def pose(X_GB1, X_GB2, frame_on_body1, frame_on_body2, X_GF, X_GM, X_FM, q):

@@ -7,22 +7,17 @@ from cosim_mechanics.spatial import Reals, Slot
 ROUNDING = 1e-9
 
 
-def require_semidefinite(matrix: Reals, work: Slot) -> None:
-    """Refuse a six by six matrix, by rows, whose symmetric part has a negative eigenvalue.
+def is_semidefinite(matrix: Reals, work: Slot) -> bool:
+    """Whether the symmetric part of a six by six matrix, by rows, has no negative eigenvalue.
 
     By Gaussian elimination of the symmetric part, in `work` (36 reals).
 
-    Raises
-    ------
-    ValueError
-
     Examples
     --------
-    >>> require_semidefinite([1.0 if i % 7 == 0 else 0.0 for i in range(36)], [0.0] * 36)
-    >>> require_semidefinite([-1.0 if i == 7 else 0.0 for i in range(36)], [0.0] * 36)
-    Traceback (most recent call last):
-    ...
-    ValueError: the matrix is not positive semidefinite: it would give energy instead of taking it
+    >>> is_semidefinite([1.0 if i % 7 == 0 else 0.0 for i in range(36)], [0.0] * 36)
+    True
+    >>> is_semidefinite([-1.0 if i == 7 else 0.0 for i in range(36)], [0.0] * 36)
+    False
     """
     for i in range(6):
         for j in range(6):
@@ -41,6 +36,5 @@ def require_semidefinite(matrix: Reals, work: Slot) -> None:
                 for j in range(k + 1, 6):
                     work[6 * i + j] -= factor * work[6 * k + j]
         if not good:
-            raise ValueError(
-                "the matrix is not positive semidefinite: it would give energy instead of taking it"
-            )
+            return False
+    return True

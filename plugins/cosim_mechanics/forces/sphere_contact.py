@@ -8,10 +8,12 @@ import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.forces.gauss import NODES, WEIGHTS
 from cosim_mechanics.spatial import (
+    NO_POSE,
     Reals,
     add_force_at,
     compose,
     dot,
+    is_pose,
     minus,
     plus,
     point_velocity,
@@ -145,7 +147,9 @@ class SphereContact(contracts.ForceElement):
     dissipation_steepness = cosim.parameter(
         unit="s/m", default=50.0, minimum=1e-12, description="how fast the force ends on the way out"
     )
-    dissipated_energy = cosim.auxiliary_state(unit="J", description="energy dissipated since the start")
+    dissipated_energy = cosim.auxiliary_state(
+        unit="J", description="energy dissipated since the start", diagnostic=True
+    )
 
     depth = cosim.cache_slot(unit="m", description="of the sphere below the surface")
     normal = cosim.cache_slot(shape=3, description="out of the half-space, in Ground")
@@ -156,6 +160,10 @@ class SphereContact(contracts.ForceElement):
     normal_force = cosim.cache_slot(unit="N", description="pushes the sphere out")
     friction_force = cosim.cache_slot(unit="N", description="against the slip velocity")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
+
+    @cosim.kernel(refuses=[NO_POSE])
+    def frames(frame_on_body1):
+        return 0.0 if is_pose(frame_on_body1) else 1.0
 
     @cosim.kernel
     def place(

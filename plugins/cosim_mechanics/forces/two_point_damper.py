@@ -51,7 +51,7 @@ class TwoPointDamper(TwoPoint):
 
     damping = cosim.parameter(unit="N.s/m", minimum=0.0, description="tension per rate of lengthening")
     dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start"
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
 
     @cosim.kernel

@@ -61,7 +61,7 @@ class TwoPointSpring(TwoPoint):
     )
     free_length = cosim.parameter(unit="m", minimum=0.0, description="length without tension")
     dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start"
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the spring")
 

@@ -24,11 +24,12 @@ from cosim_mechanics.spatial._angles import angular_velocity_123 as angular_velo
 from cosim_mechanics.spatial._angles import moment_123 as moment_123
 from cosim_mechanics.spatial._angles import pose_from_angles as pose_from_angles
 from cosim_mechanics.spatial._poses import IDENTITY as IDENTITY
+from cosim_mechanics.spatial._poses import NO_POSE as NO_POSE
 from cosim_mechanics.spatial._poses import compose as compose
 from cosim_mechanics.spatial._poses import compose_inverse as compose_inverse
 from cosim_mechanics.spatial._poses import inverse as inverse
+from cosim_mechanics.spatial._poses import is_pose as is_pose
 from cosim_mechanics.spatial._poses import position as position
-from cosim_mechanics.spatial._poses import require_pose as require_pose
 from cosim_mechanics.spatial._poses import rotate as rotate
 from cosim_mechanics.spatial._poses import rotate_inverse as rotate_inverse
 from cosim_mechanics.spatial._poses import rotation_of as rotation_of

@@ -112,31 +112,24 @@ def inverse(X_AB: Reals) -> Pose:
     )  # fmt: skip
 
 
-def require_pose(X_AB: Reals) -> None:
-    """Refuse twelve reals whose first nine are no rotation.
+NO_POSE = "the rotation matrix of a frame is not orthonormal and right-handed: write all its elements"
 
-    For parameters that may be written one element at a time, where only the whole can be judged.
 
-    Raises
-    ------
-    ValueError
-        When R_AB^T R_AB differs from the identity by more than 1e-6, or R_AB is left-handed.
+def is_pose(X_AB: Reals) -> bool:
+    """Whether the first nine of twelve reals are a rotation.
+
+    R_AB^T R_AB is the identity within 1e-6, and R_AB is not left-handed.
+    For checks of parameters that may be written one element at a time, where only the whole can be judged.
 
     Examples
     --------
-    >>> require_pose(IDENTITY)
-    >>> require_pose((2.0, *IDENTITY[1:]))
-    Traceback (most recent call last):
-    ...
-    ValueError: the rotation matrix of a frame is not orthonormal and right-handed: write all its elements
+    >>> is_pose(IDENTITY), is_pose((2.0, *IDENTITY[1:]))
+    (True, False)
     """
     x = (X_AB[0], X_AB[3], X_AB[6])
     y = (X_AB[1], X_AB[4], X_AB[7])
     z = (X_AB[2], X_AB[5], X_AB[8])
     error = abs(dot(x, x) - 1.0) + abs(dot(y, y) - 1.0) + abs(dot(z, z) - 1.0)
     error += abs(dot(x, y)) + abs(dot(y, z)) + abs(dot(z, x))
-    # Written so that NaN is refused too.
-    if not (error <= 6e-6 and dot(cross(x, y), z) > 0.0):
-        raise ValueError(
-            "the rotation matrix of a frame is not orthonormal and right-handed: write all its elements"
-        )
+    # NaN is no pose either
+    return error <= 6e-6 and dot(cross(x, y), z) > 0.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import cast
 
 import cosim
+
+PATIENCE = 20.0
+"""s, until a scheduler has to answer."""
 
 
 @contextmanager
@@ -19,10 +22,11 @@ def cluster_executor(address: str) -> Iterator[Executor]:
         text = "a cluster needs Dask, which is not installed: pip install 'cosim-framework[dask]'"
         raise cosim.CosimError(text) from None
     try:
-        client = Client(address, timeout=20)
-    except (OSError, ValueError, TimeoutError) as error:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
         raise cosim.CosimError(f"{address}: no Dask scheduler answers: {error}") from None
     try:
         yield cast(Executor, client.get_executor(retries=3))
     finally:
-        client.close()
+        with suppress(Exception):  # of a scheduler that is gone
+            client.close(timeout=5)

@@ -78,14 +78,16 @@ class ModelRuns:
         count: int,
         executor: Any,
         progress: Callable[..., Any],
-    ) -> tuple[dict[str, Any], Any, bool]:
-        """Objectives and outcomes of some points, what was recorded over time, whether it was interrupted."""
-        interrupted = False
+    ) -> tuple[dict[str, Any], Any, BaseException | None]:
+        """Objectives and outcomes of points, what was recorded over time, and what ended it early."""
+        ended: BaseException | None = None
         try:
             found = self._ensemble.run(values, count, progress=progress, executor=executor)
-        except KeyboardInterrupt as error:
-            found, interrupted = error.result, True  # type: ignore[attr-defined]
-        return self._columns(found), found if self._keeps_series else None, interrupted
+        except (KeyboardInterrupt, cosim.CosimError) as error:
+            if getattr(error, "result", None) is None:
+                raise
+            found, ended = error.result, error  # type: ignore[union-attr]
+        return self._columns(found), found if self._keeps_series else None, ended
 
     def _columns(self, found: EnsembleResult) -> dict[str, Any]:
         table = found.table()

@@ -14,15 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import workers_of
 from cosim_workbench.studies.model_runs import ModelRuns
 from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.study_table import StudyTable
+from cosim_workbench.studies.subject_runs import SubjectRuns
 from cosim_workbench.studies.variation import read_variation
 
 Progress = Callable[[int, int, int], Any]
-PART_TIME = 3.0  # s that a part of the table takes, about: that much is lost when the process is killed
+PART_TIME, CLUSTER_PART_TIME = 3.0, 20.0
+"""s that a part of the table takes, about: that much is lost when the process is killed."""
 MOST_NUMBERS = 2**23  # recorded over time in one part: 64 MB
 MOST_ROWS = 100_000
 
@@ -32,7 +35,8 @@ class Study:
 
     Parameters
     ----------
-    model : Model, or runs of a scenario
+    model : Model or StudySubject
+        A model; or what a plugin runs, such as a scenario.
     vary : mapping of str to str or sequence
         Paths of variables with their values: ``{"mount.stiffness[5]": "100 N/mm..300 N/mm:21"}``; see
         `cosim_workbench.studies.variation.read_variation`.
@@ -80,11 +84,13 @@ class Study:
         keep_series: bool = False,
         **settings: Any,
     ) -> None:
-        self._runs = (
-            ModelRuns(model, objectives, keep_series, **settings)
-            if isinstance(model, cosim.Model)
-            else model.runs(objectives, keep_series, **settings)
-        )
+        self._runs: ModelRuns | SubjectRuns
+        if isinstance(model, cosim.Model):
+            self._runs = ModelRuns(model, objectives, keep_series, **settings)
+        else:
+            if keep_series:
+                raise cosim.ModelError.of("series", "values over time are kept of models, not of scenarios")
+            self._runs = SubjectRuns(model, objectives, settings.get("threads"))
         problems, variations = [], []
         for path, given in vary.items():
             try:
@@ -134,8 +140,8 @@ class Study:
         ------
         CosimError
             The folder has another study in it, or another process works on it.
-        KeyboardInterrupt
-            What is done is in the folder.
+        KeyboardInterrupt, CosimError
+            Ctrl-C; an executor that takes no more work. What is done is in the folder.
         """
         if self._folder is None:
             with tempfile.TemporaryDirectory(prefix="cosim-study-") as place:
@@ -159,15 +165,15 @@ class Study:
             if self._keeps_series:
                 series = SeriesParts(folder.path / "series")
             done = folder.done()
-            interrupted = self._do(folder, names, done, series, executor, progress)
+            ended = self._do(folder, names, done, series, executor, progress)
             ordered = [done[point] for point in sorted(done)]
             units = {path: self._runs.unit(path) for path in inputs} | {
                 name: self._runs.units[name] for name in self.objectives if name in self._runs.units
             }
             table = StudyTable(names, ordered, inputs, self.objectives, units, len(self))
             folder.write_table(names, ordered)
-        if interrupted:
-            raise KeyboardInterrupt
+        if ended is not None:
+            raise ended
         return table
 
     def _do(
@@ -178,13 +184,13 @@ class Study:
         series: SeriesParts | None,
         executor: Executor | None,
         progress: Progress | None,
-    ) -> bool:
-        """Do what is left, part by part; whether Ctrl-C has ended it."""
+    ) -> BaseException | None:
+        """Do what is left, part by part; what has ended it early."""
         left = [point for point in range(len(self)) if point not in done]
         status_at = names.index("status")
         failed = sum(row[status_at] == "failed" for row in done.values())
         begun = len(done)
-        size = max(1, 2 * self._runs.workers)
+        size = max(1, 2 * (self._runs.workers if executor is None else workers_of(executor)))
         if progress is not None:
             progress(begun, len(self), failed)
         at = 0
@@ -196,7 +202,7 @@ class Study:
                     progress(len(done) + some, len(self), failed)
 
             began = wall.perf_counter()
-            found, recorded, interrupted = self._runs.run(
+            found, recorded, ended = self._runs.run(
                 {path: values[part] for path, values in self.points.items()}, len(part), executor, report
             )
             took = wall.perf_counter() - began
@@ -206,14 +212,14 @@ class Study:
             folder.add(names, rows)
             done.update({int(row[0]): [str(value) for value in row] for row in rows})
             failed += sum(row[status_at] == "failed" for row in rows)
-            if interrupted:
-                return True
+            if ended is not None:
+                return ended
             at += len(part)
-            size = self._next_size(len(part), took)
-        return False
+            size = self._next_size(len(part), took, PART_TIME if executor is None else CLUSTER_PART_TIME)
+        return None
 
-    def _next_size(self, size: int, took: float) -> int:
-        wanted = max(1, min(4 * size, int(size * PART_TIME / max(took, 1e-6)), MOST_ROWS))
+    def _next_size(self, size: int, took: float, wanted_time: float) -> int:
+        wanted = max(1, min(4 * size, int(size * wanted_time / max(took, 1e-6)), MOST_ROWS))
         width = self._runs.numbers_of_a_run
         return max(1, min(wanted, MOST_NUMBERS // width)) if width else wanted
 

@@ -68,10 +68,15 @@ static double *real(Ball *b, unsigned r) {
 static int *integer(Ball *b, unsigned r) {
     return r == 0 ? &b->gear : r == 1 ? &b->bounces : r == 2 ? &b->stop_after : NULL;
 }
+#ifdef HIDES_INPUTS /* they cannot be read back */
+#define HIDDEN(r) ((r) == 2)
+#else
+#define HIDDEN(r) 0
+#endif
 #define ACCESS(Name, type, find)                                                                         \
     EXPORT int fmi2Get##Name(Component c, const unsigned *r, size_t n, type *v) {                        \
         for (size_t j = 0; j < n; j++) {                                                                 \
-            if (find(c, r[j]) == NULL) return ERROR;                                                     \
+            if (find(c, r[j]) == NULL || HIDDEN(r[j])) return ERROR;                                     \
             v[j] = *find(c, r[j]);                                                                       \
         }                                                                                                \
         return OK;                                                                                       \

@@ -104,6 +104,15 @@ EXPORT void fmi2FreeInstance(fmi2Component c) {
 EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, double tolerance, double start,
                                       fmi2Boolean has_stop, double stop) {
     (void)has_tolerance; (void)tolerance; (void)has_stop; (void)stop;
+#ifdef TELLS
+    {
+        Slave *slave = c;
+        if (has_tolerance)
+            slave->callbacks.logger(slave->callbacks.componentEnvironment, slave->name, fmi2OK, "logAll", "tolerance %g",
+                                    tolerance);
+        slave->callbacks.logger(slave->callbacks.componentEnvironment, slave->name, fmi2Warning, "logAll", "warned");
+    }
+#endif
     ((Slave *)c)->data.time = start;
     return fmi2OK;
 }

@@ -70,6 +70,9 @@ class FmuInterface:
     model_exchange : bool
         Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
         event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
+    restores_by_states : bool
+        Whether it cannot save its state but needs not: time, continuous states and inputs are all of it,
+        since no variable changes at events alone.
     guid, identifier : str
     clocks : dict of str to FmuClock
         Clocks that can tick: of an FMU that has an event mode.
@@ -97,6 +100,7 @@ class FmuInterface:
     version: str = "2.0"
     event_mode: bool = False
     model_exchange: bool = False
+    restores_by_states: bool = False
     states: int = 0
     indicators: int = 0
     wants_steps: bool = False
@@ -154,13 +158,14 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     direct = {n: inputs & {*needed} for v, needed in archive.direct.items() for n in names.get(v, ())}
     feedthrough, assumed = _feedthrough(read, inputs, names, direct)
     saves = ability.canGetAndSetFMUstate
+    by_states = not steps and not saves and not clocks and not any(_changes_at_events(v) for v in shown)
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
     description = ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
         feedthrough=feedthrough,
-        can_restore=saves,
+        can_restore=saves or by_states,
         follows_slopes=updates or not steps or (not third and ability.canInterpolateInputs),
         # an execution tool may care about the thread that calls it
         steps_in_threads=not ability.needsExecutionTool,
@@ -206,6 +211,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         version="3.0" if third else read.fmiVersion,
         event_mode=events and steps,
         model_exchange=not steps,
+        restores_by_states=by_states,
         states=int(read.numberOfContinuousStates) if third or first else len(read.derivatives),
         indicators=int(read.numberOfEventIndicators or 0),
         wants_steps=not steps and ability.needsCompletedIntegratorStep,
@@ -295,6 +301,15 @@ def _start(kind: str, text: Any, index: int) -> Any:
     if kind == "boolean":
         return part in ("true", "1")
     return part if kind == "string" else bytes.fromhex(part) if isinstance(part, str) else part
+
+
+def _changes_at_events(read: Any) -> bool:
+    """Whether a variable of a Model Exchange FMU is part of a state that is not continuous."""
+    if read.causality in ("parameter", "calculatedParameter", "structuralParameter", "independent"):
+        return False
+    if read.variability in ("constant", "fixed", "tunable"):
+        return False
+    return read.variability == "discrete" or TYPES[read.type] != "real"
 
 
 def _takes_start(read: Any, first: bool) -> bool:

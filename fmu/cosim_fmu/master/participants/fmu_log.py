@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 SERIOUS = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+WRITTEN: dict[str, Container[int]] = {"all": range(256), "warning": (1, 2, 3, 4), "error": (3, 4)}
+"""Statuses by level."""
 
 
 class FmuLog:
-    """The last messages of one instance.
+    """The last messages of one instance, and the file to which they are written.
+
+    Parameters
+    ----------
+    file : Path, optional
+        Written anew.
+    level : str
+        From which level on messages are written: "all", "warning" or "error".
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
 
     Attributes
     ----------
@@ -18,7 +34,9 @@ class FmuLog:
         Status and text of the last hundred messages.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path | None = None, level: str = "all") -> None:
+        self._file = None if file is None else file.open("w", encoding="utf-8", buffering=1)
+        self._level = level
         self.messages: deque[tuple[int, str]] = deque(maxlen=100)
         self.errors = self._before = 0
 
@@ -26,6 +44,17 @@ class FmuLog:
         """Keep a message."""
         self.errors += status in (3, 4)
         self.messages.append((status, message.strip()))
+        if self._file is not None and status in WRITTEN[self._level]:
+            with suppress(OSError):  # a full disk is no fault of the run
+                word = STATUS[status] if 0 <= status < len(STATUS) else str(status)
+                self._file.write(f"{word}: {message.strip()}\n")
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
     def begin(self) -> None:
         """Note that a call begins; `has_error` speaks of what has been logged since."""

@@ -19,6 +19,7 @@ from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmu.binding.new_instance import new_instance
 from cosim_fmu.binding.undisturbed import ProcessSettings, undisturbed
 from cosim_fmu.master.participants import fmu_log
+from cosim_fmu.master.participants.check_log_level import check_log_level
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.master.participants.fmu_clocks import FmuClocks
 from cosim_fmu.master.participants.fmu_interface import FmuInterface, read_interface
@@ -56,6 +57,7 @@ class InstanceParticipant(cosim.Participant):
         self._slot: FmuInstance | None = None
         self._is_closed = False
         self._log = fmu_log.FmuLog()
+        self._log_file: tuple[Path | None, str] = None, "warning"
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
         self._unpacked: UnpackedFmu | None = None
@@ -94,6 +96,24 @@ class InstanceParticipant(cosim.Participant):
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        """Before `initialize`: the file for what the FMU logs, and from which level on.
+
+        Parameters
+        ----------
+        file : Path or None
+            Written anew at `initialize`.
+        level : str
+            "all" (with all categories of the FMU switched on), "warning" or "error".
+
+        Raises
+        ------
+        ModelError
+            There is no such level.
+        """
+        check_log_level(level)
+        self._log_file = file, level
+
     def configure(self, sizes: Mapping[str, Any]) -> None:
         """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
 
@@ -115,20 +135,31 @@ class InstanceParticipant(cosim.Participant):
             raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
         interface = self._read_interface()
         self._check_starts(interface, values)
-        self._log, self._points = fmu_log.FmuLog(), []
+        self._log, self._points = self._new_log(), []
         self._written, self._specials = {}, {}
         told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         self._settings = ProcessSettings()
         try:
-            with undisturbed(self._library_path):
+            try:
                 self._instantiate(interface)
                 self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
                 self._guard(self._instance.setup, start, stop, told)
                 self._set_starts(interface, values)
                 self._guard(self._instance.enter_initialization_mode)
+            finally:
+                self._settings.set_back(self._library_path())
         except BaseException:
             self.close()
             raise
+
+    def _new_log(self) -> fmu_log.FmuLog:
+        file, level = self._log_file
+        try:
+            return fmu_log.FmuLog(file, level)
+        except OSError as error:
+            raise cosim.FmuError(
+                str(self.path), f"its log {file} cannot be written: {error.strerror}"
+            ) from error
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         structural = [name for name in values if name in interface.structural]
@@ -229,6 +260,7 @@ class InstanceParticipant(cosim.Participant):
                 self._settings.set_back(str(instance.library.path), only_its_own=True)
         finally:
             self._unpacked = None
+            self._log.close()
 
     def _library_path(self) -> str:
         return "" if self._slot is None else str(self._slot.library.path)
@@ -247,6 +279,8 @@ class InstanceParticipant(cosim.Participant):
         log, library = self._log, self._guard(self._unpacked.library, interface)
         instance = new_instance(library, log.add)
         categories = fmu_log.serious_categories(interface.log_categories)
+        if self._log_file[0] is not None and self._log_file[1] == "all":
+            categories = []
         self._slot = instance
         self._guard(self._create, instance, interface, categories == [] or interface.version == "3.0")
         if categories or (categories == [] and interface.version == "2.0"):

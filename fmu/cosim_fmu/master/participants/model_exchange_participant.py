@@ -31,9 +31,12 @@ ACCURACY = 1e-6
 
 
 class _Saved(NamedTuple):
-    """Both halves of a state: the FMU's and the simulator's."""
+    """Both halves of a state: the FMU's and the simulator's.
 
-    fmu: FmuState
+    That of the FMU is missing where time, continuous states and inputs are all of it: the simulator has them.
+    """
+
+    fmu: FmuState | None
     state: bytes
     initializing: bool
     events: int = 0
@@ -194,8 +197,10 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def save(self) -> Any:
         """The state of the FMU and that of the simulation."""
-        fmu = super().save()
+        fmu = None if self._read_interface().restores_by_states else super().save()
         if self._simulator is None:
+            if fmu is None:
+                raise self._error("has no state to be saved before its initialization has ended")
             return _Saved(fmu, b"", True)
         return _Saved(fmu, self.simulator.state.to_bytes(), False, self.simulator.events.total)
 
@@ -205,7 +210,8 @@ class ModelExchangeParticipant(InstanceParticipant):
             raise self._error("this state was not saved by this instance")
         if not token.initializing:
             self.exit_initialization()
-        super().restore(token.fmu)
+        if token.fmu is not None:
+            super().restore(token.fmu)
         self._sloped = True  # the inputs may be anywhere
         if token.initializing:
             self._simulator = self._fmu = None
@@ -217,6 +223,16 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.simulator.events.truncate(token.events)
         if self._values:
             self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
+        if token.fmu is None and self._fmu.indicators:
+            self._forget_relations()
+
+    def _forget_relations(self) -> None:
+        """Let the FMU see anew on which side of zero its event indicators are: it may remember that."""
+        state = self.simulator.state
+        self._put()
+        self._guard(self._instance.enter_event_mode)
+        self._leave_event_mode(float(state.time))
+        self._put()
 
     def serialize(self, token: Any) -> bytes:
         """Both halves of a saved state as bytes."""

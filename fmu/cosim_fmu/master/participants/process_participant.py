@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -16,19 +15,25 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, ParticipantDescription
+from cosim.kit import InnerPoint, KeepsLog, ParticipantDescription, seconds_interrupted
 from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 from cosim_fmu.master.participants.process_messages import restored
 
 START = "from cosim_fmu.master.participants.process_worker import main; main()"
 SECONDS_TO_BEGIN = 30.0
 """For the process to start and to import what it needs."""
+SECONDS_TO_ANSWER = 1.0
+"""That a call may still take after Ctrl-C."""
+SECONDS_BETWEEN_LOOKS = 0.1
+"""At Ctrl-C, while a call is waited for."""
 SECONDS_TO_END = 5.0
 """For which a process that was told to end may go on."""
 
@@ -99,10 +104,12 @@ class ProcessParticipant(cosim.Participant):
         self._inner = make(*arguments, **keywords)
         self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
+        self._log: tuple[Path | None, str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Any = None
         self._released: list[int] = []
         self._waits = False
+        self._given_up = ""
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
@@ -111,6 +118,11 @@ class ProcessParticipant(cosim.Participant):
     def path(self) -> Any:
         """The file of an FMU, if it is one."""
         return getattr(self._inner, "path", None)
+
+    @property
+    def given_up(self) -> str:
+        """Why its process was ended from outside, "" when it was not."""
+        return self._given_up
 
     @property
     def process_id(self) -> int | None:
@@ -134,6 +146,19 @@ class ProcessParticipant(cosim.Participant):
             inner(*sizes)
             self._sizes = sizes
 
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        """As the participant does; in the process, where it can keep a log.
+
+        Raises
+        ------
+        ModelError
+            It keeps no log, or there is no such level.
+        """
+        if not isinstance(self._inner, KeepsLog):
+            raise cosim.ModelError.of("log", "this participant keeps no log")
+        self._inner.keep_log(file, level)
+        self._log = (None if file is None else file.absolute()), level
+
     def describe(self) -> ParticipantDescription:
         """As the participant describes itself; no process is started."""
         found = self._inner.describe()
@@ -146,6 +171,8 @@ class ProcessParticipant(cosim.Participant):
         if self._process is not None:
             raise cosim.CosimError("initialize was called before: close it first")
         self._begin()
+        if self._log is not None:
+            self._ask("keep_log", *self._log)
         if self._sizes is not None:
             self._ask("configure", *self._sizes)
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
@@ -217,7 +244,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _begin(self) -> None:
         ours, theirs = Pipe()
-        folder = tempfile.mkdtemp(prefix="cosim-process-")
+        folder = str(private_folder("process"))
         environment = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         handle = theirs.fileno()
@@ -239,7 +266,7 @@ class ProcessParticipant(cosim.Participant):
             more = {"startupinfo": startup}
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **more)
         theirs.close()
-        self._pipe, self._waits = ours, False
+        self._pipe, self._waits, self._given_up = ours, False, ""
         self._released = []  # what tokens of an earlier process release is none of this one
         self._end = weakref.finalize(self, _end, self._process, ours, folder)
         with self._answering("start"):
@@ -254,20 +281,37 @@ class ProcessParticipant(cosim.Participant):
         self._waits = True
         with self._answering(name):
             self._pipe.send((released, name, given))
-            if not self._pipe.poll(limit):
-                self._process.kill()
-                raise cosim.CosimError(
-                    f"its process did not answer to {name} within {limit:g} s and was killed"
-                )
+            self._wait(name, limit)
             kind, value = self._pipe.recv()
         self._waits = False
         if kind == "error":
             raise restored(value)
         return value
 
+    def _wait(self, name: str, limit: float | None) -> None:
+        """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is killed."""
+        assert self._process is not None
+        end = math.inf if limit is None else monotonic() + limit
+        while not self._pipe.poll(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
+            if monotonic() >= end:
+                self._process.kill()
+                raise cosim.CosimError(
+                    f"its process did not answer to {name} within {limit:g} s and was killed"
+                )
+            if seconds_interrupted() > SECONDS_TO_ANSWER:
+                self._process.kill()
+                raise KeyboardInterrupt
+
+    def give_up(self, why: str) -> None:
+        """End the process, from another thread; the call that waits for it raises an error that says why."""
+        self._given_up = why
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def _answering(self, name: str) -> _Answering:
         assert self._process is not None
-        return _Answering(self._process, name)
+        return _Answering(self, self._process, name)
 
     def _number(self, token: Any) -> int:
         if not isinstance(token, _SavedElsewhere) or token.process is not self._process:
@@ -278,15 +322,16 @@ class ProcessParticipant(cosim.Participant):
 class _Answering:
     """Turns a broken pipe into an error that says how the process ended."""
 
-    def __init__(self, process: subprocess.Popen[bytes], name: str) -> None:
-        self._process, self._name = process, name
+    def __init__(self, part: ProcessParticipant, process: subprocess.Popen[bytes], name: str) -> None:
+        self._part, self._process, self._name = part, process, name
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, (EOFError, OSError)):
-            raise cosim.CosimError(f"{_ending(self._process)} in {self._name}") from None
+            why = self._part.given_up
+            raise cosim.CosimError(f"{why or _ending(self._process)} in {self._name}") from None
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:
@@ -307,4 +352,4 @@ def _end(process: subprocess.Popen[bytes], pipe: Any, folder: str) -> None:
         process.kill()
     with suppress(Exception):
         process.wait(SECONDS_TO_END)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(Path(folder))

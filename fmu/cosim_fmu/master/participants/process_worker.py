@@ -11,7 +11,10 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
+import cosim
 from cosim.kit import end_with_parent, kill_with_parent
+from cosim_fmu.binding.exit_guard import last_words
+from cosim_fmu.master.participants.process_messages import portable
 
 
 def main() -> None:
@@ -40,8 +43,17 @@ def _connection(handle: int) -> Any:
 def _serve(connection: Any) -> None:
     sys.path[:] = connection.recv()
     recipe = connection.recv_bytes()
-    from cosim_fmu.master.participants.process_messages import portable
 
+    def say(why: str) -> None:
+        """The FMU ends this process: that is the answer to the call."""
+        connection.send(("error", portable(cosim.CosimError(why))))
+
+    with last_words(say):
+        _answer(connection, recipe)
+
+
+def _answer(connection: Any, recipe: bytes) -> None:
+    """Call after call, until the participant is closed."""
     tokens: dict[int, Any] = {}
     participant: Any = None
     name = ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
 from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.scenario.progress_bar import ProgressBar
@@ -80,14 +81,20 @@ class CosimulateCommand(cosim.Command):
         stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
         if not arguments.quiet:
             print(header(loop))
-        try:
-            result = _simulate(loop, until, scenario, arguments.real_time, stream, quiet=arguments.quiet)
-        except (cosim.SimulationError, KeyboardInterrupt):
+
+        def save(why: str = "") -> None:
+            """What has been recorded so far."""
             if loop.result is not None and loop.result.time.size:
                 if stream is None:
                     with uninterrupted():
                         cosim.save_result(sink, loop.result, target)
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
+
+        try:
+            with last_words(save):
+                result = _simulate(loop, until, scenario, arguments.real_time, stream, quiet=arguments.quiet)
+        except (cosim.SimulationError, KeyboardInterrupt):
+            save()
             raise
         if stream is None:
             cosim.save_result(sink, result, target)
@@ -113,6 +120,8 @@ def check_target(target: Path) -> None:
     """
     if not target.parent.is_dir():
         raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+    if target.is_fifo():
+        raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
     if target.is_dir():
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
@@ -202,6 +211,7 @@ def _simulate(
         "real_time_rate": rate,
         "inside": scenario.inside,
         "stream": stream,
+        "time_limit": getattr(scenario, "time_limit", None),
     }
     if quiet:
         return loop.simulate(until, **wanted)

@@ -32,7 +32,7 @@ TABLES = (
     "output",
     "variants",
 )
-MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads")
+MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads", "time_limit")
 OUTPUT = ("signals", "file", "inside")
 
 
@@ -63,6 +63,8 @@ class Scenario:
         s.
     tolerance : float or None
     threads : int
+    time_limit : float or None
+        Of wall time, s.
     signals : list of str or None
     inside : str
         What is recorded inside the steps (`CoSimulation.simulate`).
@@ -85,6 +87,7 @@ class Scenario:
     start: float = 0.0
     tolerance: Any = None
     threads: int = 1
+    time_limit: float | None = None
     signals: list[str] | None = None
     inside: str = "events"
     file: Path | None = None
@@ -193,7 +196,8 @@ class Scenario:
         except ValueError:
             return False
         name = (given.start if side == "from" else given.end).partition(".")[0]
-        return name not in self.participants and name in self.source.data["participants"]
+        given_ones = self.source.data.get("participants")
+        return name not in self.participants and isinstance(given_ones, Mapping) and name in given_ones
 
     def _place(self, fault: WiringProblem) -> KeyPath:
         """Where the fault stands in the file; the name of a parameter may have dots."""
@@ -297,6 +301,10 @@ class Scenario:
             elif name != "start":
                 self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
         self.threads = master.get("threads", 1)
+        if "time_limit" in master:
+            self.time_limit = self._seconds("time_limit", master["time_limit"], 1.0)
+            if not self.time_limit > 0.0:
+                self._say(("master", "time_limit"), f"is {self.time_limit:g} s, needs more than 0")
         if "until" in master and self.until < self.start:
             self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
         self.tolerance = master.get("tolerance")

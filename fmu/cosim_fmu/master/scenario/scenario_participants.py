@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import LOG_LEVELS, KeepsLog
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.process_participant import ProcessParticipant
 from cosim_fmu.master.participants.system_participant import SystemParticipant
@@ -16,7 +18,18 @@ from cosim_toml.toml_lines import KeyPath
 KINDS = ("fmu", "model", "type", "series")
 KEYS = (
     *KINDS,
-    *("options", "parameters", "parameter_files", "step", "tolerance", "feedthrough", "process"),
+    *(
+        "options",
+        "parameters",
+        "parameter_files",
+        "step",
+        "tolerance",
+        "feedthrough",
+        "process",
+        "timeout",
+        "log",
+        "log_level",
+    ),
 )
 Say = Callable[[KeyPath, str], None]
 
@@ -33,7 +46,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours), ``type = "plugin.id"``
         (a registered kind of participant) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
         arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
-        process of its own.
+        process of its own, and with ``timeout`` a call that takes longer (s) ends that.
     say : callable
         Takes the key and the text of a problem.
 
@@ -67,19 +80,57 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     if not isinstance(process, bool):
         say((*here, "process"), f"is {process!r}, needs true or false")
         return None
+    timeout = entry.get("timeout")
+    if timeout is not None and not process:
+        say((*here, "timeout"), "needs process = true: a call in this process cannot be ended from outside")
     try:
+        timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)
         if process:
-            return ProcessParticipant(make, *arguments, **options)
-        return make(*arguments, **options)
+            made: cosim.Participant = ProcessParticipant(make, *arguments, timeout=timeout, **options)
+        else:
+            made = make(*arguments, **options)
     except cosim.ModelError as error:
         for fault in error.problems:
+            if fault.where == "timeout":
+                say((*here, "timeout"), fault.text)
+                continue
             option = fault.where.partition("options.")[2]
             place, text = (("options", option), fault.text) if option in options else ((kind,), str(fault))
             say((*here, *place), text)
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
+    else:
+        _keep_log(made, folder, entry, partial(_say_below, say, here))
+        return made
     return None
+
+
+def _say_below(say: Say, above: KeyPath, key: str, text: str) -> None:
+    say((*above, key), text)
+
+
+def _keep_log(
+    made: cosim.Participant, folder: Path, entry: Mapping[str, Any], say: Callable[[str, str], None]
+) -> None:
+    """``log = "plant.log"``, ``log_level = "all"``."""
+    file, level = entry.get("log"), entry.get("log_level", "warning")
+    if file is None:
+        if "log_level" in entry:
+            say("log_level", 'is of no use without a file: log = "plant.log"')
+    elif not isinstance(file, str) or not file:
+        say("log", f'is {file!r}, needs the name of a file: "plant.log"')
+    elif level not in LOG_LEVELS:
+        say("log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}")
+    elif not isinstance(made, KeepsLog):
+        say("log", "this participant keeps no log")
+    elif not (folder / file).parent.is_dir():
+        say("log", f"there is no folder {(folder / file).parent}")
+    else:
+        try:
+            made.keep_log(folder / file, level)
+        except cosim.ModelError as error:
+            say("log", error.problems[0].text)
 
 
 def system_from_file(path: Path, **options: Any) -> SystemParticipant:

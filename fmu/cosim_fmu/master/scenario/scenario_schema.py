@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import LOG_LEVELS
 from cosim_fmu.master.co_simulation import INSIDE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
@@ -80,7 +81,10 @@ def _participant() -> dict[str, Any]:
             "anyOf": [{"enum": ["none"]}, {"type": "object", "additionalProperties": TEXTS}],
             "description": 'inputs on which outputs depend at the same instant: { y = ["u"] }',
         },
+        "log": {**TEXT, "description": "file for what it logs"},
+        "log_level": {"enum": list(LOG_LEVELS), "default": "warning"},
         "process": {"type": "boolean", "description": "in a process of its own"},
+        "timeout": {**POSITIVE, "description": "for each call of a participant in a process of its own [s]"},
     }
     found = _table(scenario_participants.KEYS, keys)
     return {**found, "oneOf": [{"required": [kind]} for kind in scenario_participants.KINDS]}
@@ -117,5 +121,6 @@ def _master() -> dict[str, Any]:
         "start": {**QUANTITY, "description": "[s]"},
         "tolerance": {"type": "number", "exclusiveMinimum": 0, "description": "of participants' integrators"},
         "threads": {"type": "integer", "minimum": 1, "default": 1},
+        "time_limit": {**POSITIVE, "description": "for the whole run, on the clock on the wall [s]"},
     }
     return _table(scenario.MASTER, keys)

@@ -222,14 +222,34 @@ def check_abilities(
     for name, description in descriptions.items():
         if algorithm.restores and not description.can_restore:
             text = (
-                f"cannot save and restore its state, which {kind} needs: take an algorithm "
-                "that only goes forward (jacobi, gauss_seidel, adaptive_forward)"
+                f"cannot save and restore its state, which {kind} needs: take one of the algorithms that do "
+                f"without, {', '.join(_forward(descriptions))}"
             )
             found.append(problem(("participants", name), text))
         if algorithm.varies_step and not description.variable_step:
-            text = f"cannot vary its communication step, which {kind} does: take another algorithm"
+            text = (
+                f"cannot vary its communication step, which {kind} does: take one of the algorithms that do "
+                f"not, {', '.join(_steady(descriptions))}"
+            )
             found.append(problem(("participants", name), text))
     return found
+
+
+def _forward(descriptions: Descriptions) -> list[str]:
+    """Algorithms for participants that cannot go back."""
+    steady = _steady(descriptions)
+    vary = all(description.variable_step for description in descriptions.values())
+    return [name for name, kind in _algorithms() if not kind.restores and (vary or name in steady)]
+
+
+def _steady(descriptions: Descriptions) -> list[str]:
+    """Algorithms for participants that cannot vary their step."""
+    back = all(description.can_restore for description in descriptions.values())
+    return [name for name, kind in _algorithms() if not kind.varies_step and (back or not kind.restores)]
+
+
+def _algorithms() -> list[tuple[str, Any]]:
+    return [(e.id.removeprefix("fmu."), e.cls) for e in cosim.registry().entries("master_algorithm")]
 
 
 def check_last_step(

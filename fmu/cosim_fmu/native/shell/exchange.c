@@ -97,6 +97,28 @@ static void note_next_event(Instance *instance, Progress *progress)
     progress->next_time = progress->next ? next : 0.0;
 }
 
+/* Co-Simulation: the events of this instant, which the last step has left to event mode, and what the host has
+   written there. */
+static Status handle_events(Instance *instance, const char *function, Progress *progress)
+{
+    const Model *model = instance->model;
+    Life *life = &instance->life;
+    Status status = announce(instance, function, progress);
+    if (status != OK) return status;
+    if (progress->waits || *clock_of(instance, model->clock_jumped) != 0.0) {
+        int64_t code = call(instance, model->advance, life->time);
+        if (is_failure(model, code)) {
+            life->mode = FAILED;
+            return failure(instance, function, code);
+        }
+        progress->event = *clock_of(instance, model->clock_changed) != 0.0;
+        progress->stopped = life->ending = code == model->terminated;
+        status = announce(instance, function, progress);
+    }
+    progress->needs_more = progress->waits && !progress->stopped;
+    return status;
+}
+
 Status update_discrete_states(Instance *instance, const char *function, Progress *progress)
 {
     const Model *model = instance->model;
@@ -106,7 +128,8 @@ Status update_discrete_states(Instance *instance, const char *function, Progress
     if (need_mode(instance, function, EVENT) != OK) return ERROR;
     progress->time = life->time;
     progress->stopped = life->ending;
-    if (life->kind == CO_SIMULATION || life->ending) return OK; /* its steps have handled them */
+    if (life->ending) return OK;
+    if (life->kind == CO_SIMULATION) return handle_events(instance, function, progress);
     code = call(instance, model->event, life->time);
     if (is_failure(model, code)) {
         life->mode = FAILED;

@@ -168,41 +168,58 @@ fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference referen
     return answer(set_real(instance, "fmi2SetReal", references, count, values));
 }
 
-FMI2_EXPORT fmi2Status fmi2GetInteger(fmi2Component component, const fmi2ValueReference references[], size_t count,
-                                      fmi2Integer values[]);
-fmi2Status fmi2GetInteger(fmi2Component component, const fmi2ValueReference references[], size_t count,
-                          fmi2Integer values[])
+/* Integers and Booleans are of one type in C, and int64_t inside. */
+#define WHOLE(get, set, ctype, kind) \
+    FMI2_EXPORT fmi2Status get(fmi2Component component, const fmi2ValueReference references[], size_t count, \
+                               ctype values[]); \
+    fmi2Status get(fmi2Component component, const fmi2ValueReference references[], size_t count, ctype values[]) \
+    { \
+        INSTANCE(component); \
+        return answer(get_ints(instance, #get, kind, references, count, values)); \
+    } \
+    FMI2_EXPORT fmi2Status set(fmi2Component component, const fmi2ValueReference references[], size_t count, \
+                               const ctype values[]); \
+    fmi2Status set(fmi2Component component, const fmi2ValueReference references[], size_t count, \
+                   const ctype values[]) \
+    { \
+        INSTANCE(component); \
+        return answer(set_ints(instance, #set, kind, references, count, values)); \
+    }
+
+static Status get_ints(Instance *instance, const char *function, int64_t kind, const fmi2ValueReference references[],
+                       size_t count, int values[])
 {
     Status status = OK;
-    INSTANCE(component);
-    if (count > 0 && (references == NULL || values == NULL))
-        return answer(refuse(instance, "fmi2GetInteger", "no place for values"));
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count && status == OK; i++) {
         int64_t value = 0;
-        status = get_integers(instance, "fmi2GetInteger", &references[i], 1, &value);
+        status = get_whole(instance, function, kind, &references[i], 1, &value);
         if (status == OK && (value > INT_MAX || value < INT_MIN))
-            status = refuse(instance, "fmi2GetInteger", "%s is %lld, which FMI 2.0 cannot hold",
+            status = refuse(instance, function, "%s is %lld, which FMI 2.0 cannot hold",
                             cosim_model.variables[references[i]].name, (long long)value);
-        if (status == OK) values[i] = (fmi2Integer)value;
+        if (status == OK) values[i] = (int)value;
     }
-    return answer(status);
+    return status;
 }
 
-FMI2_EXPORT fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReference references[], size_t count,
-                                      const fmi2Integer values[]);
-fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReference references[], size_t count,
-                          const fmi2Integer values[])
+static Status set_ints(Instance *instance, const char *function, int64_t kind, const fmi2ValueReference references[],
+                       size_t count, const int values[])
 {
-    Status status = OK;
-    INSTANCE(component);
-    if (count > 0 && (references == NULL || values == NULL))
-        return answer(refuse(instance, "fmi2SetInteger", "no values are given"));
-    for (size_t i = 0; i < count; i++)
-        if (set_integer(instance, "fmi2SetInteger", references[i], values[i]) != OK) status = ERROR;
-    return answer(status);
+    int64_t *wide;
+    Status status;
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
+    wide = malloc((count + 1) * sizeof *wide);
+    if (wide == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; i < count; i++) wide[i] = kind == BOOLEAN ? values[i] != 0 : values[i];
+    status = set_whole(instance, function, kind, references, count, wide);
+    free(wide);
+    return status;
 }
 
-/* No model has Booleans or text: every value reference is wrong for these. */
+WHOLE(fmi2GetInteger, fmi2SetInteger, fmi2Integer, INTEGER)
+WHOLE(fmi2GetBoolean, fmi2SetBoolean, fmi2Boolean, BOOLEAN)
+
+/* No model has text: every value reference is wrong for it. */
 #define NONE_OF(name, type, text) \
     FMI2_EXPORT fmi2Status name(fmi2Component component, const fmi2ValueReference references[], size_t count, \
                                 type values[]); \
@@ -213,8 +230,6 @@ fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReference refe
         (void)values; \
         return count == 0 ? fmi2OK : answer(refuse(instance, #name, "this FMU has no %s variables", text)); \
     }
-NONE_OF(fmi2GetBoolean, fmi2Boolean, "Boolean")
-NONE_OF(fmi2SetBoolean, const fmi2Boolean, "Boolean")
 NONE_OF(fmi2GetString, fmi2String, "String")
 NONE_OF(fmi2SetString, const fmi2String, "String")
 

@@ -200,20 +200,51 @@ FMI3(fmi3Status, fmi3GetInt64,
 {
     INSTANCE(given);
     if (same_count(instance, "fmi3GetInt64", count, room) != OK) return fmi3Error;
-    return answer(get_integers(instance, "fmi3GetInt64", references, count, values));
+    return answer(get_whole(instance, "fmi3GetInt64", INTEGER, references, count, values));
 }
 
 FMI3(fmi3Status, fmi3SetInt64,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, const fmi3Int64 values[], size_t room))
 {
-    Status worst = OK;
     INSTANCE(given);
     if (same_count(instance, "fmi3SetInt64", count, room) != OK) return fmi3Error;
+    return answer(set_whole(instance, "fmi3SetInt64", INTEGER, references, count, values));
+}
+
+FMI3(fmi3Status, fmi3GetBoolean,
+     (fmi3Instance given, const fmi3ValueReference references[], size_t count, fmi3Boolean values[], size_t room))
+{
+    const char *function = "fmi3GetBoolean";
+    Status status = OK;
+    INSTANCE(given);
+    if (same_count(instance, function, count, room) != OK) return fmi3Error;
     if (count > 0 && (references == NULL || values == NULL))
-        return answer(refuse(instance, "fmi3SetInt64", "no values are given"));
-    for (size_t i = 0; i < count; i++)
-        if (set_integer(instance, "fmi3SetInt64", references[i], values[i]) != OK) worst = ERROR;
-    return answer(worst);
+        return answer(refuse(instance, function, "no place for values"));
+    for (size_t i = 0; i < count && status == OK; i++) {
+        int64_t value = 0;
+        status = get_whole(instance, function, BOOLEAN, &references[i], 1, &value);
+        if (status == OK) values[i] = value != 0;
+    }
+    return answer(status);
+}
+
+FMI3(fmi3Status, fmi3SetBoolean,
+     (fmi3Instance given, const fmi3ValueReference references[], size_t count, const fmi3Boolean values[],
+      size_t room))
+{
+    const char *function = "fmi3SetBoolean";
+    int64_t *wide;
+    Status status;
+    INSTANCE(given);
+    if (same_count(instance, function, count, room) != OK) return fmi3Error;
+    if (count > 0 && (references == NULL || values == NULL))
+        return answer(refuse(instance, function, "no values are given"));
+    wide = malloc((count + 1) * sizeof *wide);
+    if (wide == NULL) return answer(refuse(instance, function, "there is no memory"));
+    for (size_t i = 0; i < count; i++) wide[i] = values[i];
+    status = set_whole(instance, function, BOOLEAN, references, count, wide);
+    free(wide);
+    return answer(status);
 }
 
 /* No model has variables of the other types. */
@@ -243,8 +274,6 @@ NONE_OF(fmi3GetUInt32, fmi3UInt32)
 NONE_OF(fmi3SetUInt32, const fmi3UInt32)
 NONE_OF(fmi3GetUInt64, fmi3UInt64)
 NONE_OF(fmi3SetUInt64, const fmi3UInt64)
-NONE_OF(fmi3GetBoolean, fmi3Boolean)
-NONE_OF(fmi3SetBoolean, const fmi3Boolean)
 NONE_OF(fmi3GetString, fmi3String)
 NONE_OF(fmi3SetString, const fmi3String)
 
@@ -498,7 +527,7 @@ FMI3(fmi3Status, fmi3DoStep,
     const Host *host;
     Status status;
     double target = time + size, end = target;
-    bool in_pieces, returned = false;
+    bool in_pieces, waits_for_host, returned = false;
     INSTANCE(given);
     (void)no_return;
     if (event_needed == NULL || terminate_simulation == NULL || early_return == NULL || last_time == NULL)
@@ -506,13 +535,17 @@ FMI3(fmi3Status, fmi3DoStep,
     *event_needed = *terminate_simulation = *early_return = false;
     *last_time = instance->life.time;
     host = host_of(instance);
-    in_pieces = host->intermediate_update != NULL || (host->event_mode_used && host->early_return_allowed);
+    in_pieces = host->intermediate_update != NULL || host->event_mode_used;
     status = check_step(instance, function, time, size);
+    halt_at_jumps(instance, host->event_mode_used);
     while (status == OK && instance->life.time < end && !returned) {
         status = step_to(instance, function, end, in_pieces, &progress);
         if (status != OK || !in_pieces) break;
+        if (host->event_mode_used) status = announce(instance, function, &progress);
+        if (status != OK) break;
+        waits_for_host = progress.waits && (host->early_return_allowed || !(instance->life.time < target));
         returned = wants_return(instance, target, &end);
-        if (progress.event && host->event_mode_used && host->early_return_allowed) *event_needed = returned = true;
+        if (waits_for_host) *event_needed = returned = true;
     }
     *last_time = instance->life.time;
     *terminate_simulation = progress.stopped != 0;

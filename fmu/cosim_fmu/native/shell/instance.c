@@ -255,7 +255,7 @@ Status exit_initialization(Instance *instance, const char *function)
     const Model *model = instance->model;
     Life *life = &instance->life;
     int64_t code;
-    if (need_mode(instance, function, INITIALIZING) != OK) return ERROR;
+    if (need_mode(instance, function, INITIALIZING) != OK || judge(instance, function) != OK) return ERROR;
     code = call(instance, model->accuracy_given, life->accuracy);
     if (!is_failure(model, code)) code = call(instance, model->initialize, life->start);
     if (is_failure(model, code)) {
@@ -313,6 +313,30 @@ Status step_to(Instance *instance, const char *function, double target, int one,
         life->mode = STOPPED;
         return discard(instance, function, "the model asked to stop at t = %.17g s", life->time);
     }
+    return OK;
+}
+
+/* Whether steps end before a delayed jump that arrives at their end, so that the host sees both sides of it. */
+void halt_at_jumps(Instance *instance, int halts)
+{
+    int64_t *places = instance->arrays[instance->model->places].data;
+    places[instance->model->places_halts] = halts;
+}
+
+/* What waits at this instant, and when the next event comes. */
+Status announce(Instance *instance, const char *function, Progress *progress)
+{
+    const Model *model = instance->model;
+    int64_t code = call(instance, model->announce, 0.0);
+    double next;
+    if (is_failure(model, code)) {
+        instance->life.mode = FAILED;
+        return failure(instance, function, code);
+    }
+    next = *clock_of(instance, model->clock_next_event);
+    progress->waits = code == model->event_happened;
+    progress->next = model->announce != NULL && isfinite(next);
+    progress->next_time = progress->next ? next : 0.0;
     return OK;
 }
 

@@ -59,6 +59,7 @@ typedef struct {
     double time;        /* where the instance is now */
     int64_t stopped;    /* the model wants the run to end */
     int64_t event;      /* something jumped */
+    int64_t waits;      /* an event waits at this instant */
     int64_t next;       /* whether next_time is known */
     double next_time;
     int64_t needs_more; /* another round of the event iteration */
@@ -81,6 +82,8 @@ Status set_up(Instance *instance, const char *function, double start, int64_t ha
 Status exit_initialization(Instance *instance, const char *function);
 Status check_step(Instance *instance, const char *function, double time, double size);
 Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress);
+Status announce(Instance *instance, const char *function, Progress *progress);
+void halt_at_jumps(Instance *instance, int halts);
 Status terminate(Instance *instance, const char *function);
 
 const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type);
@@ -89,9 +92,11 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
                 const double *values);
 Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
                   const int32_t *orders, const double *slopes);
-Status get_integers(Instance *instance, const char *function, const uint32_t *references, size_t count,
-                    int64_t *values);
-Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value);
+Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
+                 int64_t *values);
+Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
+                 const int64_t *values);
+Status judge(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity);

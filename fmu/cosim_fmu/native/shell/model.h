@@ -27,7 +27,7 @@ typedef struct {
     int64_t grows;
 } ArrayStart;
 
-enum { REAL, INTEGER };
+enum { REAL, INTEGER, BOOLEAN };
 enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
 
 typedef struct {
@@ -37,6 +37,7 @@ typedef struct {
     int64_t slope; /* of an input: where in the same array its slope lies (NaN: it is held), -1: it has none */
     int64_t since; /* and from when on it runs along it */
     int64_t type;
+    int64_t is_whole; /* whether its array is one of integers */
     int64_t settable;
     int64_t computed; /* whether it has to be computed before it is read */
     double minimum;
@@ -53,6 +54,17 @@ typedef struct {
     int64_t index; /* in the cache */
     int64_t level; /* place in the clock of what counts as zero */
 } EventIndicator;
+
+/* Says whether parameters fit together: a sentence that counts from 1, or 0, for each of its answers. */
+typedef struct {
+    const char *part;
+    int64_t index; /* of its answers, in the cache */
+    int64_t answers;
+    int64_t sentence_count;
+    const char *const *sentences;
+    int64_t read_count;
+    const int64_t *reads; /* places of the parameters that it looks at */
+} Check;
 
 /* What is said of a failure, and where in `places` stands what it is about, an index into names (-1: nowhere). */
 typedef struct {
@@ -80,8 +92,11 @@ typedef struct {
     const EventIndicator *indicators;
     int64_t sentence_count;
     const Sentence *sentences;
+    int64_t check_count;
+    const Check *checks;
 
-    int64_t cache; /* arrays, by index */
+    int64_t parameters; /* arrays, by index, as those that follow */
+    int64_t cache;
     int64_t clock;
     int64_t places;
     int64_t history;
@@ -93,6 +108,7 @@ typedef struct {
 
     int64_t places_stage; /* places in the array `places` */
     int64_t places_needed;
+    int64_t places_halts;
     int64_t nothing; /* what is written into the first where the cache is not that of the state any more, */
     int64_t restored; /* and where the state is one again that the cache was of */
 
@@ -110,6 +126,8 @@ typedef struct {
     EntryPoint *finish;
     EntryPoint *accuracy_given;
     EntryPoint *check;
+    EntryPoint *judge;
+    EntryPoint *announce;
 } Model;
 
 extern const Model cosim_model;

@@ -5,9 +5,11 @@
 
 #include "arrays.h"
 
+static const int64_t MOST_WHOLE = INT64_C(1) << 53;
+
 const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type)
 {
-    static const char *const types[] = {"a real number", "an integer"};
+    static const char *const types[] = {"a real number", "an integer", "a Boolean"};
     const Model *model = instance->model;
     const Variable *variable;
     if (reference >= model->variable_count) {
@@ -61,17 +63,25 @@ Status get_real(Instance *instance, const char *function, const uint32_t *refere
     return OK;
 }
 
-Status get_integers(Instance *instance, const char *function, const uint32_t *references, size_t count,
-                    int64_t *values)
+/* What a variable is now, of any type; what it is as a start where it runs along a line. */
+static double present(Instance *instance, const Variable *variable)
+{
+    const int64_t *integers = instance->arrays[variable->array < 0 ? 0 : variable->array].data;
+    return variable->is_whole ? (double)integers[variable->index] : *place_of(instance, variable);
+}
+
+Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
+                 int64_t *values)
 {
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count; i++) {
-        const Variable *variable = find_variable(instance, function, references[i], INTEGER);
+        const Variable *variable = find_variable(instance, function, references[i], type);
         const int64_t *integers;
         if (variable == NULL) return ERROR;
         if (variable->computed && compute(instance, function) != OK) return ERROR;
         integers = instance->arrays[variable->array].data;
-        values[i] = integers[variable->index];
+        values[i] = variable->is_whole ? integers[variable->index] : (int64_t)*place_of(instance, variable);
+        if (type == BOOLEAN) values[i] = values[i] != 0;
     }
     return OK;
 }
@@ -103,24 +113,134 @@ static Status check_value(Instance *instance, const char *function, const Variab
     return OK;
 }
 
-/* All are looked at; those that are right are set even where others are not. */
-Status set_real(Instance *instance, const char *function, const uint32_t *references, size_t count,
-                const double *values)
+/* Parameters */
+
+static const Check *failed_check(Instance *instance)
+{
+    const Model *model = instance->model;
+    const double *cache = numbers(instance, model->cache);
+    for (int64_t i = 0; i < model->check_count; i++)
+        for (int64_t j = 0; j < model->checks[i].answers; j++)
+            if (cache[model->checks[i].index + j] != 0.0) return &model->checks[i];
+    return NULL;
+}
+
+static const char *sentence_of(Instance *instance, const Check *check)
+{
+    const double *answers = numbers(instance, instance->model->cache) + check->index;
+    for (int64_t i = 0; i < check->answers; i++) {
+        int64_t number = (int64_t)answers[i];
+        if (number >= 1 && number <= check->sentence_count) return check->sentences[number - 1];
+    }
+    return "the values of parameters do not fit together";
+}
+
+/* Whether the present parameters fit together, which the model's checks say, and else what its functions of
+   parameters alone refuse. The cache is not touched beyond what these compute. */
+static int64_t judged(Instance *instance)
+{
+    const Model *model = instance->model;
+    double *cache = numbers(instance, model->cache);
+    for (int64_t i = 0; i < model->check_count; i++)
+        for (int64_t j = 0; j < model->checks[i].answers; j++) cache[model->checks[i].index + j] = 0.0;
+    return call(instance, model->judge, 0.0);
+}
+
+static Status say_misfit(Instance *instance, const char *function, int64_t code)
+{
+    const Check *check = failed_check(instance);
+    if (check == NULL) return failure(instance, function, code);
+    return refuse(instance, function, "%s: %s", check->part, sentence_of(instance, check));
+}
+
+Status judge(Instance *instance, const char *function)
+{
+    int64_t code = judged(instance);
+    return is_failure(instance->model, code) ? say_misfit(instance, function, code) : OK;
+}
+
+/* Whether a call has set all that the check looks at which refuses. */
+static int is_decided(Instance *instance, const uint32_t *references, size_t count)
+{
+    const Model *model = instance->model;
+    const Check *check = failed_check(instance);
+    if (check == NULL) return 0;
+    for (int64_t i = 0; i < check->read_count; i++)
+        for (int64_t j = 0; j < model->variable_count; j++) {
+            const Variable *variable = &model->variables[j];
+            int is_set = 0;
+            if (variable->array != model->parameters || variable->index != check->reads[i]) continue;
+            for (size_t k = 0; k < count; k++) is_set = is_set || references[k] == (uint32_t)j;
+            if (!is_set) return 0;
+        }
+    return 1;
+}
+
+/* Tries parameters, and puts the old ones back. Before the simulation begins values may come one by one: what
+   others can still mend is a warning then, and judged when the initialization ends. */
+static Status try_parameters(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                             const double *values)
+{
+    const Model *model = instance->model;
+    double *before, *p = numbers(instance, model->parameters);
+    Status status = OK;
+    int64_t code;
+    int changed = 0;
+    if (model->judge == NULL) return OK;
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = &model->variables[references[i]];
+        changed = changed || (variable->array == model->parameters && p[variable->index] != values[i]);
+    }
+    if (!changed) return OK;
+    before = malloc(count * sizeof *before);
+    if (before == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; i < count; i++) before[i] = present(instance, &model->variables[references[i]]);
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = &model->variables[references[i]];
+        if (variable->array == model->parameters) p[variable->index] = values[i];
+    }
+    code = judged(instance);
+    if (is_failure(model, code)) {
+        if (instance->life.mode & (INSTANTIATED | INITIALIZING) && !is_decided(instance, references, count)) {
+            const Check *check = failed_check(instance);
+            status = warn(instance, function, "%s: %s, unless others change with it: judged when the initialization ends",
+                          check == NULL ? instance->name : check->part,
+                          check == NULL ? "a component refuses the values" : sentence_of(instance, check));
+        } else {
+            status = say_misfit(instance, function, code);
+        }
+    }
+    for (size_t i = count; i-- > 0;) {
+        const Variable *variable = &model->variables[references[i]];
+        if (variable->array == model->parameters) p[variable->index] = before[i];
+    }
+    free(before);
+    if (status == ERROR) (void)judged(instance); /* what is computed from the old ones */
+    return status;
+}
+
+/* All or nothing. */
+static Status set_numbers(Instance *instance, const char *function, int64_t type, const uint32_t *references,
+                          size_t count, const double *values)
 {
     Status worst = OK;
-    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
     for (size_t i = 0; i < count; i++) {
-        const Variable *variable = find_variable(instance, function, references[i], REAL);
-        double *place, *slope, *since;
+        const Variable *variable = find_variable(instance, function, references[i], type);
         if (variable == NULL || check_settable(instance, function, variable) != OK ||
-            check_value(instance, function, variable, values[i]) != OK) {
+            check_value(instance, function, variable, values[i]) != OK)
             worst = ERROR;
-            continue;
-        }
-        place = place_of(instance, variable);
+    }
+    if (worst == OK) worst = try_parameters(instance, function, references, count, values);
+    if (worst == ERROR) return ERROR;
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = &instance->model->variables[references[i]];
+        double *slope, *since;
         if (!is_running(instance, variable)) {
-            if (*place == values[i]) continue;
-            *place = values[i];
+            if (present(instance, variable) == values[i]) continue;
+            if (variable->is_whole)
+                ((int64_t *)instance->arrays[variable->array].data)[variable->index] = (int64_t)values[i];
+            else
+                *place_of(instance, variable) = values[i];
             note_written(instance);
             continue;
         }
@@ -128,10 +248,35 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
         slope = &numbers(instance, variable->array)[variable->slope];
         since = &numbers(instance, variable->array)[variable->since];
         if (*since != *clock_of(instance, instance->model->clock_time)) *slope = (double)NAN;
-        *place = values[i];
+        *place_of(instance, variable) = values[i];
         note_written(instance);
     }
     return worst;
+}
+
+Status set_real(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const double *values)
+{
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
+    return set_numbers(instance, function, REAL, references, count, values);
+}
+
+/* Integers and Booleans. */
+Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
+                 const int64_t *values)
+{
+    double *reals;
+    Status status;
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
+    for (size_t i = 0; i < count; i++)
+        if (values[i] > MOST_WHOLE || values[i] < -MOST_WHOLE)
+            return refuse(instance, function, "%lld is more than is kept exactly", (long long)values[i]);
+    reals = malloc((count + 1) * sizeof *reals);
+    if (reals == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; i < count; i++) reals[i] = (double)values[i];
+    status = set_numbers(instance, function, type, references, count, reals);
+    free(reals);
+    return status;
 }
 
 /* From the present value on, until the input is set again at a later time. */
@@ -171,20 +316,6 @@ void start_slopes(Instance *instance, double start)
         const Variable *variable = &instance->model->variables[i];
         if (is_running(instance, variable)) numbers(instance, variable->array)[variable->since] = start;
     }
-}
-
-Status set_integer(Instance *instance, const char *function, uint32_t reference, int64_t value)
-{
-    const Variable *variable = find_variable(instance, function, reference, INTEGER);
-    int64_t *integers;
-    if (variable == NULL || check_settable(instance, function, variable) != OK ||
-        check_value(instance, function, variable, (double)value) != OK)
-        return ERROR;
-    integers = instance->arrays[variable->array].data;
-    if (integers[variable->index] == value) return OK;
-    integers[variable->index] = value;
-    note_written(instance);
-    return OK;
 }
 
 /* Directional derivatives: central differences of the compiled equations, about the present values. */

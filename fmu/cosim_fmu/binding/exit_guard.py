@@ -1,0 +1,84 @@
+"""An FMU that calls ``exit`` does not end the program without a word.
+
+The C library calls what was registered with it before a process exits; where Python has not begun to end,
+and a library
+of an FMU is loaded, the FMU has called it. There is no way back into Python's frames from there: what has
+to be said and saved is done on the spot (`last_words`), and the process ends with status 1.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from weakref import WeakSet
+
+STATUS = 1
+calling: list[tuple[Any, str] | None] = [None]
+"""The instance that is being called, and the function; None outside of calls from Python."""
+loaded: WeakSet[Any] = WeakSet()
+"""Libraries of FMUs."""
+_said: list[Callable[[str], None]] = []
+_kept: list[Any] = []
+_is_ours: list[bool] = []
+
+
+@contextmanager
+def last_words(say: Callable[[str], None]) -> Iterator[None]:
+    """Have something done when the process is about to be ended by others; the last one that came is first.
+
+    Parameters
+    ----------
+    say : callable
+        Called with a sentence that says why. What it raises is lost.
+    """
+    _said.append(say)
+    try:
+        yield
+    finally:
+        _said.remove(say)
+
+
+def end_process(why: str) -> None:
+    """Have everything done that is registered, say why, and end the process."""
+    for say in reversed(_said):
+        with suppress(Exception):
+            say(why)
+    with suppress(Exception):
+        sys.stdout.flush()
+    with suppress(Exception):
+        print(why, file=sys.stderr, flush=True)
+    os._exit(STATUS)
+
+
+def watch_exit() -> None:
+    """Notice from now on when code of an FMU calls ``exit``; with the GNU C library alone."""
+    if _kept or sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "gnu_get_libc_version"):
+        return
+    notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_notice)
+    token = ctypes.create_string_buffer(1)  # its address stands for a library, so that it can be taken back
+    handle = ctypes.c_void_p(ctypes.addressof(token))
+    _kept.extend((notice, token))
+    libc.__cxa_atexit(notice, None, handle)
+
+    def take_back() -> None:
+        """Python ends: nothing of it may be called later on."""
+        _is_ours.append(True)
+        libc.__cxa_finalize(handle)
+
+    atexit.register(take_back)
+
+
+def _notice(nothing: int | None) -> None:
+    if _is_ours or not loaded:
+        return
+    now = calling[0]
+    who = f"{now[0].name}: {now[0].name_of(now[1])}: the FMU" if now is not None else "an FMU"
+    end_process(f"{who} called exit(), which would have ended this program")

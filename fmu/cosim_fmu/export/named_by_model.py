@@ -1,0 +1,111 @@
+"""What of a system its model names: the interface that an FMU has unless more is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import cosim
+from cosim.kit import Variable, matches
+
+CONTINUOUS_STATES = ("position", "speed", "auxiliary")
+DISCRETE_STATES = ("discrete", "integer")
+POSE_UNITS = ("1",) * 9 + ("m",) * 3
+
+
+class NamedByModel:
+    """Paths of the variables that a model names.
+
+    Parameters
+    ----------
+    system : cosim.System
+
+    Attributes
+    ----------
+    outputs : list of str
+        Outputs and measures, then the signals that the model records; of diagnostics (energies) those that it
+        records.
+    parameters : list of str
+        Those that were given a value. Frames are left out: twelve numbers that go together.
+    states : list of str
+        What was given a start value; coordinates that have a name; states of parts that bring their own
+        equations. Not diagnostics, nor what a measure computes with.
+    """
+
+    def __init__(self, system: cosim.System) -> None:
+        self._system = system
+        self._variables: Mapping[str, Variable] = system.variables
+        self._starts = set() if system.model is None else {p.partition("[")[0] for p in system.model.starts}
+        self.outputs = list(dict.fromkeys([*self._declared(), *self._recorded()]))
+        self.parameters = list(self._parameters())
+        self.states = list(dict.fromkeys(self._states()))
+        if not self.outputs and not self.states:
+            self.states = self._aliases()
+
+    def _declared(self) -> list[str]:
+        return [p for p in self._system.outputs if self._is_readable(p) and not self._variables[p].diagnostic]
+
+    def _recorded(self) -> Iterator[str]:
+        model = self._system.model
+        for pattern in () if model is None else model.simulation.get("signals") or ():
+            for path, variable in self._variables.items():
+                if self._is_readable(path):
+                    if matches(path, pattern):
+                        yield path
+                    elif variable.shape and "[" in pattern:
+                        elements = (f"{path}[{i}]" for i in range(variable.slot.size))
+                        yield from (element for element in elements if matches(element, pattern))
+
+    def _is_readable(self, path: str) -> bool:
+        return self._variables[path].kind not in ("parameter", "signal") and path not in self._system.inputs
+
+    def _given(self, variable: Variable) -> bool:
+        part, _, name = variable.path.partition(".")
+        return variable.path in self._starts or name in self._system.parts[part].values.given
+
+    def _parameters(self) -> Iterator[str]:
+        for path, variable in self._variables.items():
+            is_constant = variable.minimum is not None and variable.minimum == variable.maximum
+            if variable.kind != "parameter" or is_pose(variable) or is_constant or not self._given(variable):
+                continue
+            part, _, name = path.partition(".")
+            given: Any = self._system.parts[part].values.given.get(name)
+            if isinstance(given, str) and not any(letter.isdigit() for letter in given):
+                continue  # a word, such as an axis
+            if _is_shorter(given, variable.slot.size):
+                yield from (f"{path}[{i}]" for i in range(len(given)))  # not the products of inertia behind
+            else:
+                yield path
+
+    def _states(self) -> Iterator[str]:
+        for path, variable in self._variables.items():
+            if variable.kind not in (*CONTINUOUS_STATES, *DISCRETE_STATES):
+                continue
+            part = self._system.parts[path.partition(".")[0]]
+            named = [alias for alias in self._aliases() if self._is_inside(alias, variable)]
+            moves = part.solved_by is not None
+            if variable.slot.array == "y" and named and len(named) == variable.slot.size:
+                yield from named
+            elif self._given(variable) or not (
+                variable.diagnostic or moves or isinstance(part, cosim.Measure)
+            ):
+                yield path
+
+    def _is_inside(self, alias: str, variable: Variable) -> bool:
+        slot, of = self._variables[alias].slot, variable.slot
+        return slot.array == of.array and of.offset <= slot.offset < of.offset + of.size
+
+    def _aliases(self) -> list[str]:
+        """The named signals of all parts."""
+        return [f"{name}.{alias}" for name, part in self._system.parts.items() for alias in part.signals]
+
+
+def _is_shorter(given: Any, size: int) -> bool:
+    """Whether a list of numbers was given that has fewer than there are."""
+    numbers = isinstance(given, (list, tuple)) and not any(isinstance(x, (list, tuple)) for x in given)
+    return numbers and 0 < len(given) < size
+
+
+def is_pose(variable: Variable) -> bool:
+    """Whether it is the pose of a frame: a rotation matrix by rows, then a position."""
+    return variable.units == POSE_UNITS

@@ -1,0 +1,107 @@
+"""Files and outputs that make no sense end with one line that says what to do."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+
+GOOD = '[participants.m]\nfmu = "gain.fmu"\n[master]\nalgorithm = "jacobi"\nstep = 0.1\nuntil = 1.0\n'
+HUGE = "1" + "0" * 400
+
+
+def couple(folder: Path, text: str) -> None:
+    from cosim_fmu.master.scenario.scenario import Scenario
+
+    (folder / "s.toml").write_text(text)
+    Scenario.read(folder / "s.toml").couple()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '[[connections]]\nfrom = "a.y"\nto = "b.u"\n[master]\nstep = 0.1\nuntil = 1.0',
+            "no participant",
+        ),
+        (
+            'participants = 1.0\n[[connections]]\nfrom = "a.y"\nto = "b.u"\n',
+            "is 1.0, needs a table",
+        ),
+        (
+            GOOD.replace("step = 0.1", f"step = {HUGE}"),
+            "s.toml:5: master.step: an integer has",
+        ),
+        (GOOD + f"tolerance = {HUGE}", "master.tolerance: an integer has at most 64 bits"),
+        (GOOD + f'[parameters]\n"m.gain" = {HUGE}', "s.toml:8: parameters.m.gain: an integer has at most"),
+        (GOOD + f'[parameters]\n"m.gain" = 1{"0" * 5000}', "has an integer of thousands of digits"),
+        (GOOD + ".".join("a" * 20_000) + " = 1", "no key"),
+        (GOOD + f'[[connections]]\nfrom = "{"." * 20000}"\nto = "m.u"', "no participant ''"),
+    ],
+)
+def test_scenarios_that_make_no_sense(text: str, said: str, make_fmu: Any, tmp_path: Path) -> None:
+    make_fmu("gain")
+    with pytest.raises(cosim.ModelError) as caught:
+        couple(tmp_path, text)
+    assert said in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_pipes_are_no_files(tmp_path: Path, make_fmu: Any) -> None:
+    make_fmu("gain")
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "good.toml").write_text(GOOD)
+    for scenario, target in (("pipe.toml", "out.csv"), ("good.toml", "pipe.toml")):
+        words = ["cosimulate", scenario, "-o", target]
+        done = subprocess.run(
+            [sys.executable, "-m", "cosim", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 2 and "Traceback" not in done.stderr and "is a pipe" in done.stderr
+
+
+@pytest.mark.parametrize("inner", ["", '<CoSimulation modelIdentifier="gain"/>'])
+def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
+    from cosim_fmu.master.participants.open_fmu import open_fmu
+
+    head = '<fmiModelDescription fmiVersion="2.0" guid="a" modelName="x">'
+    with zipfile.ZipFile(tmp_path / "deep.fmu", "w") as archive:
+        deep = "<a>" * 200_000 + "</a>" * 200_000
+        archive.writestr("modelDescription.xml", f"{head}{inner}{deep}</fmiModelDescription>")
+    with pytest.raises(cosim.FmuError, match="elements are nested more than 200 deep"):
+        open_fmu(tmp_path / "deep.fmu").describe()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [["cosimulate", "good.toml", "-o", "out.csv"], ["plugins"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_is_full(words: list[str], unbuffered: str, tmp_path: Path, make_fmu: Any) -> None:
+    make_fmu("gain")
+    (tmp_path / "good.toml").write_text(GOOD)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cosim", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.returncode == 1
+    assert done.stderr == "standard output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+def test_an_output_that_is_closed(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m cosim plugins >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("standard output is closed: ")
+    assert done.stderr.count("\n") == 1

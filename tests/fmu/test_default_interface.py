@@ -1,0 +1,199 @@
+"""What an FMU shows when nothing is asked for: what the model names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from export_parts import Ball, Oscillator
+from export_tools import ball, export
+
+import cosim
+from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.native.all_states import with_all_states
+from cosim_mechanics import Multibody
+
+
+class Gear(cosim.Component):
+    """A count and a switch among its parameters, and a discrete switch."""
+
+    teeth = cosim.parameter(default=12, dtype=int, minimum=3, maximum=200, description="on the rim")
+    locked = cosim.parameter(default=False, dtype=bool, description="whether it is held")
+    engaged = cosim.discrete(dtype=bool, start=1, description="whether it is in")
+    turned = cosim.output(unit="1")
+
+    @cosim.kernel
+    def turn(teeth, locked, engaged, turned):
+        turned[0] = teeth if locked == 0.0 and engaged != 0 else 0.0
+
+
+def car() -> Multibody:
+    """Two degrees of freedom: a body that slides up, and one on a pin at it."""
+    model = Multibody("car", gravity=(0, 0, -9.81))
+    up = {"angles": [0, "-90 deg", 0]}
+    chassis = model.body("chassis", mass=900.0, inertia=(300, 1200, 1300))
+    model.joint("slider", child=chassis, frame_on_parent=up, frame_on_child=up, name="heave")
+    arm = model.body("arm", mass=20.0, center_of_mass=(0.2, 0, 0), inertia=(1, 1, 1))
+    model.joint("pin", parent=chassis, child=arm, name="hinge")
+    model.add(
+        "mechanics.linear_bushing", "spring", body1="ground", body2=chassis,
+        stiffness=[0, 0, 0, 0, 0, 4e4], damping=[0, 0, 0, 0, 0, 2e3],
+    )  # fmt: skip
+    model.measure("mechanics.velocity", "rise", of=chassis, axis="z")
+    return model
+
+
+def shown(model: cosim.Model, **options: Any) -> dict[str, FmuVariable]:
+    return {v.name: v for v in select_variables(model.build(), **options)}
+
+
+def names(variables: dict[str, FmuVariable], causality: str) -> list[str]:
+    return [v.name for v in variables.values() if v.causality == causality]
+
+
+def test_a_car_shows_what_its_model_names_and_nothing_else() -> None:
+    found = shown(car())
+    assert names(found, "output") == ["rise"]
+    parameters = names(found, "parameter")
+    spring = [f"spring.{name}[{i}]" for name in ("stiffness", "damping") for i in range(1, 7)]
+    assert parameters == [
+        *(f"gravity.gravity[{i}]" for i in (1, 2, 3)),
+        "chassis.mass", *(f"chassis.inertia[{i}]" for i in (1, 2, 3)),
+        "arm.mass", *(f"arm.{name}[{i}]" for name in ("center_of_mass", "inertia") for i in (1, 2, 3)),
+        *spring,
+    ]  # fmt: skip
+    states = ["heave.position", "hinge.angle", "heave.speed", "hinge.rate"]
+    assert sorted(names(found, "local")) == sorted([*states, *(f"der({name})" for name in states)])
+    everything = shown(car(), all=True)
+    assert len(everything) > 3 * len(found)
+    assert {"energy.total", "spring.frame_on_body1[1]", "chassis.z", "heave.q[1]", "gravity.enabled"} <= set(
+        everything
+    )
+    assert everything["chassis.z"].description == "z coordinate of chassis's origin in Ground"
+
+
+def test_coordinates_with_a_name_are_states_under_that_name_once(tmp_path: Path) -> None:
+    system = car().build()
+    found = {v.name: v for v in with_all_states(system, select_variables(system))}
+    angle, rate = found["hinge.angle"], found["der(hinge.rate)"]
+    assert (angle.array, angle.initial, angle.unit) == ("y", "exact", "rad")
+    assert rate.derivative_of == "hinge.rate"
+    states = [v.offset for v in found.values() if v.array == "y" and v.initial == "exact"]
+    assert sorted(states) == list(range(system.ny))  # each once, those of the energies for Model Exchange
+    both = shown(car(), outputs=["hinge.angle"], expose=["hinge.q"])
+    assert (both["hinge.angle"].initial, both["hinge.q[1]"].initial) == ("exact", "calculated")
+
+
+def test_recorded_signals_and_start_values_are_named_too() -> None:
+    model = car()
+    model.simulation["signals"] = ["energy.total", "chassis.X_GB[11]", "chassis.v?"]
+    model.set_start("spring.dissipated_energy", 1.0)
+    model.set_start("arm.feels_gravity", 0)
+    found = shown(model)
+    outputs = names(found, "output")
+    assert outputs == ["rise", "energy.total", "chassis.X_GB[12]", "chassis.vx", "chassis.vy", "chassis.vz"]
+    assert "spring.dissipated_energy" in found
+    assert (found["arm.feels_gravity"].type, found["arm.feels_gravity"].start) == ("Boolean", False)
+
+
+def test_components_with_equations_of_their_own_show_their_states() -> None:
+    model = cosim.Model("two")
+    model.add(Oscillator, "osc", mass=3.0)
+    model.add(Ball, "ball")
+    model.measure("measures.delay", "late", source="osc.x", delay=0.1)
+    found = shown(model)
+    assert names(found, "parameter") == ["osc.mass", "late.delay"]
+    local = [n for n in names(found, "local") if not n.startswith("der(")]
+    assert local == [
+        "osc.x",
+        "osc.v",
+        "osc.dissipated_energy",
+        "ball.height",
+        "ball.speed",
+        "ball.bounces",
+        "ball.samples",
+    ]
+    assert found["late"].description == "The value that a source had at the time t - delay (of osc.x)"
+
+
+def test_a_model_that_names_nothing_shows_its_named_signals() -> None:
+    model = Multibody("falling")
+    body = model.body("stone", mass=1.0, inertia=(1, 1, 1))
+    model.joint("free", child=body)
+    assert {"stone.x", "stone.vz"} <= set(shown(model))
+
+
+def test_words_and_patterns_for_the_rest() -> None:
+    found = shown(car(), parameters=["*.mass", "hinge.frame_on_child"], expose=["energy.*"])
+    assert (
+        names(found, "parameter")[:2] == ["chassis.mass", "arm.mass"] and len(names(found, "parameter")) == 14
+    )
+    assert len([n for n in found if n.startswith("energy.")]) == 6
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_switches_are_booleans_and_counts_integers(tmp_path: Path, version: int) -> None:
+    from fmpy import read_model_description
+
+    from cosim_fmu.export.fmu_interface import FmuInterface
+    from cosim_fmu.native.description import describe
+
+    model = cosim.Model("gear")
+    model.add(Gear, "gear", teeth=17, locked=True)
+    variables = select_variables(model.build())
+    by_name = {v.name: v for v in variables}
+    kinds = {
+        name: (v.type, v.start, v.minimum, v.maximum)
+        for name, v in by_name.items()
+        if v.causality != "output"
+    }
+    assert kinds == {
+        "gear.teeth": ("Integer", 17, 3, 200),
+        "gear.locked": ("Boolean", True, None, None),
+        "gear.engaged": ("Boolean", True, None, None),
+    }
+    interface = FmuInterface("gear", "gear", {}, variables, "integrators.heun", {}, 1e-6)
+    file = tmp_path / "modelDescription.xml"
+    file.write_bytes(describe(version, ["cs"], interface, "tests", "{token}", ()))
+    read = {v.name: v for v in read_model_description(str(tmp_path)).modelVariables}
+    types = ("Integer", "Boolean") if version == 2 else ("Int64", "Boolean")
+    assert (read["gear.teeth"].type, read["gear.locked"].type) == types
+    assert (read["gear.locked"].start, read["gear.teeth"].min, read["gear.teeth"].start) == (
+        "true",
+        "3",
+        "17",
+    )
+
+
+def test_what_is_no_count_or_switch_is_refused() -> None:
+    with pytest.raises(cosim.ModelError, match="teeth is 3.5, needs an integer"):
+        Gear(teeth=3.5)
+    with pytest.raises(cosim.ModelError, match="2 is no switch, needs 1"):
+        Gear(locked=2)
+    assert Gear(locked=True).locked == 1.0
+    with pytest.raises(cosim.ContractError, match="dtype is <class 'str'>, needs float, int or bool"):
+        cosim.parameter(dtype=str)
+
+
+def test_exclusive_bounds_are_smallest_numbers_that_are_accepted(tmp_path: Path) -> None:
+    mass = shown(car())["chassis.mass"]
+    assert mass.minimum is not None and mass.minimum > 0.0
+    body = car().parts["chassis"]
+    assert type(body)(mass=mass.minimum, inertia=(1, 1, 1)).mass == mass.minimum
+    with pytest.raises(cosim.ModelError, match="mass is 0 kg, needs more than 0"):
+        type(body)(mass=0.0, inertia=(1, 1, 1))
+
+
+def test_the_date_is_told_and_does_not_change_the_identifier(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fmpy import read_model_description
+
+    read = []
+    for date in ("1000000000", "1000000060"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", date)
+        read.append(read_model_description(export(ball(), tmp_path / f"{date}.fmu")))
+    assert [r.generationDateAndTime for r in read] == ["2001-09-09T01:46:40Z", "2001-09-09T01:47:40Z"]
+    assert read[0].guid == read[1].guid

@@ -1,0 +1,213 @@
+"""Faults in C code, in each call: every one ends as it should, in this process and in another."""
+
+import csv
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from cosim_fmu import CoSimulation, CoSimulationError, FmuParticipant, ProcessParticipant
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, /proc and the GNU C library")
+
+Compiled = Callable[..., Path]
+CALLS = (
+    *("LOAD", "Instantiate", "SetupExperiment", "SetReal", "EnterInitializationMode"),
+    *("ExitInitializationMode", "GetReal", "DoStep", "Terminate", "FreeInstance"),
+)
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="faults" guid="f">
+<CoSimulation modelIdentifier="faults" canHandleVariableCommunicationStepSize="true"/><ModelVariables>
+<ScalarVariable name="y" valueReference="0" causality="output"><Real/></ScalarVariable>
+<ScalarVariable name="u" valueReference="1" causality="input"><Real start="0"/></ScalarVariable>
+</ModelVariables><ModelStructure><Outputs><Unknown index="1" dependencies=""/></Outputs></ModelStructure>
+</fmiModelDescription>"""
+SCENARIO = """[participants.m]
+fmu = "{fmu}"
+parameters = {{ u = 1.0 }}
+{more}
+[master]
+algorithm = "jacobi"
+step = "0.1 s"
+until = "1 s"
+{limit}
+"""
+
+
+def make(folder: Path, compiled: Compiled, where: str, fault: str) -> Path:
+    from fmpy import platform, sharedLibraryExtension
+
+    path = folder / "faults.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", DESCRIPTION)
+        library = compiled("faults", f"WHERE={where}", f"FAULT={fault}")
+        archive.write(library, f"binaries/{platform}/faults{sharedLibraryExtension}")
+    return path
+
+
+def cosimulate(
+    folder: Path, fmu: Path, more: str = "", limit: str = "", **options: Any
+) -> subprocess.Popen[str]:
+    (folder / "s.toml").write_text(SCENARIO.format(fmu=fmu.name, more=more, limit=limit))
+    words = [sys.executable, "-m", "cosim", "cosimulate", "s.toml", "-o", "out.csv"]
+    return subprocess.Popen(
+        words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def last_time(folder: Path) -> float:
+    with (folder / "out.csv").open() as file:
+        return float(list(csv.reader(file))[-1][0])
+
+
+@pytest.mark.parametrize("where", CALLS)
+def test_exit_in_this_process_is_an_error(where: str, tmp_path: Path, compiled: Compiled) -> None:
+    process = cosimulate(tmp_path, make(tmp_path, compiled, where, "exit(0)"))
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode == 1, said
+    assert "called exit(), which would have ended this program" in said and "Traceback" not in said
+    if where in ("DoStep", "Terminate", "FreeInstance"):
+        assert last_time(tmp_path) == pytest.approx(0.4 if where == "DoStep" else 1.0)
+        assert "results up to t = " in said
+
+
+@pytest.mark.parametrize("where", ["LOAD", "SetReal", "DoStep"])
+def test_exit_in_another_process_is_an_error_of_the_call(
+    where: str, tmp_path: Path, compiled: Compiled
+) -> None:
+    part = ProcessParticipant(make(tmp_path, compiled, where, "exit(0)"))
+    loop = CoSimulation({"m": part}, [], "jacobi", 0.1, starts={"m.u": 1.0})
+    with pytest.raises(CoSimulationError, match=r"m: .*called exit\(\)"):
+        loop.simulate(1.0)
+    part = ProcessParticipant(make(tmp_path, compiled, where, "_exit(0)"))
+    loop = CoSimulation({"m": part}, [], "jacobi", 0.1, starts={"m.u": 1.0})
+    with pytest.raises(CoSimulationError, match="m: its process ended by itself with exit code 0 in"):
+        loop.simulate(1.0)
+
+
+def test_exit_in_a_probe_is_a_finding(tmp_path: Path, compiled: Compiled) -> None:
+    from cosim_fmu.validate.check_fmu import check_run
+
+    found = list(check_run(make(tmp_path, compiled, "SetupExperiment", "exit(0)"), 60.0))
+    said = "fmi2SetupExperiment: the FMU called exit()"
+    assert any(f.severity == "error" and said in f.text for f in found)
+
+
+def settings() -> tuple[Any, ...]:
+    names = ("SIGINT", "SIGTERM", "SIGFPE", "SIGSEGV")
+    libc, action = ctypes.CDLL(None), ctypes.create_string_buffer(256)
+    found = []
+    for name in names:
+        libc.sigaction(int(getattr(signal, name)), None, action)
+        found.append(action.raw[:8])  # the handler
+    return ctypes.CDLL("libm.so.6").fegetround(), Path.cwd(), *found
+
+
+@pytest.mark.parametrize("fault", ["disturb()", "(disturb(), status = 3)", "(disturb(), status = 4)"])
+@pytest.mark.parametrize("where", CALLS)
+def test_what_an_fmu_changes_is_set_back(
+    where: str, fault: str, tmp_path: Path, compiled: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    part = FmuParticipant(make(tmp_path, compiled, where, fault))
+    before = settings()
+    late = where in ("DoStep", "GetReal", "Terminate", "FreeInstance")
+    try:
+        part.initialize(0.0, 1.0, {"u": 1.0})
+        part.exit_initialization()
+        if not late:
+            assert settings() == before
+        part.step(0.4, 0.1)
+        part.get(["y"])
+    except cosim.FmuError:
+        assert settings()[:1] == before[:1] and settings()[2:] == before[2:]
+    finally:
+        part.close()
+        os.chdir(tmp_path)
+    assert settings() == before
+
+
+def test_ctrl_c_ends_an_isolated_fmu_that_loops(tmp_path: Path, compiled: Compiled) -> None:
+    process = cosimulate(tmp_path, make(tmp_path, compiled, "DoStep", "for (;;) { }"), "process = true")
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    until = time.monotonic() + 30.0
+    while not children.read_text().split():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    time.sleep(3.0)
+    (child,) = map(int, children.read_text().split())
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    _, said = process.communicate(timeout=30.0)
+    assert time.monotonic() - begun < 15.0
+    assert process.returncode == 130 and "interrupted" in said
+    assert last_time(tmp_path) == pytest.approx(0.4)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+@pytest.mark.parametrize(
+    ("more", "limit", "status", "text"),
+    [
+        ('process = true\ntimeout = "1 s"', "", 1, "did not answer to step within 1 s and was killed"),
+        ("process = true", 'time_limit = "4 s"', 1, "the time limit of 4 s has passed"),
+        ("", "time_limit = 4.0", 1, "the time limit of 4 s has passed, and a step of a participant"),
+        ('timeout = "1 s"', "", 2, "m.timeout: needs process = true"),
+        ("process = true\ntimeout = -1.0", "", 2, "m.timeout: is -1.0, needs a number of seconds"),
+        ("", "time_limit = 0.0", 2, "master.time_limit: is 0 s, needs more than 0"),
+    ],
+)
+def test_limits(more: str, limit: str, status: int, text: str, tmp_path: Path, compiled: Compiled) -> None:
+    fmu = make(tmp_path, compiled, "DoStep", "for (;;) { }")
+    process = cosimulate(tmp_path, fmu, more, limit)
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode == status and text in said, said
+    if status == 1:
+        assert last_time(tmp_path) == pytest.approx(0.4)
+
+
+def test_a_time_limit_between_steps(make_fmu: Any) -> None:
+    loop = CoSimulation({"m": make_fmu("heavy")}, [], "jacobi", 0.1, starts={"m.pause": 0.01})
+    with pytest.raises(cosim.SimulationError, match=r"the time limit of 0\.5 s has passed"):
+        loop.simulate(1e3, time_limit=0.5)
+    assert loop.result is not None and 0.0 < loop.result.time[-1] < 100.0
+    assert loop.simulate(0.2, time_limit=60.0).time[-1] == pytest.approx(0.2)
+    with pytest.raises(cosim.ModelError, match="time_limit.*greater than 0"):
+        loop.simulate(0.2, time_limit=0.0)
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compiled) -> None:
+    """Those of a process that still runs stay."""
+    fmu = make(tmp_path, compiled, "DoStep", "for (;;) { }")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    running = [cosimulate(tmp_path, fmu, more, env=environment) for more in ("process = true", "")]
+    try:
+        until = time.monotonic() + 30.0
+        while len(list(place.glob("cosim-run-*"))) < 2:  # the isolated one unpacks in its own
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(1.0)
+        assert len(list(place.iterdir())) == 2
+        running[0].kill()
+        running[0].wait()
+        time.sleep(1.0)
+        code = "from cosim_fmu.master.participants.private_folder import *; private_folder('x')"
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        assert len(list(place.iterdir())) == 2  # the last one has just been left, too
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert len(list(place.iterdir())) == 1

@@ -1,0 +1,172 @@
+"""What each result of a kernel function is computed from."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.component.kernel_flows import RETURNED, WHOLE, flows_of
+
+
+def add_to(out: Any, x: float) -> None:
+    out[0] += x
+    out[1] += 2.0 * x
+
+
+def both(a: float, b: float) -> tuple[float, float]:
+    return (a + b, a - b)
+
+
+def names(function: Any) -> dict[str, set[str]]:
+    """Results and what they depend on, `x[0]` for an element."""
+
+    def shown(element: tuple[str, int]) -> str:
+        name, index = element
+        return (name or "returned") + (f"[{index}]" if index != WHOLE else "")
+
+    return {shown(to): set(map(shown, found)) for to, found in flows_of(function).items()}
+
+
+def test_assignments_tell_results_apart() -> None:
+    def derivatives(speed, force, mass, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = force / mass
+
+    assert names(derivatives) == {"height_dot[0]": {"speed"}, "speed_dot[0]": {"force", "mass"}}
+
+
+def test_constants_depend_on_nothing_and_locals_pass_on() -> None:
+    def derivatives(x, k, y, x_dot, y_dot, z_dot):
+        a = k * x[1]
+        b, c = a + 1.0, y
+        x_dot[0] = -9.81
+        y_dot[0] = math.sin(b)
+        z_dot[0] = c
+
+    assert names(derivatives) == {"x_dot[0]": set(), "y_dot[0]": {"k", "x[1]"}, "z_dot[0]": {"y"}}
+
+
+def test_what_decides_counts() -> None:
+    def clip(x, low, high, on, value, flag):
+        if on == 0.0:
+            return
+        value[0] = low
+        if x > low:
+            value[0] = x
+        for i in range(2):
+            flag[i] = high[i]
+
+    found = names(clip)
+    assert found["value[0]"] == {"low", "x", "on"} and found["flag"] == {"high", "on"}
+
+
+def test_loops_and_names_that_come_later() -> None:
+    def turn(x, y, first, out):
+        a = 0.0
+        b = 0.0
+        for i in range(3):
+            out[0] = a
+            a = b
+            b = y[i]
+        out[1] = first
+
+    assert names(turn) == {"out[0]": {"y"}, "out[1]": {"first"}}
+
+
+def test_helpers_write_from_all_that_they_are_given() -> None:
+    def forces(x, y, z, F, tau):
+        add_to(F, x * y)
+        one, _other = both(x, z)
+        tau[0] += one
+
+    assert names(forces) == {"F": {"x", "y", "F"}, "tau[0]": {"x", "z"}}
+
+
+def test_results_that_are_read_again_and_what_is_returned() -> None:
+    def chain(x, y, a, b):
+        a[0] = x
+        b[0] = a[0] + y
+
+    def witness(x, y):
+        if x > 1.0:
+            return y
+        return 0.0
+
+    assert names(chain)["b[0]"] == {"x", "y", "a[0]"}
+    assert flows_of(witness)[RETURNED, WHOLE] == {("x", WHOLE), ("y", WHOLE)}
+
+
+class Coupled(cosim.Component):
+    """Each line of its equations reads something else."""
+
+    gain = cosim.parameter(default=2.0)
+    on = cosim.parameter(default=True, dtype=bool)
+    push = cosim.input()
+    q = cosim.auxiliary_state(shape=4, start=(0.4, -0.3, 0.2, 0.9))
+    angle = cosim.auxiliary_state(start=0.3)
+    phase = cosim.output()
+    sum = cosim.output(shape=2)
+
+    @cosim.kernel
+    def derivatives(t, q, angle, gain, on, push, phase, sum, q_dot, angle_dot):
+        c = math.cos(angle)
+        q_dot[0] = c * q[1]
+        q_dot[1] = -gain * q[0]
+        for i in range(2, 4):
+            q_dot[i] = push if q[i] > 0.0 and on != 0.0 else 1.0
+        angle_dot[0] = -9.81
+        phase[0] = math.sin(t)
+        sum[0] = q[0] + q[1]
+        sum[1] = push
+
+
+def test_declared_dependencies_hold_what_differences_find() -> None:
+    model = cosim.Model("coupled")
+    model.add(Coupled, "one")
+    model.add("measures.first_order_filter", "smooth", source="one.sum[0]", time_constant=0.1)
+    system = model.build()
+    rates = [f"one.q_dot[{i}]" for i in range(4)] + ["one.angle_dot", "one.sum[0]", "one.sum[1]", "one.phase"]
+    generator = random.Random(5)
+    tight = 0
+    for path in rates:
+        declared = system.sources(path)
+        for array, size in (("y", system.ny), ("p", len(system.default_state().arrays["p"]))):
+            for offset in range(size):
+                state = system.default_state()
+                state.realize(cosim.Stage.REPORT)
+                before = state[path]
+                state.arrays[array][offset] += generator.uniform(0.1, 0.2)
+                state.invalidate(cosim.Stage.INSTANCE, "a test")
+                state.realize(cosim.Stage.REPORT)
+                assert state[path] == before or (array, offset) in declared, (path, array, offset)
+                tight += (array, offset) not in declared
+    assert tight > 40
+    assert system.sources("one.phase") == {("t", 0)} and system.sources("one.angle_dot") == set()
+    assert system.dependencies("one.sum[1]") == {"one.push"}
+
+
+def test_implicit_methods_get_the_sparse_structure() -> None:
+    model = cosim.Model("coupled")
+    model.add(Coupled, "one")
+    starts, rows = model.build().derivative_structure()
+    columns = [set(rows[starts[i] : starts[i + 1]].tolist()) for i in range(5)]
+    # an index that is no constant stands for all elements
+    assert columns == [{0, 1, 2, 3}] * 4 + [{0}]
+    assert not np.any(rows == 4)
+
+
+@pytest.mark.parametrize("path", ["one.q_dot[0]", "one.q_dot[1]"])
+def test_elements_know_their_own_sources(path: str) -> None:
+    model = cosim.Model("coupled")
+    model.add(Coupled, "one")
+    system = model.build()
+    q = system.signal("one.q").slot.offset
+    angle = system.signal("one.angle").slot.offset
+    mine = {offset for array, offset in system.sources(path) if array == "y"}
+    assert {q + 1, angle} <= mine if path.endswith("[0]") else q in mine
+    assert angle not in mine or path.endswith("[0]")

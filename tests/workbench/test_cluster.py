@@ -1,0 +1,71 @@
+"""A study on a Dask cluster of two processes on loopback; one of them is killed midway."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from workbench_tools import write_model
+
+import cosim
+from cosim_workbench.studies import Study
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask itself
+
+
+@pytest.fixture
+def cluster():
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    with distributed.LocalCluster(**options, dashboard_address=None) as made:
+        yield made
+
+
+def test_a_worker_that_is_killed_costs_no_point(cluster, tmp_path):
+    from cosim_workbench.studies.cluster import cluster_executor
+
+    model = cosim.Model.from_file(write_model(tmp_path))
+
+    def study(**more):
+        vary = {"engine.mass": "100 kg..140 kg", "mount_left.stiffness[5]": "1e5..3e5:log"}
+        objectives = ["max(engine.vz)", "last(engine.z)"]
+        return Study(model, vary, objectives, sample="latin:400", until=0.02, **more)
+
+    expected = study().run()
+    killed = []
+
+    def kill(done, of, failed):
+        if done > 100 and not killed:
+            with distributed.Client(cluster.scheduler_address) as client:
+                killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    with cluster_executor(cluster.scheduler_address) as executor:
+        found = study(folder=tmp_path / "s").run(executor, progress=kill)
+    assert killed
+    assert [row[:-1] for row in found.rows] == [row[:-1] for row in expected.rows]
+
+
+def test_chunks_of_a_larger_model_come_back_in_order(cluster):
+    from cosim_workbench.studies.cluster import cluster_executor
+
+    model = cosim.Model("many")
+    for i in range(200):  # a description of some size
+        model.add("measures.constant", f"c{i}", value=float(i))
+    ensemble = cosim.Ensemble(model.build(), 0.1, reduce=["last(c0)"])
+    values = {"c0.value": np.arange(40.0)}
+    with cluster_executor(cluster.scheduler_address) as executor:
+        found = ensemble.run(values, executor=executor, chunk=5)
+    assert found["last(c0)"].tolist() == list(range(40))
+
+
+def test_no_scheduler_is_an_error_with_its_address(monkeypatch):
+    from cosim_workbench.studies import cluster as module
+
+    monkeypatch.setattr(module, "PATIENCE", 1.0)
+    began = time.monotonic()
+    with pytest.raises(cosim.CosimError, match="no Dask scheduler"), module.cluster_executor("tcp://127.0.0.1:9"):
+        pass
+    assert time.monotonic() - began < 30.0
