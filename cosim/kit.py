@@ -198,6 +198,7 @@ from cosim.step.codes import EVENT as EVENT
 from cosim.step.codes import FAILED as FAILED
 from cosim.step.codes import GROW as GROW
 from cosim.step.codes import SENTENCES as SENTENCES
+from cosim.step.codes import STEPPED as STEPPED
 from cosim.step.codes import TERMINATED as TERMINATED
 from cosim.step.entries import ENTRIES as ENTRIES
 from cosim.step.held_tables import HeldTables as HeldTables

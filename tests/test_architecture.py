@@ -29,7 +29,7 @@ PUBLIC = {
 """What a plugin lets others import."""
 LAYERS = (
     ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
-    ("cosim.nearest",),
+    ("cosim.nearest", "cosim.html_table"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.options",),

@@ -2,10 +2,10 @@
 
 Usage: python benchmarks/ensembles/runs.py [--tasks pendulum mount ball loop] [--runs 2000] [--passes 5]
 
-CPU time of a run: of an ensemble in one thread with a reduction, and of single runs through `Simulator` with
-the same recording, from `initialize` to the end (least of all passes). Threads: wall time of the ensemble with
-one thread and with two, beside the factor that two pure loops reach in the same minute (least of all passes; a
-machine that does something else gives neither).
+CPU time of a run: of an ensemble in one thread with a reduction, and of single runs through `Simulator`
+with the same recording, from `initialize` to the end (least of all passes). Threads: wall time of the
+ensemble with one thread and with two, beside the factor that two pure loops reach in the same minute (least
+of all passes; a machine that does something else gives neither).
 """
 
 from __future__ import annotations

@@ -320,7 +320,7 @@ def discrete(
 def timer(start: float = math.inf, description: str = "") -> Any:
     """A discrete variable that holds the time, s, at which its handlers (`cosim.on`) run next; inf: never.
 
-    A handler names the next time by writing to ``<name>_next``; until somebody does, the timer rests.
+    A handler names the next time by writing to ``<name>_next``; until then the timer rests.
 
     Examples
     --------
@@ -403,7 +403,7 @@ def input(  # noqa: A001
 ) -> Any:
     """An input port: connected to a signal, or else an input of the whole system.
 
-    Its derivative, NaN where nobody knows it, is ``<name>_dot``. Without a unit it takes that of what it is
+    Its derivative, NaN where it is unknown, is ``<name>_dot``. Without a unit it takes that of what it is
     connected to; declare ``"1"`` for what is dimensionless.
     """
     made = Declaration(

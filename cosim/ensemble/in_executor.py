@@ -42,7 +42,7 @@ CLUSTER_LOST = "the executor takes no more work: {}"
 LOST = "its process ended without an answer"
 DASK_WORKER = "KilledWorker"
 DASK_CLUSTER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
-LOOK = 0.2  # s of the wall's clock
+LOOK = 0.2  # s, wall-clock time
 
 
 def _begin(parent: int) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.html_table import html_table
 from cosim.model.content import content
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
@@ -64,6 +65,17 @@ class Model:
     >>> state["ramp.level_dot"]
     3.0
     """
+
+    def __repr__(self) -> str:
+        parts, wires = len(self.parts), len(self.connections)
+        return f"<{type(self).__name__} '{self.name}': {parts} parts, {wires} connections>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, part in self.parts.items():
+            given = ", ".join(f"{key} = {_plain_text(value)}" for key, value in part.values.given.items())
+            rows.append((name, type(part).__name__, given))
+        return html_table(repr(self), [("part", "kind", "values"), *rows])
 
     ABOUT = ("description", "author", "version", "copyright", "license")
 
@@ -498,6 +510,10 @@ def _made_again(
         model.add(cls, part, **values)
     model.connections, model.starts, model.simulation = list(connections), starts, simulation
     return model
+
+
+def _plain_text(value: Any) -> str:
+    return value.name if isinstance(value, Component) else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -130,11 +130,11 @@ class Assembly:
         return self.parts_by_name[name]
 
     def not_a_number(self, size: int) -> Slot:
-        """A stretch of the cache that holds NaN: what nobody computes."""
+        """A stretch of the cache that holds NaN: what is not computed."""
         for slot in self.nan_slots:
             if slot.size == size:
                 return slot
-        self.nan_slots.append(self.layout.allocate("c", size, "what nobody computes"))
+        self.nan_slots.append(self.layout.allocate("c", size, "what is not computed"))
         return self.nan_slots[-1]
 
     def problem(self, where: str, text: str) -> None:
@@ -431,7 +431,7 @@ class Assembly:
                     )
 
     def _mark_unknown(self, written: set[int]) -> None:
-        """A declared derivative that nobody computes is not a number."""
+        """A declared derivative that is not computed is not a number."""
         for (part, name), slot in self.layout.slots.items():
             base, order = split_derivative(name)
             if order and slot.array == "c" and self.layout.region_of(slot.offset) not in written:

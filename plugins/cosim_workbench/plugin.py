@@ -18,6 +18,7 @@ from cosim_workbench.model_schema import ModelSchema
 from cosim_workbench.new_command import NewCommand
 from cosim_workbench.parquet_results import ParquetResults
 from cosim_workbench.plot import Plot
+from cosim_workbench.profile_command import ProfileCommand
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
 from cosim_workbench.schema_command import SchemaCommand
@@ -49,6 +50,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.compare", CompareCommand)
     register("workbench.new", NewCommand)
     register("workbench.check", CheckCommand)
+    register("workbench.profile", ProfileCommand)
     register("workbench.schema", SchemaCommand)
     register("workbench.model", ModelSchema)
     register("workbench.plot", Plot)

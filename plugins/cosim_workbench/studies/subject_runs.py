@@ -71,8 +71,8 @@ class SubjectRuns:
         ended: BaseException | None = None
         try:
             self._do(points, rows, executor, progress)
-        except KeyboardInterrupt as error:
-            error.result = rows  # type: ignore[attr-defined]
+        except (KeyboardInterrupt, cosim.CosimError) as error:
+            error.result = rows  # type: ignore[union-attr]
             ended = error
         empty = {"status": "not run", "end": np.nan, "steps": 0, "events": 0, "reason": ""}
         listed = [rows.get(i, empty) for i in range(count)]
@@ -94,8 +94,10 @@ class SubjectRuns:
             for future in as_completed(futures):
                 try:
                     rows[futures[future]] = future.result()
-                except BrokenExecutor:
+                except Exception as error:
                     if not own:
+                        raise cosim.CosimError(f"the executor takes no more work: {error}") from error
+                    if not isinstance(error, BrokenExecutor):
                         raise
                 progress(len(rows), len(points))
         finally:

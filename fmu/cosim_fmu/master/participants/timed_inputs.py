@@ -130,6 +130,10 @@ class TimedInputs(cosim.Participant):
         """The time as bytes."""
         return np.float64(token).tobytes()
 
+    def deserialize(self, data: bytes) -> float:
+        """The time again."""
+        return float(np.frombuffer(data)[0])
+
     def close(self) -> None:
         """Nothing is open."""
 
