@@ -168,7 +168,7 @@ class SimulationError(CosimError):
     status : EventStatus or None
         Of the handler that failed.
     result : Result or None
-        What was recorded until then, where somebody recorded.
+        What was recorded until then, where the run was recorded.
     """
 
     def __init__(self, time: float, reason: str) -> None:

@@ -14,7 +14,9 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed
+data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
+registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
+                  `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -61,6 +63,8 @@ from cosim.component.attachment import Attachment as Attachment
 from cosim.component.attachment import Offer as Offer
 from cosim.component.declarations import Declaration as Declaration
 from cosim.component.declarations import attachment as attachment
+from cosim.component.declarations import data_file as data_file
+from cosim.component.declarations import text as text
 from cosim.component.json_schema import component_schema as component_schema
 from cosim.component.run_source import run_source as run_source
 from cosim.contracts import method_layout as method_layout
@@ -146,7 +150,9 @@ from cosim.contracts.solver import Solver as Solver
 from cosim.contracts.step_code import StepCode as StepCode
 from cosim.contracts.step_code import StepReason as StepReason
 from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+from cosim.contracts.study_subject import StudySubject as StudySubject
 from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+from cosim.ensemble.reduction import named_reduction as named_reduction
 from cosim.ensemble.workers import workers_of as workers_of
 from cosim.errors import OptionError as OptionError
 from cosim.errors import nearest as nearest
@@ -159,6 +165,7 @@ from cosim.options import option_names as option_names
 from cosim.options import options_checked as options_checked
 from cosim.options import seconds as seconds
 from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+from cosim.registration.kinds import declared_kinds as declared_kinds
 from cosim.registration.late_names import late_names as late_names
 from cosim.registration.plugin_record import Entry as Entry
 from cosim.registration.plugin_record import PluginRecord as PluginRecord
@@ -171,6 +178,8 @@ from cosim.simulation.file_digest import file_digest as file_digest
 from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
 from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
 from cosim.simulation.interrupt import uninterrupted as uninterrupted
+from cosim.simulation.read_series import TimeSeries as TimeSeries
+from cosim.simulation.read_series import read_series as read_series
 from cosim.simulation.result_sinks import result_sink as result_sink
 from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
 from cosim.simulation.simulate import choose_signals as choose_signals
@@ -189,6 +198,7 @@ from cosim.step.codes import EVENT as EVENT
 from cosim.step.codes import FAILED as FAILED
 from cosim.step.codes import GROW as GROW
 from cosim.step.codes import SENTENCES as SENTENCES
+from cosim.step.codes import STEPPED as STEPPED
 from cosim.step.codes import TERMINATED as TERMINATED
 from cosim.step.entries import ENTRIES as ENTRIES
 from cosim.step.held_tables import HeldTables as HeldTables

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from cosim.errors import UnitError, nearest
 from cosim.unit import Unit
 
-__all__ = ["Unit", "conversion", "parse_quantity", "parse_unit", "unit_of_quantity"]
+__all__ = ["Unit", "conversion", "parse_quantity", "parse_unit", "unit_of_quantity", "unit_symbols"]
 
 _PREFIXES = {
     "Y": 1e24, "Z": 1e21, "E": 1e18, "P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "h": 1e2, "da": 1e1,
@@ -243,6 +243,17 @@ def unit_of_quantity(text: str) -> str:
         except UnitError as error:
             raise UnitError(f"'{text.strip()}': {error}") from None
     return unit
+
+
+def unit_symbols() -> dict[str, bool]:
+    """The symbols that unit expressions are made of, and whether a prefix may stand before each.
+
+    Examples
+    --------
+    >>> unit_symbols()["N"], unit_symbols()["min"]
+    (True, False)
+    """
+    return {symbol: prefixed for symbol, (_, _, prefixed) in _SYMBOLS.items()}
 
 
 def _scaled(number: float, factor: float) -> float:

@@ -21,12 +21,15 @@ PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
     "cosim_integrators.kit",
+    "cosim_measures.sampled",
+    "cosim_measures.still",
+    "cosim_signals.curves",
     "cosim_toml",
 }
 """What a plugin lets others import."""
 LAYERS = (
     ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
-    ("cosim.nearest",),
+    ("cosim.nearest", "cosim.html_table"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.options",),

@@ -80,7 +80,7 @@ def theirs(answer: dict[str, Any]) -> list[Run]:
     return runs
 
 
-def everybody(rounds: int) -> dict[str, list[Run]]:
+def all_programs(rounds: int) -> dict[str, list[Run]]:
     """Runs by program."""
     programs = {"cosim": ours(rounds)}
     arguments = [json.dumps(ACCURACIES), str(rounds)]
@@ -166,7 +166,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3, help="the best of this many rounds counts")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the curves: .png, .svg")
     chosen = parser.parse_args(arguments)
-    programs = everybody(chosen.rounds)
+    programs = all_programs(chosen.rounds)
     print(machine())
     for title, cost, unit, form in (("evaluations", 3, 1.0, ".0f"), ("wall time, ms", 2, 1e3, ".2g")):
         lines = table(programs, cost, unit, form)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from linear_participant import LinearParticipant, Matrix
 from scipy.linalg import expm
+
+from cosim_fmu.testing.linear_participant import LinearParticipant, Matrix
 
 Link = tuple[str, str]
 

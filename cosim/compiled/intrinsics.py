@@ -104,7 +104,7 @@ ARRAYS_AT = {foreign.reals_at: ("F", 1), foreign.integers_at: ("I", 1), foreign.
 
 @functools.cache
 def array_at(letter: str, columns: int) -> Any:
-    """Numba intrinsic: the memory at an address as an array, which somebody else owns."""
+    """Numba intrinsic: the memory at an address as an array, which something else owns."""
     from numba import types as nb
     from numba.extending import intrinsic
     from numba.np import arrayobj

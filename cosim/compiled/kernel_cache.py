@@ -2,7 +2,7 @@
 
 One file for each digest of everything that the code depends on, so that nothing stale can be found
 there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, an
-unwritable folder is used without, entries that nobody used for a while are removed. The code is numba's
+unwritable folder is used without, entries that were not used for a while are removed. The code is numba's
 pickles: therefore folder and entries belong to the user alone, and a folder that others could write to is
 left alone, and another one used.
 """
@@ -56,7 +56,7 @@ def folder() -> Path | None:
 
 
 def _private_folder(root: Path) -> Path:
-    """The first of our folders in `root` to which nobody else could write, made if need be."""
+    """The first of our folders in `root` to which no other user could write, made if need be."""
     root.mkdir(parents=True, exist_ok=True)
     for number in range(1, FOLDERS + 1):
         path = root / ("kernels" if number == 1 else f"kernels-{number}")
@@ -74,7 +74,7 @@ def _private_folder(root: Path) -> Path:
 
 
 def _distrust(path: Path) -> str | None:
-    """Why what lies in a folder may be somebody else's, if it may."""
+    """Why what lies in a folder may belong to another user, if it may."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return "it is no folder"
@@ -93,7 +93,7 @@ def _distrust(path: Path) -> str | None:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Whether it belongs to the user and, if it is a file, nobody else can write it."""
+    """Whether it belongs to the user and, if it is a file, no other user can write it."""
     if sys.platform == "win32":
         return True
     writable = stat.S_ISREG(status.st_mode) and status.st_mode & 0o022

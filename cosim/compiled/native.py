@@ -30,6 +30,7 @@ from typing import Any
 
 from cosim.compiled import fresh, intrinsics, kernel_cache, lowered_code, shipped, shipped_texts, walker
 from cosim.compiled.callback import callback_of
+from cosim.compiled.debugging import is_debugging
 from cosim.compiled.fingerprint import digest_of_module, fingerprint
 from cosim.compiled.numba_cache import keep_code, kept_code
 from cosim.compiled.parts import in_process, parts_called
@@ -45,8 +46,8 @@ _address_keepers: dict[int, Any] = {}
 
 @functools.cache
 def is_plain() -> bool:
-    """Whether kernel functions run as plain Python (``NUMBA_DISABLE_JIT=1``, or no numba here)."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+    """Whether kernel functions run as plain Python (``NUMBA_DISABLE_JIT=1``, ``COSIM_DEBUG=1``, no numba)."""
+    if is_debugging() or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return True
     try:
         is_there = importlib.util.find_spec("numba") is not None

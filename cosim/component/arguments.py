@@ -46,7 +46,7 @@ class Argument:
     effect : str
         "read", "write" or "add".
     is_free : bool
-        Whether its length is that of what each instance was given; `shape` is ``(0,)`` then.
+        Whether its size is that of what each instance was given; `shape` has a 0 then.
     """
 
     name: str
@@ -71,13 +71,14 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
     """Every name that a kernel function of this component may ask for, as if it were only read."""
     known: dict[str, Argument] = {"t": Argument("t", "time", "t", "", (), "read")}
 
-    def add(name: str, role: str, of: str, slot: str, shape: tuple[int, ...]) -> None:
-        known[name] = Argument(name, role, of, slot, shape, "read")
+    def add(name: str, role: str, of: str, slot: str, shape: tuple[int, ...], is_free: bool = False) -> None:
+        known[name] = Argument(name, role, of, slot, shape, "read", is_free)
 
     for name, d in declarations.items():
+        is_free = bool(d.free_length)
         if d.kind == "attachment":
             for offered, offer in d.options["attachment"].offered_names(name).items():
-                add(offered, "offered", name, offer.slot, d.shape or offer.shape)
+                add(offered, "offered", name, offer.slot, d.shape or offer.shape, is_free)
         elif d.kind == "collect":
             add(name, "collected", name, d.options["slot"], ())
         elif d.kind == "history":
@@ -86,13 +87,13 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
         elif d.kind == "option":
             add(name, "own", name, name, ())
         else:
-            known[name] = Argument(name, "own", name, name, d.shape, "read", bool(d.free_length))
+            add(name, "own", name, name, d.shape, is_free)
             if d.kind in STATES:
-                add(f"{name}_dot", "derivative", name, name, d.shape)
+                add(f"{name}_dot", "derivative", name, name, d.shape, is_free)
             if d.kind == "input":
-                add(f"{name}_dot", "own", f"{name}_dot", f"{name}_dot", d.shape)
+                add(f"{name}_dot", "own", f"{name}_dot", f"{name}_dot", d.shape, is_free)
             if d.kind in STATES or d.kind in ("discrete", "integer", "signal"):
-                add(f"{name}_next", "next", name, name, d.shape)
+                add(f"{name}_next", "next", name, name, d.shape, is_free)
     return known
 
 

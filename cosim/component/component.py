@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
 from cosim.component.arguments import Argument, known_names, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
-from cosim.component.values import Values, read_values
+from cosim.component.values import NUMERIC, Values, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 
@@ -48,6 +49,8 @@ class Component:
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    contract_kit : str
+        Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
     open_units : tuple of str
         Of a subclass: names that take the unit of what they are connected to where their declarations
         have none, as inputs and outputs do.
@@ -79,6 +82,7 @@ class Component:
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
     name: str
@@ -93,6 +97,8 @@ class Component:
         check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
         cls._check_writers()
         cls._check_names()
+        if "__init__" not in vars(cls):
+            cls.__signature__ = _signature(cls.declarations)  # type: ignore[attr-defined]
 
     def __init__(self, **values: Any) -> None:
         self.name = ""
@@ -205,3 +211,14 @@ class Component:
                         f"{cls.__name__}: both {other.name}() and {name}() write {argument.name}; "
                         "only one kernel function may"
                     )
+
+
+def _signature(declarations: dict[str, Declaration]) -> Signature:
+    """What can be given when a component is made, for ``help()`` and completion."""
+    taken = [d for d in declarations.values() if d.kind in (*NUMERIC, "option", "attachment")]
+    found = []
+    for declaration in taken:
+        is_needed = declaration.kind == "parameter" and declaration.start is None
+        default = Parameter.empty if is_needed else declaration.start
+        found.append(Parameter(declaration.name, Parameter.KEYWORD_ONLY, default=default))
+    return Signature(found)

@@ -20,7 +20,7 @@ from cosim.units import parse_unit
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
-Shape = int | tuple[int, ...] | str
+Shape = int | str | tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Declaration:
         "parameter", "position", "speed", "auxiliary", "discrete", "integer", "cache", "input",
         "output", "attachment", "collect", "history", "signal" or "option".
     shape : tuple of int
-        Of a class ``(0,)`` where it has a free length; an instance has the real shape.
-    free_length : str
-        Name of the length, for a vector that is as long as what is given; all that have the name are
-        equally long.
+        Of a class 0 in each axis that has a free length; an instance has the real shape.
+    free_length : tuple of str
+        Where an axis is as long as what is given: for each axis the name of its length, empty for a fixed
+        one. All that have the name are equally long; ``"name+1"`` is one longer.
     units : tuple of str
         One unit, or one for each element.
     start : object
@@ -68,7 +68,7 @@ class Declaration:
     invalidates: Stage | str = Stage.TIME
     accumulates: bool = False
     options: dict[str, Any] = field(default_factory=dict)
-    free_length: str = ""
+    free_length: tuple[str, ...] = ()
     nominal: float | None = None
     unit_rule: str | None = None
     dtype: type = float
@@ -90,13 +90,18 @@ class Declaration:
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:
-    if isinstance(shape, str):
-        return (0,)
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(0 if isinstance(axis, str) else axis for axis in _axes(shape))
 
 
-def _free_length(shape: Shape) -> str:
-    return shape if isinstance(shape, str) else ""
+def _free_length(shape: Shape) -> tuple[str, ...]:
+    axes = _axes(shape)
+    if not any(isinstance(axis, str) for axis in axes):
+        return ()
+    return tuple(axis if isinstance(axis, str) else "" for axis in axes)
+
+
+def _axes(shape: Shape) -> tuple[int | str, ...]:
+    return shape if isinstance(shape, tuple) else (shape,)
 
 
 def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ...]:
@@ -154,8 +159,9 @@ def parameter(
         Modelica unit expression, one for all elements or one for each. ``"{value}/s"``: that of another
         quantity of the component, here per second. Without one it is 1, unless it is named so itself:
         then it is that of the number that is given, ``"3 N/mm"``, or follows from the others.
-    shape : int, tuple of int or str
-        ``()`` for a scalar; a name for a vector of any length, the same for all that have the name.
+    shape : int, str or tuple of them
+        ``()`` for a scalar; a name for an axis of any length, the same for all that have the name. With
+        ``"name+1"`` it is one longer.
     default : array_like, optional
         Used when none is given; without it the parameter has to be given.
     minimum, maximum : float, optional
@@ -200,8 +206,18 @@ def position(
     nominal: float | None = None,
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    made = Declaration("position", "", _shape(shape), _units(unit, shape), start, description=description)
-    return _nominal(made, nominal)
+    return _nominal(
+        Declaration(
+            "position",
+            "",
+            _shape(shape),
+            _units(unit, shape),
+            start,
+            description=description,
+            free_length=_free_length(shape),
+        ),
+        nominal,
+    )
 
 
 @options_checked
@@ -213,8 +229,18 @@ def speed(
     nominal: float | None = None,
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
-    made = Declaration("speed", "", _shape(shape), _units(unit, shape), start, description=description)
-    return _nominal(made, nominal)
+    return _nominal(
+        Declaration(
+            "speed",
+            "",
+            _shape(shape),
+            _units(unit, shape),
+            start,
+            description=description,
+            free_length=_free_length(shape),
+        ),
+        nominal,
+    )
 
 
 @options_checked
@@ -240,6 +266,7 @@ def auxiliary_state(
         start,
         minimum,
         description=description,
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
         diagnostic=diagnostic,
     )
@@ -282,6 +309,7 @@ def discrete(
         description=description,
         invalidates=invalidates,
         options={"internal": internal},
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
         dtype=dtype,
         diagnostic=diagnostic,
@@ -292,7 +320,7 @@ def discrete(
 def timer(start: float = math.inf, description: str = "") -> Any:
     """A discrete variable that holds the time, s, at which its handlers (`cosim.on`) run next; inf: never.
 
-    A handler names the next time by writing to ``<name>_next``; until somebody does, the timer rests.
+    A handler names the next time by writing to ``<name>_next``; until then the timer rests.
 
     Examples
     --------
@@ -315,13 +343,14 @@ def cache_slot(
     accumulates: bool = False,
     description: str = "",
     notice: str = "",
+    internal: bool = False,
 ) -> Any:
     """An intermediate result: written by one kernel function, read by later ones.
 
     With `accumulates` kernel functions only add to it, and it is zeroed before they do. Where `shape` is a
     name, it is as long as the parameters whose shape has that name. With `notice` it is a status, 0 while all
     is well: whenever a step ends with another number, the Simulator notes this sentence, once, in its
-    `findings`.
+    `findings`. With `internal` it is not listed among the variables of a system, as `discrete` variables.
     """
     return Declaration(
         "cache",
@@ -330,7 +359,7 @@ def cache_slot(
         _units(unit, shape),
         accumulates=accumulates,
         description=description,
-        options={"notice": notice} if notice else {},
+        options={"internal": internal, **({"notice": notice} if notice else {})},
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
     )
@@ -357,6 +386,7 @@ def output(
         _units(unit, shape),
         accumulates=accumulates,
         description=description,
+        free_length=_free_length(shape),
         unit_rule=_rule(unit),
         diagnostic=diagnostic,
     )
@@ -373,11 +403,18 @@ def input(  # noqa: A001
 ) -> Any:
     """An input port: connected to a signal, or else an input of the whole system.
 
-    Its derivative, NaN where nobody knows it, is ``<name>_dot``. Without a unit it takes that of what it is
+    Its derivative, NaN where it is unknown, is ``<name>_dot``. Without a unit it takes that of what it is
     connected to; declare ``"1"`` for what is dimensionless.
     """
     made = Declaration(
-        "input", "", _shape(shape), _units(unit, shape), start, description=description, unit_rule=_rule(unit)
+        "input",
+        "",
+        _shape(shape),
+        _units(unit, shape),
+        start,
+        description=description,
+        free_length=_free_length(shape),
+        unit_rule=_rule(unit),
     )
     return _nominal(made, nominal)
 
@@ -398,15 +435,15 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
     ----------
     unit : str, optional
         The signal is converted to it; ``"{first}"`` is that of another quantity of the component.
-    shape : int or tuple of int
-        Of a signal that is needed whole; ``()`` for a number. A component that is `elementwise` takes a
-        vector there too, one element after the other.
+    shape : int, str or tuple of them
+        Of a signal that is needed whole, as for `parameter`; ``()`` for a number. A component that is
+        `elementwise` takes a vector there too, one element after the other.
     optional : bool
         Nothing needs to be attached; all is NaN then.
     """
     _units(unit, shape)
     made = attachment(SOURCE, description=description, unit=unit, optional=optional)
-    return replace(made, shape=_shape(shape))
+    return replace(made, shape=_shape(shape), free_length=_free_length(shape))
 
 
 @options_checked
@@ -442,11 +479,22 @@ def option(
     """
     if unit_of:
         text = description or "unit; found from what is given or connected where it is empty"
-        options = {"choices": None, "unit_of": unit_of}
+        options = {"choices": None, "text": True, "unit_of": unit_of}
         return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
     return Declaration("option", start=default, description=description, options={"choices": choices})
+
+
+def text(description: str = "") -> Any:
+    """A text that is no choice, such as the name of a column: for Python; kernel functions see 0."""
+    return Declaration("option", start="", description=description, options={"choices": None, "text": True})
+
+
+def data_file(description: str = "") -> Any:
+    """The path of a file with data, as text; a relative one begins in the folder of the model file."""
+    options = {"choices": None, "text": True, "file": True}
+    return Declaration("option", start="", description=description, options=options)
 
 
 def _nominal(declaration: Declaration, nominal: float | None) -> Declaration:

@@ -78,7 +78,7 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
                     values.given_units[name] = unit
                     values.typed[name] = read_numbers(declaration, given[name])
                 values.numbers[name] = (
-                    read_numbers(declaration, given[name]) if name in given else _default_numbers(declaration)
+                    _read_shaped(declaration, given[name]) if name in given else _default_numbers(declaration)
                 )
             elif declaration.kind == "option":
                 values.options[name] = _read_option(declaration, given.get(name, declaration.start))
@@ -88,6 +88,7 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
             problems.append(Problem(name, str(error)))
     if not problems:
         values.declarations = _with_lengths(values, problems)
+        values.numbers = {name: numbers.reshape(-1) for name, numbers in values.numbers.items()}
     if problems:
         raise ModelError(problems)
     return values
@@ -109,33 +110,71 @@ def _with_lengths(values: Values, problems: list[Problem]) -> Mapping[str, Decla
     declarations: dict[str, Declaration] = dict(values.declarations)
     lengths: dict[str, tuple[str, int]] = {}
     for name, declaration in declarations.items():
-        if declaration.free_length and name in values.numbers:
-            size = values.numbers[name].size
-            first, expected = lengths.setdefault(declaration.free_length, (name, size))
-            if size != expected:
-                problems.append(
-                    Problem(name, f"{name} has {size} elements, {first} has {expected}: they go together")
-                )
+        if declaration.free_length and name in values.numbers and _says_length(values, declaration):
+            _measure(declaration, values.numbers[name], lengths, problems)
     for name, declaration in declarations.items():
         if declaration.free_length:
-            length = lengths.get(declaration.free_length, ("", 0))[1]
-            declarations[name] = replace(declaration, shape=(length,))
+            axes = zip(declaration.free_length, declaration.shape, strict=True)
+            shape = tuple(_length(axis, lengths) if axis else size for axis, size in axes)
+            declarations[name] = declaration = replace(declaration, shape=shape)
+            if name in values.numbers and not _says_length(values, declaration):
+                values.numbers[name] = np.full(shape, values.numbers[name])  # one start value for all
     return declarations
+
+
+def _says_length(values: Values, declaration: Declaration) -> bool:
+    """Whether a value has the free lengths: one number for all elements has not."""
+    return values.numbers[declaration.name].ndim > 0
+
+
+def _measure(
+    declaration: Declaration,
+    numbers: NDArray[np.float64],
+    lengths: dict[str, tuple[str, int]],
+    problems: list[Problem],
+) -> None:
+    """Take the lengths from what was given, and compare them with those that were found before."""
+    name = declaration.name
+    for axis, size in zip(declaration.free_length, numbers.shape, strict=True):
+        if axis:
+            base, more = _axis(axis)
+            shown = size if numbers.ndim == 1 else f"the shape {numbers.shape}"
+            first, expected = lengths.setdefault(base, (f"{name} has {shown}", size - more))
+            if size - more != expected:
+                elements = "" if numbers.ndim > 1 else " elements"
+                text = f"{name} has {shown}{elements}, {first}: they go together, {expected + more} is needed"
+                problems.append(Problem(name, text))
+
+
+def _axis(text: str) -> tuple[str, int]:
+    """``"order+1"`` as ``("order", 1)``."""
+    base, _, more = text.partition("+")
+    return base, int(more or 0)
+
+
+def _length(axis: str, lengths: Mapping[str, tuple[str, int]]) -> int:
+    base, more = _axis(axis)
+    return lengths.get(base, ("", 0))[1] + more
 
 
 _defaults: dict[int, tuple[Declaration, NDArray[np.float64]]] = {}
 
 
 def _default_numbers(declaration: Declaration) -> NDArray[np.float64]:
-    """`read_numbers` of the default, read once for each declaration."""
+    """`_read_shaped` of the default, read once for each declaration."""
     key = id(declaration)
     if key not in _defaults:
-        _defaults[key] = declaration, read_numbers(declaration, declaration.start)
+        _defaults[key] = declaration, _read_shaped(declaration, declaration.start)
     return _defaults[key][1].copy()
 
 
 def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     """A value of this declaration as a flat array in SI; ``ValueError`` with a sentence."""
+    return _read_shaped(declaration, value).reshape(-1)
+
+
+def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
+    """The same, in its shape where that is free."""
     name = declaration.name
     if value is None:
         raise ValueError(f"{name} is missing; it has no default ({_expected(declaration)})")
@@ -143,11 +182,12 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         value = declaration.convert(value)
     array = _as_array(declaration, value)
     each = bool(declaration.options.get("each"))
-    if declaration.free_length and declaration.shape == (0,) and array.ndim == 1 and array.size:
+    if 0 in declaration.shape and array.size and _fits_free(declaration, array):
         declaration = replace(declaration, shape=array.shape)
     if (declaration.kind != "parameter" or each) and array.ndim == 0:
         array = np.full(declaration.shape, array)  # one start value for all elements
     fits = array.shape == declaration.shape or (each and declaration.shape == () and array.ndim == 1)
+    fits = fits and not (declaration.free_length and not array.size)
     if not fits and not (array.size == declaration.size == 1):
         more = f": {declaration.description}" if declaration.description else ""
         raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
@@ -159,7 +199,15 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):
         raise ValueError(f"{name} is {value!r}, needs an integer (at most 2**53)")
-    return flat
+    return flat.reshape(array.shape) if declaration.free_length else flat
+
+
+def _fits_free(declaration: Declaration, array: NDArray[np.float64]) -> bool:
+    """Whether an array has as many axes as the free shape, or is one number for all where the default is."""
+    if array.ndim == 0:
+        return declaration.start is not None and np.ndim(declaration.start) == 0
+    fixed = zip(array.shape, declaration.shape, strict=False)
+    return array.ndim == len(declaration.shape) and all(size == axis for size, axis in fixed if axis)
 
 
 def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
@@ -232,6 +280,6 @@ def _read_attachment(name: str, value: Any) -> Any:
 
 def _expected(declaration: Declaration) -> str:
     unit = "" if set(declaration.units) == {"1"} else f" [{', '.join(dict.fromkeys(declaration.units))}]"
-    if declaration.shape == (0,):
-        return f"a list of numbers{unit}"
+    if 0 in declaration.shape:
+        return f"a list of {'numbers' if len(declaration.shape) == 1 else 'rows of numbers'}{unit}"
     return (f"{declaration.shape}" if declaration.shape else "one number") + unit

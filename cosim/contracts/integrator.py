@@ -71,6 +71,7 @@ class Integrator(ABC):
         With everything that is wrong.
     """
 
+    contract_kit: ClassVar[str] = "cosim.testing.integrator_contract:IntegratorContract"
     capabilities: ClassVar[Capabilities] = Capabilities()
     order: int = 0
     bibtex: ClassVar[str] = ""

@@ -23,8 +23,8 @@ class Measure(Component):
 
     A subclass has a kernel function that writes ``value[0]`` and, if it can, others that write
     ``value_dot[0]``, ``value_dot2[0]`` and ``value_dot3[0]``. What they ask for decides at which stage
-    the measure is known. Whoever takes the measure as a source gets NaN for a derivative that nobody
-    computes.
+    the measure is known. Whoever takes the measure as a source gets NaN for a derivative that is not
+    computed.
 
     It is written for numbers; of sources that are vectors it is computed element by element.
 
@@ -56,6 +56,7 @@ class Measure(Component):
     0
     """
 
+    contract_kit: ClassVar[str] = "cosim.testing.measure_contract:MeasureContract"
     plain_methods: ClassVar[tuple[str, ...]] = ("value", "derivative")
     elementwise: ClassVar[bool] = True
     unit_from: ClassVar[str] = ""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cosim.ensemble")
 Progress = Callable[[int, int], "bool | None"]
-LOOK = 0.1  # s of the wall's clock between calls of `progress`
+LOOK = 0.1  # s, wall-clock time, between calls of `progress`
 SHARE = 4  # a thread takes that part of what is left for each
 PATIENCE = 0.2  # s that a call of compiled code takes, about
 
@@ -269,7 +269,7 @@ class _Queue:
             return first, self._next
 
     def note(self, runs: int, took: float) -> None:
-        """How long some runs have taken, s of the wall's clock."""
+        """How long some runs have taken, s, wall-clock time."""
         with self._lock:
             self._span = max(1, min(4 * runs, int(runs * PATIENCE / max(took, 1e-9))))
 

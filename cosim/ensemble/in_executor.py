@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
 import signal
 import threading
@@ -29,6 +30,7 @@ from cosim.ensemble.changes import Changes
 from cosim.ensemble.failed_run import FailedRun
 from cosim.ensemble.workers import workers_of
 from cosim.errors import CosimError
+from cosim.helper_process import end_with_parent
 from cosim.step import codes
 
 Ensemble = Any
@@ -40,7 +42,13 @@ CLUSTER_LOST = "the executor takes no more work: {}"
 LOST = "its process ended without an answer"
 DASK_WORKER = "KilledWorker"
 DASK_CLUSTER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
-LOOK = 0.2  # s of the wall's clock
+LOOK = 0.2  # s, wall-clock time
+
+
+def _begin(parent: int) -> None:
+    """In a new process: Ctrl-C is for the one that asks, and it ends with that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(parent)
 
 
 class OwnProcesses(Executor):
@@ -57,9 +65,8 @@ class OwnProcesses(Executor):
         self._pool = self._started()
 
     def _started(self) -> ProcessPoolExecutor:
-        # Ctrl-C reaches this process alone
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.count, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+        return ProcessPoolExecutor(self.count, context, _begin, (os.getpid(),))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in one of them."""

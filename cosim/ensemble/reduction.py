@@ -121,13 +121,12 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
     """
     named = reduce.items() if isinstance(reduce, Mapping) else [(None, spec) for spec in reduce]
     read: list[tuple[str, Callable[..., float], list[str], bool]] = []
-    for name, spec in named:
-        if isinstance(spec, str):
-            function, path = _of_text(spec)
-            read.append((name or spec.replace(" ", ""), function, [path], True))
-        else:
-            function, paths = _of_function(name or str(spec), spec)
-            read.append((name or function.__name__, _adapted(function, len(paths)), paths, False))
+    for name, given in named:
+        spec: Any = given
+        function, listed = named_reduction(name or str(spec), spec)
+        if name is None:
+            name = spec.replace(" ", "") if isinstance(spec, str) else spec[0].__name__
+        read.append((name, function, listed, isinstance(spec, str)))
     names = [item[0] for item in read]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -151,6 +150,15 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
         ]
 
     return paths, made
+
+
+def named_reduction(name: str, spec: Any) -> tuple[Callable[..., float], list[str]]:
+    """The function of a reduction (times, all its signals one behind the other), and these signals."""
+    if isinstance(spec, str):
+        function, path = _of_text(spec)
+        return function, [path]
+    own, paths = _of_function(name, spec)
+    return _adapted(own, len(paths)), paths
 
 
 def _of_text(text: str) -> tuple[Callable[..., float], str]:

@@ -15,6 +15,7 @@ import numpy as np
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.html_table import html_table
 from cosim.model.content import content
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
@@ -42,6 +43,12 @@ class Model:
         For the assembly: a solver that parts ask for, such as ``dynamics="dynamics.sval"``.
         For readers (`ABOUT`): ``description``, ``author``, ``version``, ``copyright``, ``license``.
 
+    Attributes
+    ----------
+    folder : Path, optional
+        Where relative paths of data files begin: that of the file the model was read from; else they begin in
+        the working directory.
+
     Examples
     --------
     >>> import cosim
@@ -59,6 +66,17 @@ class Model:
     3.0
     """
 
+    def __repr__(self) -> str:
+        parts, wires = len(self.parts), len(self.connections)
+        return f"<{type(self).__name__} '{self.name}': {parts} parts, {wires} connections>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, part in self.parts.items():
+            given = ", ".join(f"{key} = {_plain_text(value)}" for key, value in part.values.given.items())
+            rows.append((name, type(part).__name__, given))
+        return html_table(repr(self), [("part", "kind", "values"), *rows])
+
     ABOUT = ("description", "author", "version", "copyright", "license")
 
     def __init__(self, name: str, **settings: Any) -> None:
@@ -68,6 +86,7 @@ class Model:
         self.connections: list[Connection] = []
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
+        self.folder: Path | None = None
         self._built: tuple[Any, System] | None = None
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
@@ -106,7 +125,7 @@ class Model:
         else:
             cls = self._class_of(kind)
             try:
-                part = cls(**values)
+                part = cls(**self._located(cls, values))
             except ModelError as error:
                 raise ModelError(
                     [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
@@ -114,6 +133,15 @@ class Model:
         part.name = name
         self.parts[name] = part
         return part
+
+    def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
+        """The values, with whole paths of data files."""
+        found = dict(values)
+        for name, value in values.items():
+            declared = cls.declarations.get(name)
+            if self.folder and declared and declared.options.get("file") and isinstance(value, (str, Path)):
+                found[name] = str(self.folder / value)
+        return found
 
     def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""
@@ -482,6 +510,10 @@ def _made_again(
         model.add(cls, part, **values)
     model.connections, model.starts, model.simulation = list(connections), starts, simulation
     return model
+
+
+def _plain_text(value: Any) -> str:
+    return value.name if isinstance(value, Component) else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -130,10 +130,12 @@ def load_plugin(candidate: Candidate) -> PluginRecord:
         module = candidate.load()
         contract = _checked_contract(candidate, module)
         found = _registrations(candidate, module)
-    except (Exception, SystemExit) as cause:  # whatever a plugin's module does, the others are loaded
+    except KeyboardInterrupt:
+        raise
+    except BaseException as cause:  # whatever a plugin's module does, the others are loaded
         what = cause.reason if isinstance(cause, PluginError) else f"{type(cause).__name__}: {cause}"
         place = fault_place(cause, candidate.value)
-        fault = candidate.error(f"{what} ({place})" if place else what)
+        fault = candidate.error(f"{what} ({place})" if place and place not in what else what)
         fault.__cause__ = cause
         return candidate.failed(fault)
     return PluginRecord(

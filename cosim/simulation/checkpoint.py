@@ -26,7 +26,7 @@ class Checkpoint:
     ----------
     path : Path
     every : float
-        Between two of them, s of the wall's clock.
+        Between two of them, s, wall-clock time.
 
     Raises
     ------

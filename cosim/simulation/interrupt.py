@@ -61,7 +61,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _handle(handler: Any) -> bool:
-    """Set the handler of Ctrl-C; False where only somebody else may.
+    """Set the handler of Ctrl-C; False where this thread may not.
 
     Other threads may not, nor may a Python that a program written in C has started in a thread of its
     own: there even `threading.main_thread` is of no help.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosim.errors import LookUpError, ModelError, Problem
+from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
+from cosim.options import seconds
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
@@ -93,26 +96,44 @@ class Result:
     def __len__(self) -> int:
         return int(self.time.size)
 
+    def __iter__(self) -> Iterator[str]:
+        """The names of the signals, as of a mapping; ``result[name]`` has the values."""
+        return iter(self.signals)
+
+    def _repr_html_(self) -> str:
+        ranges = ((n, self.units[n], *_range(v)) for n, v in self.signals.items())
+        return html_table(repr(self), [("signal", "unit", "least", "largest"), *ranges])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return ["time", *self.signals]
+
     def __contains__(self, name: object) -> bool:
         return name == "time" or (isinstance(name, str) and self._find(name) is not None)
 
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """Values of one signal over time.
+    @overload
+    def __getitem__(self, name: str) -> NDArray[np.float64]: ...
+    @overload
+    def __getitem__(self, name: slice) -> Result: ...
+    def __getitem__(self, name: str | slice) -> NDArray[np.float64] | Result:
+        """Values of one signal over time, or the result between two times: ``result[0.5:1.0]``.
 
         Parameters
         ----------
-        name : str
-            ``"time"``, a path, one element of it (``"mount.force[3]"``), or a measure by its bare name.
+        name : str or slice
+            ``"time"``, a path, one element of it (``"mount.force[3]"``), or a measure by its bare name; or
+            two times, s or text with a unit, both of them inside.
 
         Returns
         -------
-        ndarray, shape (n,) or (n, size)
+        ndarray, shape (n,) or (n, size), or Result
 
         Raises
         ------
         LookUpError
             With the nearest name.
         """
+        if isinstance(name, slice):
+            return self._between(name)
         if name == "time":
             return self.time
         found = self._find(name)
@@ -121,6 +142,25 @@ class Result:
             raise LookUpError("signal in this result", name, self.signals, hint)
         values, index = self.signals[found[0]], found[1]
         return values if index is None else values[:, index]
+
+    def _between(self, times: slice) -> Result:
+        """What lies between two times, and the events of that while."""
+        if times.step is not None:
+            raise ModelError.of("result", f"[{times.start}:{times.stop}:{times.step}]: two times, no step")
+        first = -math.inf if times.start is None else seconds(times.start, "start of the slice")
+        last = math.inf if times.stop is None else seconds(times.stop, "end of the slice")
+        rounding = 1e-15 * float(np.abs(self.time).max(initial=0.0))  # 6 * 0.1 is not 0.6
+        first, last = first - rounding, last + rounding
+        within = (self.time >= first) & (self.time <= last)
+        return Result(
+            self.time[within],
+            {name: values[within] for name, values in self.signals.items()},
+            self.units,
+            [event for event in self.events if first <= event.time <= last],
+            self.statistics,
+            self.message,
+            self.findings,
+        )
 
     @property
     def warnings(self) -> list[str]:
@@ -321,3 +361,8 @@ class Result:
             return None
         index = int(element[2])
         return (whole[0], index) if index < self.signals[whole[0]].shape[1] else None
+
+
+def _range(values: NDArray[np.float64]) -> tuple[str, str]:
+    """The least and the largest value, as text."""
+    return (f"{values.min():.6g}", f"{values.max():.6g}") if values.size else ("", "")

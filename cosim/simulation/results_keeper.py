@@ -9,7 +9,7 @@ from collections.abc import Callable
 from cosim.errors import CosimError
 from cosim.simulation.result import Result
 
-EVERY = 10.0  # s of the wall's clock
+EVERY = 10.0  # s, wall-clock time
 SHARE = 20.0  # so many times as long as keeping takes, nothing is kept
 log = logging.getLogger("cosim.simulation")
 

@@ -123,7 +123,7 @@ def simulate(
     checkpoint : Checkpoint, optional
         Where to keep the State from time to time, and when the run ends, however it does.
     keep : callable, optional
-        Gets what was recorded so far, every ten seconds of the wall's clock and before each checkpoint.
+        Gets what was recorded so far, every ten seconds (wall-clock time) and before each checkpoint.
     stream : ResultStream, optional
         Takes what is recorded while the run goes on, so that a long one needs no more memory than a
         short one; the result has the first and the last row alone.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
+from cosim.html_table import html_table
 from cosim.options import check_options, option_names
 from cosim.simulation.bound_step import BoundStep
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
@@ -95,6 +96,13 @@ class Simulator:
         self._limit = event_limit
         self._steps = Steps(self.state.time)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
+
+    def __repr__(self) -> str:
+        at = f"at t = {self._state.time:.9g} s" if self._state is not None else "without a State"
+        return f"<Simulator of {self._system!r} {at}, {type(self.integrator).__name__}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [(name, value) for name, value in vars(self.statistics).items()])
 
     # what it holds
 

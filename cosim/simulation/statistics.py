@@ -23,7 +23,7 @@ class Statistics:
     evaluations : int
         Of the derivatives of the whole system, wherever they are asked for.
     realizations : int
-        Those of them that no step asked for: where a run begins, and where somebody has written to the State.
+        Those of them that no step asked for: where a run begins, and after writes to the State.
     partial_evaluations : int
         After updates only what depends on what they have written is computed again: so often. They are not
         among the evaluations.

@@ -14,7 +14,7 @@ from cosim.step import codes, layout
 
 FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
 MOST_VALUES = 2**17  # recorded in one stride, 1 MB: a run that is streamed needs no more
-PATIENCE = 0.1  # s of the wall's clock that such a call may take: who presses Ctrl-C waits for it
+PATIENCE = 0.1  # s, wall-clock time, that such a call may take: who presses Ctrl-C waits for it
 
 
 class Steps:

@@ -33,7 +33,7 @@ SENTENCES = {
     FAILED_PERIOD: "A period is not more than 0, or lost beside the time (which handler: places[ENTRY]).",
     FAILED_HISTORY: "A step filled a history.",
     FAILED_HOLD: "The events of a witness do not end (which: places[WITNESS]).",
-    FAILED_SIDE: "A witness stands on the wrong side at the start (which: places[WITNESS]).",
+    FAILED_SIDE: "A witness is on the wrong side at the start (which: places[WITNESS]).",
     FAILED_STILL: "Nothing here takes time: no states and no scheduled event; a finite time is needed.",
     FAILED_PAST: "The time that is asked for is in the past.",
     FAILED_LOOSE: "The events of a witness do not end, and its handlers change nothing to hold it by "

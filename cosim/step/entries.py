@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -9,13 +10,14 @@ from typing import Any
 from cosim.compiled.walker import plain_blocks, walk
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
-from cosim.step.agenda import check_timers, follow_parameters
+from cosim.step.agenda import check_timers, follow_parameters, next_event_time
 from cosim.step.arrays import ARRAYS, Arrays, part
 from cosim.step.codes import EVENT, FAILED_BLOCK, REACHED
 from cosim.step.exchange import complete_step, handle_events
 from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
+from cosim.system.history_buffer import RING, has_jump_ahead
 
 
 @part("Af>i")
@@ -39,6 +41,15 @@ def judge(a: Arrays, t: float) -> int:
     return REACHED
 
 
+def awaits_jump(a: Arrays) -> bool:
+    """Whether a jump is under way in what a component remembers."""
+    found = False
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
+        found = found or has_jump_ahead(a.h, a.k[ring : ring + RING])
+    return found
+
+
 def announce(a: Arrays, t: float) -> int:
     """Whether something waits at this instant (EVENT, else REACHED); in `clock` when the next event comes.
 
@@ -51,6 +62,8 @@ def announce(a: Arrays, t: float) -> int:
         code = note_next_event(a)
     if code != 0:
         return code
+    if not awaits_jump(a):  # what is not smooth is no event
+        a.clock[ix.NEXT_EVENT] = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else math.inf
     return EVENT if a.agenda[ix.UPDATES_DONE] == ix.HALTED or has_pending_updates(a) else REACHED
 
 

@@ -38,7 +38,7 @@ class Entry:
 
     @property
     def is_private(self) -> bool:
-        """Whether it is the component's own book-keeping, which nobody is told about."""
+        """Whether it is the component's own book-keeping, which is not reported."""
         return self.handler.name.startswith("_")
 
 

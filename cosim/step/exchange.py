@@ -1,4 +1,4 @@
-"""Model Exchange: somebody else integrates; here are completed steps and events."""
+"""Model Exchange: the importing tool integrates; here are completed steps and events."""
 
 from __future__ import annotations
 

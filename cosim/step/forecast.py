@@ -215,7 +215,7 @@ def forecast(
                         doubt = max(abs(found[1]), 1e-16)
                 time += aim
             if not doubt <= aim:
-                time = math.inf  # a step that ends in front of a zero is one that nobody has asked for
+                time = math.inf  # a step that ends in front of a zero is one that was not asked for
             if now < before < math.inf and not doubt <= expected[2 * i + 1]:
                 time = before
                 doubt = expected[2 * i + 1]

@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cosim.compiled.checked_view import checked_view
+from cosim.compiled.debugging import is_debugging
 from cosim.component.arguments import Argument
 from cosim.component.attachment import Attachment
 from cosim.component.declarations import Declaration
@@ -78,6 +80,8 @@ def block_function(
     if key not in _adapters:
         kernel.function.__dict__["__inline__"] = True
         namespace: dict[str, Any] = {"_kernel": kernel.function, "__name__": "cosim.system.adapter"}
+        if is_debugging():
+            namespace["_checked"] = checked_view
         source = block_source(cls, kernel, arguments)
         exec(compile(source, f"<adapter of {cls.__qualname__}.{name}>", "exec"), namespace)  # noqa: S102
         block: types.FunctionType = namespace["block"]
@@ -101,9 +105,12 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
             call.append(array)
             continue
         at = f"ints[r + {place[argument.name]}]"
-        call.append(
-            f"{array}[{at}]" if argument.is_number else f"{array}[{at}:{at} + {size_of[argument.name]}]"
-        )
+        if argument.is_number:
+            call.append(f"{array}[{at}]")
+            continue
+        view = f"{array}[{at}:{at} + {size_of[argument.name]}]"
+        is_read = argument.effect == "read"
+        call.append(f"_checked({view}, {argument.name!r}, {is_read})" if is_debugging() else view)
     result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
     condition = " else -1.0" if kernel.is_condition else ""
     result += "1.0 if " if condition else ""

@@ -130,11 +130,11 @@ class Assembly:
         return self.parts_by_name[name]
 
     def not_a_number(self, size: int) -> Slot:
-        """A stretch of the cache that holds NaN: what nobody computes."""
+        """A stretch of the cache that holds NaN: what is not computed."""
         for slot in self.nan_slots:
             if slot.size == size:
                 return slot
-        self.nan_slots.append(self.layout.allocate("c", size, "what nobody computes"))
+        self.nan_slots.append(self.layout.allocate("c", size, "what is not computed"))
         return self.nan_slots[-1]
 
     def problem(self, where: str, text: str) -> None:
@@ -350,13 +350,15 @@ class Assembly:
     def source_slot(self, part: Component, argument: Argument) -> Slot:
         """Where the value of a source lies, or one of its derivatives."""
         declaration = part.declarations[argument.of]
+        size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
-            return self.not_a_number(argument.size)
+            return self.not_a_number(size)
         path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
         slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)
-        if slot.size != argument.size and not (part.elementwise and declaration.shape == ()):
-            hint = f"name one: {path}[0]" if argument.size == 1 else f"{argument.of} takes {argument.size}"
+        if slot.size != size and not (part.elementwise and declaration.shape == ()):
+            takes_one = size == 1 and not argument.is_free
+            hint = f"name one: {path}[0]" if takes_one else f"{argument.of} takes {size}"
             raise ModelError.of(path, f"'{path}' has {slot.size} elements; {hint}")
         return slot
 
@@ -429,7 +431,7 @@ class Assembly:
                     )
 
     def _mark_unknown(self, written: set[int]) -> None:
-        """A declared derivative that nobody computes is not a number."""
+        """A declared derivative that is not computed is not a number."""
         for (part, name), slot in self.layout.slots.items():
             base, order = split_derivative(name)
             if order and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
@@ -471,6 +473,6 @@ def _invalidated(part: Component, declaration: Declaration) -> Stage:
 def _option_number(part: Component, name: str) -> float:
     value = part.values.options[name]
     choices = part.declarations[name].options.get("choices")
-    if "unit_of" in part.declarations[name].options:
-        return 0.0  # text for people
+    if part.declarations[name].options.get("text"):
+        return 0.0  # for people
     return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

@@ -37,7 +37,7 @@ def resize(parts: Mapping[str, Component], problem: Report) -> dict[str, int]:
         if not part.elementwise:
             continue
         count = counts[name] = _count(name, parts, counts, ())
-        part.__dict__.pop("declarations", None)
+        part.__dict__["declarations"] = dict(part.values.declarations)
         if count != 1:
             resized = {n: _resized(part, d, count) for n, d in part.declarations.items()}
             part.__dict__["declarations"] = resized
@@ -75,10 +75,10 @@ def size_of(
         name = match["name"] or main_output(part)
     except CosimError:
         return 1
-    declared = type(part).declarations.get(name)
+    declared = part.values.declarations.get(name)
     if declared is None:
         base = name.rpartition("_dot")[0]
-        declared = type(part).declarations.get(base) if name not in part.signals else None
+        declared = part.values.declarations.get(base) if name not in part.signals else None
     if declared is None:
         return 1
     if part.elementwise and declared.kind in RESIZED and declared.shape == ():
@@ -90,7 +90,7 @@ def _sources(part: Component) -> list[tuple[str, str]]:
     """The attachments that are taken element by element, with their paths."""
     found = []
     for name, given in part.values.attachments.items():
-        declaration = type(part).declarations[name]
+        declaration = part.values.declarations[name]
         if given is not None and declaration.options["provides"] == "source" and declaration.shape == ():
             found.append((name, given.name if isinstance(given, Component) else str(given)))
     return found
@@ -99,7 +99,7 @@ def _sources(part: Component) -> list[tuple[str, str]]:
 def _each(part: Component) -> list[tuple[Declaration, NDArray[np.float64]]]:
     return [
         (d, part.values.numbers[n])
-        for n, d in type(part).declarations.items()
+        for n, d in part.values.declarations.items()
         if d.options.get("each") and n in part.values.numbers
     ]
 

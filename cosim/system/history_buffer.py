@@ -28,6 +28,7 @@ ENTRIES = 16  # room that a new history has
 START, CAPACITY, FIRST, COUNT, FULL, BEGIN, END, START_ORDER = 0, 1, 2, 3, 4, 5, 6, 7
 KEPT = 6  # what is never forgotten: a cubic through values needs four
 KEPT_BEFORE = 4  # entries up to the delayed time: the points of one step
+JUMP = 1.0  # kind of an entry at which the value itself jumps
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
 INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
@@ -239,6 +240,20 @@ def next_break_order(past, ring):
         order = min(order, past[entry_offset(ring, index) + 1] - 1.0)
         index += 1
     return order
+
+
+def has_jump_ahead(past, ring):
+    """Whether one of the breaks that are still to be reached is a jump."""
+    if ring[COUNT] == 0 or (ring[BEGIN] >= 0 and ring[END] < 0):
+        return False
+    found = False
+    first = ring[END] + 1
+    if ring[BEGIN] < 0:
+        found = ring[START_ORDER] == 0
+        first = 1
+    for index in range(first, ring[COUNT]):
+        found = found or entry_kind(past, ring, index) == JUMP
+    return found
 
 
 def newest_time(past, ring):

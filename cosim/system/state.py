@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import SimulationError, StageError, StateError
+from cosim.html_table import html_table
 from cosim.stage import Stage
 from cosim.step.arrays import ROLES, STATE
 from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY, JUMPED, TIME
@@ -122,6 +123,21 @@ class State:
         view: Reals = self._arrays["y"][first:last]
         view.flags.writeable = False
         return view
+
+    def __repr__(self) -> str:
+        return f"<State of {self.system!r} at t = {self.time:.9g} s, realized to {self.stage.name}>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for path, variable in self.system.variables.items():
+            try:
+                rows.append((path, variable.units[0], self[path]))
+            except StageError:  # not computed yet
+                continue
+        return html_table(repr(self), [("variable", "unit", "value"), *rows])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.system.variables)
 
     def __getitem__(self, path: str) -> Any:
         """Value of a variable: a number, or an array of its shape (a copy).

@@ -22,6 +22,7 @@ from cosim.component.declarations import Declaration
 from cosim.component.values import read_numbers
 from cosim.contracts.measure import Measure
 from cosim.errors import LookUpError, SimulationError, StageError, StateError
+from cosim.html_table import html_table
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
@@ -159,6 +160,14 @@ class System:
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
         motion = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.VELOCITY][1])
         self.projection = _places(assembly.projection, len(blocks), motion)
+
+    def __repr__(self) -> str:
+        name = f" '{self.model.name}'" if self.model is not None else ""
+        return f"<System{name}: {len(self.parts)} parts, {self.ny} continuous states>"
+
+    def _repr_html_(self) -> str:
+        rows = ((v.path, v.kind, ", ".join(dict.fromkeys(v.units))) for v in self.variables.values())
+        return html_table(repr(self), [("variable", "kind", "unit"), *rows])
 
     @property
     def has_updates(self) -> bool:

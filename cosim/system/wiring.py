@@ -125,7 +125,7 @@ class Wiring:
         return self._converted[key][order % 2]
 
     def has_derivative(self, path: str, order: int) -> bool:
-        """Whether somebody computes a time derivative of a signal, out of what is known itself.
+        """Whether a time derivative of a signal is computed, out of what is known itself.
 
         The derivative of an input of the whole system does not count: whoever sets the input may give
         it, or not. In a circle it is known if nothing else in the circle is missing.
@@ -156,7 +156,7 @@ class Wiring:
         self._known.clear()
 
     def _needed(self, path: str, order: int) -> list[tuple[str, int]] | None:
-        """Which other derivatives one is computed from; None where nobody computes it."""
+        """Which other derivatives one is computed from; None where it is not computed."""
         try:
             signal = self.signal(path)
         except CosimError:
@@ -256,7 +256,7 @@ class Wiring:
         return self.in_cache(signal.slot, path)
 
     def _derivative(self, signal: Signal, order: int = 1) -> Slot:
-        """Where a derivative of a signal lies; a slot of NaN where nobody computes it."""
+        """Where a derivative of a signal lies; a slot of NaN where it is not computed."""
         slots, slot = self.assembly.layout.slots, signal.slot
         if slot.array == "y" and order == 1:
             return Slot("c", slot.offset, slot.size)

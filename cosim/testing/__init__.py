@@ -17,17 +17,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cosim.testing.component_contract import ComponentContract as ComponentContract
+    from cosim.testing.described import KitWarning as KitWarning
     from cosim.testing.integrator_contract import IntegratorContract as IntegratorContract
     from cosim.testing.measure_contract import MeasureContract as MeasureContract
 
 # Loaded on demand: pytest imports this package in every run, and has to rewrite the asserts of its modules.
 _MODULES = {
+    "ComponentContract": "component_contract",
+    "KitWarning": "described",
     "IntegratorContract": "integrator_contract",
     "MeasureContract": "measure_contract",
 }
 
 __all__ = [
+    "ComponentContract",
     "IntegratorContract",
+    "KitWarning",
     "MeasureContract",
 ]
 

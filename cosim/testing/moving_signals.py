@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import cosim
 from cosim.component.declarations import Declaration
+from cosim.unit_text import unit_product
 
 
 class Swing(cosim.Component):
@@ -32,8 +34,9 @@ def has_unit_of_another(source: Declaration) -> bool:
 def observed_system(measure: Any) -> cosim.System:
     """A system in which a measure, as part ``measure``, looks at whatever it has not been given.
 
-    Its sources become signals of the part ``swing``, its bodies the part ``body``, which spins and
-    falls, its coordinates the joint ``joint`` of that body. Bodies are there only if it asks for them.
+    Its sources become signals of the part ``swing``, in the unit that they declare, its bodies the part
+    ``body``, which spins and falls, its coordinates the joint ``joint`` of that body. Bodies are there only
+    if it asks for them.
     Optional sources whose unit follows from another quantity are left open.
 
     Parameters
@@ -61,6 +64,25 @@ def observed_system(measure: Any) -> cosim.System:
         if provides != "source":
             given[declaration.name] = names[provides]
         else:
-            given[declaration.name] = "swing.angle" if has_unit_of_another(declaration) else next(signals)
+            path = _like_the_other(declaration, given) if has_unit_of_another(declaration) else next(signals)
+            given[declaration.name] = _in_unit(model, path, declaration)
     model.add(type(measure), "measure", **given)
     return model.build()
+
+
+def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:
+    """A signal in the unit that a source declares, the same numbers otherwise."""
+    unit = source.options.get("unit")
+    if unit is None or has_unit_of_another(source):
+        return path
+    name = f"{source.name}_signal"
+    factor = f"1 {unit_product((unit,), ('rad/s' if path == 'swing.rate' else 'rad',))}"
+    model.add("measures.scale", name, source=path, factor=factor)
+    return name
+
+
+def _like_the_other(source: Declaration, given: dict[str, Any]) -> str:
+    """A signal that measures the same as what the unit of a source refers to."""
+    named = re.findall(r"{(\w+)}", source.options["unit"])
+    followed = given.get(named[0]) if len(named) == 1 else None
+    return followed if isinstance(followed, str) else "swing.angle"

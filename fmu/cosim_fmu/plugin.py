@@ -12,6 +12,7 @@ from cosim_fmu.master.participants.model_exchange_participant import ModelExchan
 from cosim_fmu.master.participants.system_participant import SystemParticipant
 from cosim_fmu.master.scenario.cosimulate_command import CosimulateCommand
 from cosim_fmu.master.scenario.scenario_schema import ScenarioSchema
+from cosim_fmu.master.scenario.scenario_subject import ScenarioSubject
 from cosim_fmu.native.fitting_exporter import FittingFmuExporter
 from cosim_fmu.native.native_exporter import NativeFmuExporter
 from cosim_fmu.ssp.ssp_describer import SspDescriber
@@ -37,3 +38,4 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)
     register("fmu.scenario", ScenarioSchema)
+    register("fmu.scenario_subject", ScenarioSubject)

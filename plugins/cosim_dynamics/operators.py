@@ -108,7 +108,7 @@ def mass_solve(system: cosim.System, state: cosim.State, v: Any) -> Array:
 def bias(system: cosim.System, state: cosim.State) -> Array:
     """V of M u_dot + V = T, shape (nu,): centripetal, Coriolis, gyroscopic terms and joints' own.
 
-    Gravity and force elements are not in it: they stand on the side of T.
+    Gravity and force elements are not in it: they belong to T.
 
     Raises
     ------

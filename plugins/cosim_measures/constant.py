@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import cosim
+from cosim_measures.still import Still
 
 
-class Constant(cosim.Measure):
+class Constant(Still):
     """A number, or several, that never change by themselves.
 
     Law: value = what was given, all derivatives are 0. Known whenever a State is.
@@ -26,13 +25,5 @@ class Constant(cosim.Measure):
     2.5
     """
 
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
-
     unit = cosim.option("", unit_of="value")
     value = cosim.parameter(each=True, description="the value")
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0

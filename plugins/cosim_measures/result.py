@@ -1,4 +1,4 @@
-"""A result that somebody else computes."""
+"""A result that another part computes."""
 
 from __future__ import annotations
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import cosim
+from cosim_measures.still import Still
 
 STAGES = ("instance", "time", "position", "velocity", "dynamics", "acceleration", "report")
 
 
-class Variable(cosim.Measure):
+class Variable(Still):
     """A number in the State, set from outside.
 
     Law: value = what was written to it last (``state["name"] = 3.0``), all derivatives are 0. Known whenever
@@ -30,14 +29,6 @@ class Variable(cosim.Measure):
     1.5
     """
 
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
-
     unit = cosim.option("", unit_of="value")
     value = cosim.discrete(invalidates="invalidates", description="what was written last")
     invalidates = cosim.option("time", choices=STAGES, description="the stage that a write invalidates")
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from cosim_mechanics.forces.sphere_contact import SphereContact as SphereContact
     from cosim_mechanics.forces.tabular_spring import TabularSpring as TabularSpring
     from cosim_mechanics.forces.two_point import TwoPoint as TwoPoint
+    from cosim_mechanics.forces.two_point_actuator import TwoPointActuator as TwoPointActuator
     from cosim_mechanics.forces.two_point_damper import TwoPointDamper as TwoPointDamper
     from cosim_mechanics.forces.two_point_force import TwoPointForce as TwoPointForce
     from cosim_mechanics.forces.two_point_spring import TwoPointSpring as TwoPointSpring

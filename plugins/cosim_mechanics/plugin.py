@@ -44,6 +44,7 @@ def cosim_register(register: cosim.Register) -> None:
     from cosim_mechanics.forces.linear_bushing import LinearBushing
     from cosim_mechanics.forces.sphere_contact import SphereContact
     from cosim_mechanics.forces.tabular_spring import TabularSpring
+    from cosim_mechanics.forces.two_point_actuator import TwoPointActuator
     from cosim_mechanics.forces.two_point_damper import TwoPointDamper
     from cosim_mechanics.forces.two_point_force import TwoPointForce
     from cosim_mechanics.forces.two_point_spring import TwoPointSpring
@@ -93,6 +94,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("mechanics.tabular_spring", TabularSpring)
     register("mechanics.two_point_damper", TwoPointDamper)
     register("mechanics.two_point_force", TwoPointForce)
+    register("mechanics.two_point_actuator", TwoPointActuator)
     register("mechanics.two_point_spring", TwoPointSpring)
     register("mechanics.ball_constraint", BallConstraint)
     register("mechanics.constant_acceleration", ConstantAcceleration)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_signals.bounded import Bounded
 
 
-class DeadZone(cosim.Measure):
+class DeadZone(Bounded):
     """A signal without its small part: 0 between two bounds.
 
     Law: value = source - upper above `upper`, source - lower below `lower`, 0 between; the derivatives are
@@ -16,9 +17,8 @@ class DeadZone(cosim.Measure):
 
     Parameters
     ----------
-    source : measure or path of a signal
-    lower, upper : float, in the unit of the source
-        With lower above upper a run ends with an error that says so.
+    source, lower, upper
+        As for `Bounded`.
 
     Returns
     -------
@@ -36,17 +36,6 @@ class DeadZone(cosim.Measure):
     0.002
     """
 
-    unit_from = "source"
-
-    source = cosim.source(description="what is passed on")
-    lower = cosim.parameter(unit="{source}", default=-1.0, description="where the zone begins")
-    upper = cosim.parameter(unit="{source}", default=1.0, description="where the zone ends")
-    kinks = cosim.discrete(dtype=int, description="how often a bound was reached or left")
-
-    @cosim.kernel(refuses=["the lower bound is above the upper one: exchange them"])
-    def order(lower, upper):
-        return 1.0 if lower > upper else 0.0
-
     @cosim.kernel
     def cut(source, lower, upper, value):
         value[0] = max(source - upper, 0.0) + min(source - lower, 0.0)
@@ -62,19 +51,3 @@ class DeadZone(cosim.Measure):
     @cosim.kernel
     def third_derivative(source, source_dot3, lower, upper, value_dot3):
         value_dot3[0] = 0.0 if lower <= source <= upper else source_dot3
-
-    @cosim.witness
-    def at_lower(source, lower):
-        return source - lower
-
-    @cosim.witness
-    def at_upper(source, upper):
-        return source - upper
-
-    @cosim.on(at_lower, does="discrete")
-    def pass_lower(kinks, kinks_next):
-        kinks_next[0] = kinks + 1
-
-    @cosim.on(at_upper, does="discrete")
-    def pass_upper(kinks, kinks_next):
-        kinks_next[0] = kinks + 1

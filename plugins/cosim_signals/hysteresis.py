@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import cosim
+from cosim_measures.still import Still
+
+OVERLAP = 1e-3  # by how much of the distance of the thresholds an event may come late
 
 
-class Hysteresis(cosim.Measure):
+class Hysteresis(Still):
     """A switch with two thresholds.
 
     Law: goes on when the source rises above `upper`, off when it falls below `lower`, and stays as it is
@@ -15,7 +16,8 @@ class Hysteresis(cosim.Measure):
     (Triggered), located in time. It begins on if the source is above `upper`, else as `starts_on` says
     unless the source is below `lower`.
 
-    Limits: the source is a number.
+    Limits: the source is a number. Where it jumps across a threshold, at an event of another part, the value
+    follows at once; what jumps there and then in between the thresholds is not remembered.
 
     Parameters
     ----------
@@ -37,7 +39,6 @@ class Hysteresis(cosim.Measure):
     """
 
     elementwise = False
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
 
     source = cosim.source(description="what is compared")
     lower = cosim.parameter(unit="{source}", default=0.0, description="goes off below")
@@ -53,14 +54,12 @@ class Hysteresis(cosim.Measure):
         return 1.0 if lower > upper else 0.0
 
     @cosim.kernel
-    def switch_value(is_on, on_value, off_value, value):
-        value[0] = on_value if is_on != 0 else off_value
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0
+    def switch_value(source, lower, upper, is_on, on_value, off_value, value):
+        margin = OVERLAP * (upper - lower)
+        on = is_on != 0
+        if source > upper + margin or source < lower - margin:  # it has jumped, at an event of another part
+            on = source > upper
+        value[0] = on_value if on else off_value
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(source, lower, upper, starts_on, is_on_next):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import cosim
+from cosim_signals.bounded import Bounded
 
 
-class Limiter(cosim.Measure):
+class Limiter(Bounded):
     """A signal between two bounds: saturation.
 
     Law: value = min(max(source, lower), upper); the derivatives are those of the source between the bounds,
@@ -15,9 +16,8 @@ class Limiter(cosim.Measure):
 
     Parameters
     ----------
-    source : measure or path of a signal
-    lower, upper : float, in the unit of the source
-        The bounds; with lower above upper a run ends with an error that says so.
+    source, lower, upper
+        As for `Bounded`.
 
     Returns
     -------
@@ -36,17 +36,6 @@ class Limiter(cosim.Measure):
     10.0
     """
 
-    unit_from = "source"
-
-    source = cosim.source(description="what is limited")
-    lower = cosim.parameter(unit="{source}", default=-1.0, description="least value")
-    upper = cosim.parameter(unit="{source}", default=1.0, description="greatest value")
-    kinks = cosim.discrete(dtype=int, description="how often a bound was reached or left")
-
-    @cosim.kernel(refuses=["the lower bound is above the upper one: exchange them"])
-    def order(lower, upper):
-        return 1.0 if lower > upper else 0.0
-
     @cosim.kernel
     def limit(source, lower, upper, value):
         value[0] = min(max(source, lower), upper)
@@ -62,19 +51,3 @@ class Limiter(cosim.Measure):
     @cosim.kernel
     def third_derivative(source, source_dot3, lower, upper, value_dot3):
         value_dot3[0] = source_dot3 if lower < source < upper else 0.0
-
-    @cosim.witness
-    def at_lower(source, lower):
-        return source - lower
-
-    @cosim.witness
-    def at_upper(source, upper):
-        return source - upper
-
-    @cosim.on(at_lower, does="discrete")
-    def pass_lower(kinks, kinks_next):
-        kinks_next[0] = kinks + 1
-
-    @cosim.on(at_upper, does="discrete")
-    def pass_upper(kinks, kinks_next):
-        kinks_next[0] = kinks + 1

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import cosim
+from cosim_measures.still import Still
 from cosim_signals.source import Source
 
 
@@ -25,7 +24,7 @@ def edges_before(t, start_time, period, width):
     return number
 
 
-class Pulse(Source):
+class Pulse(Source, Still):
     """Pulses that come again and again.
 
     Law: value = offset + amplitude from `start_time` + i `period` on, for `width` of the period, i = 0, 1,
@@ -51,8 +50,6 @@ class Pulse(Source):
     0.3
     """
 
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
-
     amplitude = cosim.parameter(unit="{value}", default=1.0, description="height of a pulse")
     period = cosim.parameter(unit="s", default=1.0, minimum=1e-9, description="from one pulse to the next")
     width = cosim.parameter(
@@ -64,12 +61,6 @@ class Pulse(Source):
     @cosim.kernel
     def level(offset, amplitude, edges, value):
         value[0] = offset + amplitude if edges % 2 == 1 else offset
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(t, start_time, period, width, edges_next, due_next):

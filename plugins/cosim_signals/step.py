@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import cosim
+from cosim_measures.still import Still
 from cosim_signals.source import Source
 
 
-class Step(Source):
+class Step(Source, Still):
     """A jump at a given time.
 
     Law: value = offset before `start_time`, offset + height from then on; all derivatives are 0. The jump is
@@ -31,8 +31,6 @@ class Step(Source):
     0.02
     """
 
-    known_derivatives: ClassVar[tuple[float, ...]] = (0.0,)
-
     height = cosim.parameter(unit="{value}", default=1.0, description="how far it jumps")
     jumped = cosim.discrete(dtype=int, internal=True, description="whether the jump has been")
     due = cosim.timer(description="when the jump comes")
@@ -40,12 +38,6 @@ class Step(Source):
     @cosim.kernel
     def level(offset, height, jumped, value):
         value[0] = offset + height if jumped != 0 else offset
-
-    @cosim.kernel
-    def still(value_dot, value_dot2, value_dot3):
-        value_dot[0] = 0.0
-        value_dot2[0] = 0.0
-        value_dot3[0] = 0.0
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(t, start_time, jumped_next, due_next):

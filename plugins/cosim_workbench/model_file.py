@@ -61,6 +61,7 @@ class ModelFile:
         header = self.file.data.get("model", {})
         self._header = header if isinstance(header, dict) else {}
         self.model = LocatedModel(self.file.path.stem, self._building, self._place_of_setting)
+        self.model.folder = self.file.path.parent
         tables = self._tables()
         known = {**tables, "model": None}
         for key in self.file.data:

@@ -47,7 +47,7 @@ class ParquetResults(cosim.ResultSink):
         return ParquetParts(path, source)
 
     def read(self, path: Path) -> cosim.Result:
-        """A result of a folder of parts, or of a single file of anybody's with a column ``time``.
+        """A result of a folder of parts, or of any single file with a column ``time``.
 
         Raises
         ------

@@ -60,7 +60,7 @@ class Plot(cosim.ResultSink):
 
 
 def _colors(count: int) -> list[Any]:
-    """The ten colors that everybody knows; where they do not suffice, as many as there are curves."""
+    """The usual ten colors; where they do not suffice, as many as there are curves."""
     from matplotlib import colormaps
 
     if count <= 10:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cosim
+from cosim_workbench.check_command import CheckCommand
 from cosim_workbench.compare_command import CompareCommand
 from cosim_workbench.components_table import ComponentsTable
 from cosim_workbench.connections_table import ConnectionsTable
@@ -14,8 +15,10 @@ from cosim_workbench.export_command import ExportCommand
 from cosim_workbench.info_command import InfoCommand
 from cosim_workbench.measures_table import MeasuresTable
 from cosim_workbench.model_schema import ModelSchema
+from cosim_workbench.new_command import NewCommand
 from cosim_workbench.parquet_results import ParquetResults
 from cosim_workbench.plot import Plot
+from cosim_workbench.profile_command import ProfileCommand
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
 from cosim_workbench.schema_command import SchemaCommand
@@ -45,6 +48,9 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.parquet", ParquetResults)
     register("workbench.dataset", Dataset)
     register("workbench.compare", CompareCommand)
+    register("workbench.new", NewCommand)
+    register("workbench.check", CheckCommand)
+    register("workbench.profile", ProfileCommand)
     register("workbench.schema", SchemaCommand)
     register("workbench.model", ModelSchema)
     register("workbench.plot", Plot)

@@ -83,7 +83,7 @@ class _Notice(logging.Filter):
     """Prints the notice at the first record that speaks of compiling, and lets pass what was logged before.
 
     A filter and no handler: beside a handler of its own, Python would not print the warnings of a logger
-    that nobody configured.
+    that is not configured.
     """
 
     def __init__(self, stream: TextIO | None, level: int) -> None:

@@ -59,7 +59,7 @@ class RunCommand(cosim.Command):
             "--checkpoint", type=Path, metavar="FILE", help="keep the state of the run in this file"
         )
         parser.add_argument(
-            "--checkpoint-every", metavar="TIME", default="30 s", help="on the wall's clock (30 s)"
+            "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
         parser.add_argument(

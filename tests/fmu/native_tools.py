@@ -11,6 +11,7 @@ import pytest
 import cosim
 from cosim import kit
 from cosim_fmu.export.first_state import first_state
+from cosim_fmu.export.frame_angles import angle_of
 from cosim_fmu.export.select_variables import select_variables
 from cosim_fmu.native.compilers import OwnCompiler, available_compilers
 from cosim_fmu.native.native_exporter import NativeFmuExporter
@@ -80,6 +81,8 @@ class InProcess:
         if self.state.stage < variable.stage:
             self.state.realize(cosim.Stage(variable.stage))
         arrays = dict(zip("ypdkhc", self.system.arrays(self.state), strict=True))
+        if variable.angle is not None:
+            return angle_of(arrays["p"][variable.offset : variable.offset + 12].tolist(), variable.angle)
         value: float = arrays[variable.array][variable.offset].item()
         return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ def limited() -> cosim.Model:
 def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write: Any = export if request.param == "python" else export_native
     options: dict[str, Any] = {} if request.param == "python" else {"kind": "cs"}
+    options["parameters"] = ["*", "hinge.frame_on_child[*]"]
     return Path(write(limited(), tmp_path_factory.mktemp(request.param) / "limited.fmu", **options))
 
 
@@ -115,6 +117,31 @@ def test_a_whole_that_does_not_fit_is_refused_at_once_before_the_start(fmu: Fmu)
     with pytest.raises(Exception, match="fmi2SetReal failed with status 3"):
         call(fmu, {"cut.lower": 2.0, "cut.upper": 1.0})
     assert (fmu["cut.lower"], fmu["cut.upper"]) == (-0.5, 0.5)
+
+
+def test_frames_are_set_by_position_and_angles(fmu: Fmu) -> None:
+    frame = "hinge.frame_on_parent"
+    assert [fmu[f"{frame}.angles[{i}]"] for i in (1, 2, 3)] == pytest.approx([math.pi / 2, 0.0, 0.0])
+    call(fmu, {f"{frame}.position[3]": 0.4, f"{frame}.angles[2]": 0.3, f"{frame}.angles[1]": 1.2})
+    assert [fmu[f"{frame}.angles[{i}]"] for i in (1, 2, 3)] == pytest.approx([1.2, 0.3, 0.0], abs=1e-15)
+    fmu.start()
+    state = system_of(frame_on_parent={"position": [0, 0, 0.4], "angles": [1.2, 0.3, 0]})
+    assert (fmu["rod.z"], fmu["rod.az"]) == pytest.approx((state["rod.z"], state["rod.az"]), abs=1e-12)
+    fmu.steps(0, 2)
+    fmu[f"{frame}.angles[3]"] = 0.5  # tunable, since it was asked for
+    fmu.steps(2, 3)
+    assert [fmu[f"{frame}.angles[{i}]"] for i in (1, 2, 3)] == pytest.approx([1.2, 0.3, 0.5], abs=1e-15)
+    with pytest.raises(Exception, match="failed with status 3"):
+        fmu[f"{frame}.angles[3]"] = math.nan
+
+
+def system_of(**values: Any) -> cosim.State:
+    """The model with another hinge, at its start."""
+    model = limited()
+    data = model.to_dict()
+    hinge = next(part for part in data["parts"] if part["name"] == "hinge")
+    hinge["values"].update(values)
+    return cosim.Model.from_dict(data).build().default_state().realize(cosim.Stage.ACCELERATION)
 
 
 def test_switches_are_booleans(fmu: Fmu) -> None:

@@ -11,11 +11,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import orders
 from cuts import QUARTER_CAR, STIFF, Cut, TwoMasses
-from linear_participant import LinearParticipant
 from scipy.linalg import block_diag
 
 import cosim
 from cosim_fmu import CoSimulation
+from cosim_fmu.testing.linear_participant import LinearParticipant
 
 CUTS = orders.CUTS
 BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)

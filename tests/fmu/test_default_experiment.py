@@ -131,3 +131,22 @@ def test_a_log_that_cannot_be_written(telling: Path, tmp_path: Path) -> None:
     made.keep_log(tmp_path, "all")
     with pytest.raises(cosim.SimulationError, match=r"m: .*its log .* cannot be written: Is a directory"):
         CoSimulation({"m": made}).simulate()
+
+
+def test_a_participant_without_outputs_says_what_to_name() -> None:
+    variables = {
+        n: kit.ParticipantVariable(n, c) for n, c in (("x", "local"), ("u", "input"), ("k", "parameter"))
+    }
+
+    class Hidden(TimedInputs):
+        def describe(self) -> kit.ParticipantDescription:
+            return kit.ParticipantDescription("hidden", variables)
+
+        def get(self, names: Any) -> list[Any]:
+            return [2.0 for _ in names]
+
+    loop = CoSimulation({"m": Hidden({"u": [[0.0, 1.0]]})}, step=0.1)
+    (said,) = loop.simulate(0.1).warnings
+    assert said.startswith("m has no outputs") and 'signals = ["m.x", "m.u", "m.k"]' in said
+    named = loop.simulate(0.1, record=["m.x"])
+    assert named.warnings == [] and named["m.x"].tolist() == [2.0, 2.0]

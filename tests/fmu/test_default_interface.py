@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -57,20 +58,33 @@ def test_a_car_shows_what_its_model_names_and_nothing_else() -> None:
     found = shown(car())
     assert names(found, "output") == ["rise"]
     parameters = names(found, "parameter")
+    frames = [
+        f"heave.frame_on_{of}.{what}[{i}]"
+        for of in ("parent", "child")
+        for what in ("position", "angles")
+        for i in (1, 2, 3)
+    ]
     spring = [f"spring.{name}[{i}]" for name in ("stiffness", "damping") for i in range(1, 7)]
     assert parameters == [
         *(f"gravity.gravity[{i}]" for i in (1, 2, 3)),
         "chassis.mass", *(f"chassis.inertia[{i}]" for i in (1, 2, 3)),
         "arm.mass", *(f"arm.{name}[{i}]" for name in ("center_of_mass", "inertia") for i in (1, 2, 3)),
         *spring,
+        *frames,
     ]  # fmt: skip
+    fixed = [v.name for v in found.values() if v.variability == "fixed"]
+    assert fixed == frames  # where things are, until the simulation begins
     states = ["heave.position", "hinge.angle", "heave.speed", "hinge.rate"]
     assert sorted(names(found, "local")) == sorted([*states, *(f"der({name})" for name in states)])
     everything = shown(car(), all=True)
-    assert len(everything) > 3 * len(found)
-    assert {"energy.total", "spring.frame_on_body1[1]", "chassis.z", "heave.q[1]", "gravity.enabled"} <= set(
-        everything
-    )
+    assert len(everything) > 2 * len(found)
+    assert {
+        "energy.total",
+        "spring.frame_on_body1.angles[1]",
+        "chassis.z",
+        "heave.q[1]",
+        "gravity.enabled",
+    } <= set(everything)
     assert everything["chassis.z"].description == "z coordinate of chassis's origin in Ground"
 
 
@@ -127,9 +141,13 @@ def test_a_model_that_names_nothing_shows_its_named_signals() -> None:
 
 def test_words_and_patterns_for_the_rest() -> None:
     found = shown(car(), parameters=["*.mass", "hinge.frame_on_child"], expose=["energy.*"])
-    assert (
-        names(found, "parameter")[:2] == ["chassis.mass", "arm.mass"] and len(names(found, "parameter")) == 14
-    )
+    frame = [f"hinge.frame_on_child.{what}[{i}]" for what in ("position", "angles") for i in (1, 2, 3)]
+    assert names(found, "parameter") == ["chassis.mass", "arm.mass", *frame]
+    angle = found["hinge.frame_on_child.angles[2]"]
+    assert (angle.variability, angle.unit, angle.display_unit) == ("tunable", "rad", "deg")
+    turned = shown(car(), parameters=["heave.frame_on_parent", "heave.frame_on_parent[0]"])
+    assert turned["heave.frame_on_parent.angles[2]"].start == pytest.approx(-math.pi / 2)
+    assert turned["heave.frame_on_parent[1]"].angle is None  # an element that is asked for
     assert len([n for n in found if n.startswith("energy.")]) == 6
 
 

@@ -66,7 +66,7 @@ def test_both_limits_of_every_event(master: Master, steps: int, h: float) -> Non
     run = master.run(steps, h, event_mode=True)
     rows = [(time, *before, *after) for time, _, before, after in run.events]
     assert rows == [pytest.approx(row, abs=2e-6) for row in EVENTS]
-    assert run.first == LATE  # told before the first step: there the delayed speed has a kink
+    assert run.first == KICK_AT  # told before the first step
     told = [following for _, following, _, _ in run.events]
     assert told[0] == pytest.approx(EVENTS[1][0])
     times = [time for time, *_ in run.events]

@@ -183,3 +183,84 @@ def test_a_time_limit_between_steps(make_fmu: Any) -> None:
     assert loop.simulate(0.2, time_limit=60.0).time[-1] == pytest.approx(0.2)
     with pytest.raises(cosim.ModelError, match="time_limit.*greater than 0"):
         loop.simulate(0.2, time_limit=0.0)
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compiled) -> None:
+    """Those of a process that still runs stay."""
+    fmu = make(tmp_path, compiled, "DoStep", "for (;;) { }")
+    place = tmp_path / "temporary"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    running = [cosimulate(tmp_path, fmu, more, env=environment) for more in ("process = true", "")]
+    try:
+        until = time.monotonic() + 30.0
+        while len(list(place.glob("cosim-run-*"))) < 2:  # the isolated one unpacks in its own
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(1.0)
+        assert len(list(place.iterdir())) == 2
+        running[0].kill()
+        running[0].wait()
+        time.sleep(1.0)
+        code = "from cosim_fmu.master.participants.private_folder import *; private_folder('x')"
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        assert len(list(place.iterdir())) == 2  # the last one has just been left, too
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert len(list(place.iterdir())) == 1
+
+
+PRINTS = 'printf("hello from C\\n")'
+
+
+@pytest.mark.parametrize("more", ["", "process = true"])
+@pytest.mark.parametrize("where", ["LOAD", "Instantiate", "ExitInitializationMode", "Terminate"])
+def test_what_an_fmu_prints_goes_to_its_log(
+    where: str, more: str, tmp_path: Path, compiled: Compiled
+) -> None:
+    fmu = make(tmp_path, compiled, where, PRINTS)
+    process = cosimulate(tmp_path, fmu, f'{more}\nlog = "m.log"\nlog_level = "all"')
+    printed, said = process.communicate(timeout=60.0)
+    assert process.returncode == 0, said
+    assert "hello" not in printed + said and "results → out.csv" in printed
+    assert "ok: printed: hello from C" in (tmp_path / "m.log").read_text()
+
+
+def test_what_is_printed_in_steps_of_an_isolated_fmu(tmp_path: Path, compiled: Compiled) -> None:
+    fmu = make(tmp_path, compiled, "DoStep", PRINTS)
+    process = cosimulate(tmp_path, fmu, 'process = true\nlog = "m.log"\nlog_level = "all"')
+    printed, said = process.communicate(timeout=60.0)
+    assert process.returncode == 0 and "hello" not in printed + said
+    assert (tmp_path / "m.log").read_text().count("printed: hello from C") == 6
+    fmu = make(tmp_path, compiled, "DoStep", '(fputs("assertion failed\\n", stderr), abort())')
+    process = cosimulate(tmp_path, fmu, "process = true")
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode == 1
+    assert 'm: its process was killed by SIGABRT in step. It printed: "assertion failed"' in said
+
+
+def test_rows_are_saved_while_a_run_goes_on(
+    make_fmu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that ends without a word leaves what was saved last."""
+    from cosim.cli import main
+    from cosim_fmu.master.scenario import saved_rows
+
+    monkeypatch.setattr(saved_rows, "SECONDS", 0.0)
+    monkeypatch.setattr(saved_rows, "SHARE", 1e9)
+    monkeypatch.chdir(tmp_path)
+    seen = []
+    save = cosim.save_result
+
+    def look(sink: Any, result: cosim.Result, target: Path) -> None:
+        save(sink, result, target)
+        seen.append(last_time(tmp_path))
+
+    monkeypatch.setattr(cosim, "save_result", look)
+    text = SCENARIO.replace("u = 1.0", "pause = 0.1")
+    (tmp_path / "s.toml").write_text(text.format(fmu=make_fmu("heavy").name, more="", limit=""))
+    assert main(["cosimulate", "s.toml", "-o", "out.csv", "--quiet"]) == 0
+    assert len(seen) >= 3 and seen == sorted(seen) and seen[0] < 1.0 and seen[-1] == 1.0

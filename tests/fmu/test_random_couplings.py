@@ -13,7 +13,7 @@ import cosim
 from cosim_fmu.master import CoSimulation
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
-from linear_participant import LinearParticipant  # noqa: E402
+from cosim_fmu.testing.linear_participant import LinearParticipant  # noqa: E402
 
 STEP, STEPS = 0.05, 12
 

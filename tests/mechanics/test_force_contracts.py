@@ -21,6 +21,7 @@ from cosim_mechanics import (
     LinearBushing,
     SphereContact,
     TabularSpring,
+    TwoPointActuator,
     TwoPointDamper,
     TwoPointForce,
     TwoPointSpring,
@@ -180,6 +181,10 @@ class TestAppliedForce(ForceElementContract):
 
 class TestAppliedWrench(ForceElementContract):
     make = staticmethod(lambda: AppliedWrench(station=(0.1, 0, 0), f=(1, 2, 3), torque=(0.3, 0, -0.2)))
+
+
+class TestTwoPointActuator(ForceElementContract):
+    make = staticmethod(lambda: TwoPointActuator(pull=-7.0, **STATIONS))
 
 
 class TestActuator(ForceElementContract):

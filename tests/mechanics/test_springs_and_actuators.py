@@ -99,3 +99,22 @@ def test_actuator_turns_a_pin():
     assert model.build().default_state().realize(cosim.Stage.ACCELERATION)["b_joint.u_dot"] == pytest.approx(
         0.5
     )
+
+
+def test_an_actuator_between_two_bodies_follows_a_signal_and_its_work_is_counted():
+    model = Multibody("car", gravity=(0, 0, 0))
+    for name, place in (("car", 1.0), ("wheel", 0.4)):
+        model.body(name, mass=3.0 if name == "car" else 1.0, inertia=(0, 0, 0))
+        model.joint("slider", child=name, q=place, name=f"{name}_guide")
+    model.add("mechanics.two_point_actuator", "cylinder", body1="wheel", body2="car")
+    model.add("signals.step", "demand", height=-6.0, start_time=0.5)
+    model.connect("demand", "cylinder.pull")
+    system = model.build()
+    assert system.signal("demand").units == ("N",)
+    simulator = cosim.Simulator(system, accuracy=1e-9)
+    simulator.advance_to(1.5)
+    state = simulator.state.realize(cosim.Stage.REPORT)
+    assert state["car_guide.q"] == pytest.approx(1.0 + 1.0)  # 6 N push 3 kg for 1 s
+    assert state["wheel_guide.q"] == pytest.approx(0.4 - 3.0)
+    assert state["cylinder.supplied_energy"] == pytest.approx(0.5 * 3.0 * 4.0 + 0.5 * 36.0)
+    assert state["energy.kinetic"] == pytest.approx(24.0)

@@ -86,3 +86,13 @@ def test_a_unit_delay_is_one_sample_late() -> None:
         last = math.floor((t - 0.05) / 0.1) - 1
         expected = 7.0 if last < 0 else 2.0 * math.sin(3.0 * (0.05 + 0.1 * last))
         assert simulator.state.realize()["block"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_hysteresis_follows_jumps_at_once() -> None:
+    model = cosim.Model("pulses")
+    model.add("signals.pulse", "pulse", amplitude=5.0, period=0.5, width=0.4)
+    model.add("signals.hysteresis", "relay", source="pulse", lower=1.0, upper=2.0)
+    model.add("measures.integrate", "area", source="relay")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+    simulator.advance_to(2.1)
+    assert simulator.state.realize()["area"] == pytest.approx(4 * 0.2 + 0.1, rel=1e-12)

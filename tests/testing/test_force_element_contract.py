@@ -11,6 +11,7 @@ WRONG = {
     "test_docstring_has_its_sections": toys.SilentCase,
     "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
     "test_forces_are_finite": toys.OnlyInMotionCase,
+    "test_has_an_effect": toys.IdleCase,
     "test_forces_follow_from_the_state_alone": toys.WearingCase,
     "test_two_elements_are_independent": toys.SharingCase,
     "test_internal": toys.OneSidedCase,

@@ -335,3 +335,23 @@ class LopsidedCase(ForceElementContract):
 
 class ShowingCase(ForceElementContract):
     make = staticmethod(lambda: Showing(stiffness=100.0))
+
+
+@documented
+class Idle(cosim_mechanics.ForceElement):
+    """Adds a force that is always zero.
+
+    Law: f = 0 stiffness.
+    """
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = 0.0 * stiffness * (X_GB2[9] - X_GB1[9])
+        F_GB1[3] += f
+        F_GB2[3] -= f
+
+
+class IdleCase(ForceElementContract):
+    make = staticmethod(lambda: Idle(stiffness=300.0))

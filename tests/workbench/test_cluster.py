@@ -31,13 +31,13 @@ def test_a_worker_that_is_killed_costs_no_point(cluster, tmp_path):
     def study(**more):
         vary = {"engine.mass": "100 kg..140 kg", "mount_left.stiffness[5]": "1e5..3e5:log"}
         objectives = ["max(engine.vz)", "last(engine.z)"]
-        return Study(model, vary, objectives, sample="latin:400", until=0.02, **more)
+        return Study(model, vary, objectives, sample="latin:120", until=0.02, **more)
 
     expected = study().run()
     killed = []
 
     def kill(done, of, failed):
-        if done > 100 and not killed:
+        if done > 20 and not killed:
             with distributed.Client(cluster.scheduler_address) as client:
                 killed.append(next(iter(client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)

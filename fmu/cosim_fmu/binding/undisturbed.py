@@ -45,7 +45,7 @@ class ProcessSettings:
         self._folder = ""
         with suppress(OSError):  # it may have been removed: then there is nothing to come back to
             self._folder = os.getcwd()
-        self._environment = ctypes.create_string_buffer(LARGEST_ENVIRONMENT)
+        self._environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
         if (math := _math()) is not None:
             math.fegetenv(self._environment)
         self._actions = _actions()
@@ -98,12 +98,11 @@ def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
 
 def _actions() -> Any:
     """What is done about each signal, as the C library describes it, one after the other."""
-    libc = _library(None)
-    actions = ctypes.create_string_buffer(LARGEST_ACTION * len(SIGNALS))
+    libc, actions = _library(None), (ctypes.c_char * (LARGEST_ACTION * len(SIGNALS)))()
     if libc is not None:
-        place = ctypes.addressof(actions)
+        sigaction, place = libc.sigaction, ctypes.addressof(actions)
         for number in SIGNALS:
-            libc.sigaction(number, None, ctypes.c_void_p(place))
+            sigaction(number, None, place)
             place += LARGEST_ACTION
     return actions
 
@@ -129,6 +128,9 @@ def _library(name: str | None) -> Any:
     if os.name == "nt":
         return None
     try:
-        return ctypes.CDLL(name)
+        found = ctypes.CDLL(name)
     except OSError:
-        return ctypes.CDLL(None)
+        found = ctypes.CDLL(None)
+    if name is None:
+        found.sigaction.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    return found

@@ -13,10 +13,13 @@ from cosim.kit import Registry, use_registry
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.frame_angles import angle_of, turned
 
 MODEL = "model.json"
 INTERFACE = "interface.json"
 REGISTRY = "registry.json"
+Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
+"""How variables are read: at which stage, from which arrays and places, which of them are angles."""
 VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
 MAGIC = b"COSIMFMU1\n"
 INSTANTIATED, INITIALIZING, STEPPING, STOPPED = MODES = (
@@ -55,7 +58,7 @@ class FmuInstance:
         self.stop_time: float | None = None
         self.mode = INSTANTIATED
         self._told = 0
-        self._plans: dict[tuple[str, tuple[int, ...]], tuple[cosim.Stage, list[tuple[int, int]]]] = {}
+        self._plans: dict[tuple[str, tuple[int, ...]], Plan] = {}
 
     # life
 
@@ -187,17 +190,22 @@ class FmuInstance:
         plan = self._plans.get(key)
         if plan is None:
             plan = self._plans[key] = self._plan(kind, references)
-        stage, places = plan
+        stage, places, frames = plan
         if self.state.stage < stage:
             self.state.realize(stage)
         arrays = self.system.arrays(self.state)
         read = VALUES[kind]
-        return [read(arrays[array][offset].item()) for array, offset in places]
+        values = [read(arrays[array][offset].item()) for array, offset in places]
+        for i, angle in frames:
+            array, offset = places[i]
+            values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
+        return values
 
-    def _plan(self, kind: str, references: list[int]) -> tuple[cosim.Stage, list[tuple[int, int]]]:
+    def _plan(self, kind: str, references: list[int]) -> Plan:
         variables = [self._variable(kind, reference) for reference in references]
         stage = max((v.stage for v in variables), default=0)
-        return cosim.Stage(stage), [("ypdkhc".index(v.array), v.offset) for v in variables]
+        frames = [(i, v.angle) for i, v in enumerate(variables) if v.angle is not None]
+        return cosim.Stage(stage), [("ypdkhc".index(v.array), v.offset) for v in variables], frames
 
     def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
         """Set inputs, parameters or, before initialization, start values.
@@ -225,6 +233,7 @@ class FmuInstance:
             for reference, value in zip(references, values, strict=True)
             if reference in variables and before[reference] != value
         ]
+        changed = self._with_whole_frames(changed)
         for reference, variable, value in changed:
             try:
                 self.system.numbers_of(variable.path, value)
@@ -238,6 +247,26 @@ class FmuInstance:
             for _, variable, value in changed:
                 self.state[variable.path] = value
         return refused
+
+    def _with_whole_frames(
+        self, changed: list[tuple[int, FmuVariable, Any]]
+    ) -> list[tuple[int, FmuVariable, Any]]:
+        """The same with the twelve numbers of a frame in place of its angles, all of a call at once."""
+        angles: dict[str, dict[int, float]] = {}
+        for _, variable, value in changed:
+            if variable.angle is not None:
+                angles.setdefault(variable.path, {})[variable.angle] = value
+        if not angles:
+            return changed
+        whole = {}
+        for path, given in angles.items():
+            pose = self.state[path].tolist()
+            for _, variable, value in changed:  # positions that are set in the same call
+                for i in range(9, 12):
+                    pose[i] = value if variable.path == f"{path}[{i}]" else pose[i]
+            finite = all(map(math.isfinite, given.values()))
+            whole[path] = turned(pose, given) if finite else [math.nan] * 12
+        return [(r, v, value if v.angle is None else whole[v.path]) for r, v, value in changed]
 
     def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:
         """Why parameters do not fit together; None where they do, or may when others have followed."""
@@ -265,7 +294,8 @@ class FmuInstance:
         variable = self._variable(kind, reference)
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
-        if variable.causality not in ("input", "parameter") and self.mode not in (INSTANTIATED, INITIALIZING):
+        is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
+        if not is_open and self.mode not in (INSTANTIATED, INITIALIZING):
             raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
         return variable
 

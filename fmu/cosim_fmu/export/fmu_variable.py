@@ -32,7 +32,7 @@ class FmuVariable:
     causality : str
         "input", "output", "parameter" or "local".
     variability : str
-        "continuous", "discrete" or "tunable".
+        "continuous", "discrete", "tunable" or "fixed" (until the initialization is over).
     initial : str
         "exact" or "calculated"; empty for inputs, for which the standard fixes it.
     unit : str
@@ -50,6 +50,8 @@ class FmuVariable:
         Whether it depends on the time at once (of outputs and derivatives).
     derivative_of : str
         Name of the continuous state whose derivative it is, empty for others.
+    angle : int or None
+        Of an angle of a frame, whose twelve numbers begin at `offset`: which (0, 1, 2).
     nominal : float or None
         Its usual magnitude.
     reinit : bool
@@ -77,6 +79,7 @@ class FmuVariable:
     nominal: float | None = None
     reinit: bool = False
     depends_on_time: bool = False
+    angle: int | None = None
 
     @property
     def is_settable(self) -> bool:

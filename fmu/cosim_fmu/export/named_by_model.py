@@ -26,7 +26,9 @@ class NamedByModel:
         Outputs and measures, then the signals that the model records; of diagnostics (energies) those that it
         records.
     parameters : list of str
-        Those that were given a value. Frames are left out: twelve numbers that go together.
+        Those that were given a value.
+    frames : list of str
+        The same of frames.
     states : list of str
         What was given a start value; coordinates that have a name; states of parts that bring their own
         equations. Not diagnostics, nor what a measure computes with.
@@ -38,6 +40,7 @@ class NamedByModel:
         self._starts = set() if system.model is None else {p.partition("[")[0] for p in system.model.starts}
         self.outputs = list(dict.fromkeys([*self._declared(), *self._recorded()]))
         self.parameters = list(self._parameters())
+        self.frames = [p for p, v in self._variables.items() if is_pose(v) and self._given(v)]
         self.states = list(dict.fromkeys(self._states()))
         if not self.outputs and not self.states:
             self.states = self._aliases()
@@ -108,4 +111,4 @@ def _is_shorter(given: Any, size: int) -> bool:
 
 def is_pose(variable: Variable) -> bool:
     """Whether it is the pose of a frame: a rotation matrix by rows, then a position."""
-    return variable.units == POSE_UNITS
+    return variable.kind == "parameter" and variable.units == POSE_UNITS

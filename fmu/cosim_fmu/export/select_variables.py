@@ -10,7 +10,8 @@ import cosim
 from cosim.kit import Variable, matches, parse_unit
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_variable import FmuVariable
-from cosim_fmu.export.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel
+from cosim_fmu.export.frame_angles import angle_of
+from cosim_fmu.export.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel, is_pose
 from cosim_fmu.export.names import element_name
 from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
 
@@ -71,6 +72,7 @@ def select_variables(
         ("input", chosen_inputs),
         ("output", chosen_outputs),
         ("parameter", chosen_parameters),
+        ("fixed", named.frames if parameters is None and not all else []),
         ("local", chosen_locals),
     ):
         for path in paths:
@@ -151,6 +153,18 @@ class _Element:
     name: str
     path: str
     index: int
+    angle: int | None = None
+
+
+def _elements_of_frame(variable: Variable) -> list[_Element]:
+    """Position and angles in place of twelve numbers that go together."""
+    place = [
+        _Element(variable, f"{variable.path}.position[{i + 1}]", f"{variable.path}[{9 + i}]", 9 + i)
+        for i in range(3)
+    ]
+    return place + [
+        _Element(variable, f"{variable.path}.angles[{i + 1}]", variable.path, 0, i) for i in range(3)
+    ]
 
 
 @dataclass
@@ -209,6 +223,8 @@ class _Chooser:
         """The scalars that a path stands for."""
         if path in self.variables:
             variable, only = self.variables[path], None
+            if is_pose(variable):
+                return _elements_of_frame(variable)
             state = self._state_behind(variable)
             if state is not None:
                 index = variable.slot.offset - state.slot.offset
@@ -248,14 +264,18 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
     type_ = TYPES[variable.dtype]
     variability = "discrete" if kind in DISCRETE_STATES else "continuous"
     initial = "exact" if is_state else "calculated"
-    if causality == "parameter":
-        variability, initial = "tunable", "exact"
+    if causality in ("parameter", "fixed"):
+        variability = "tunable" if causality == "parameter" else "fixed"
+        causality, initial = "parameter", "exact"
     elif causality == "input":
         initial = ""
     value = None
     if initial != "calculated":
         arrays = dict(zip("ypdkhc", system.arrays(start), strict=True))
         value = variable.dtype(arrays[slot.array][slot.offset + index].item())
+        if element.angle is not None:
+            value = angle_of(arrays[slot.array][slot.offset : slot.offset + 12].tolist(), element.angle)
+    unit = variable.unit(index) if element.angle is None else "rad"
     return FmuVariable(
         name=element.name,
         path=element.path,
@@ -266,11 +286,22 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         causality=causality,
         variability=variability,
         initial=initial,
-        unit=variable.unit(index),
+        unit=unit,
         start=value,
         minimum=variable.minimum if causality in ("parameter", "input") else None,
         maximum=variable.maximum if causality in ("parameter", "input") else None,
-        description=variable.description,
-        display_unit=DISPLAY_UNITS.get(variable.unit(index), "") if type_ == "Real" else "",
+        description=_about(variable, element),
+        display_unit=DISPLAY_UNITS.get(unit, "") if type_ == "Real" else "",
         nominal=variable.nominal if type_ == "Real" else None,
+        angle=element.angle,
     )
+
+
+def _about(variable: Variable, element: _Element) -> str:
+    if element.angle is not None:
+        return (
+            f"{variable.description}: angle about its own {'xyz'[element.angle]} axis, in the order x, y, z"
+        )
+    if is_pose(variable) and element.index >= 9:
+        return f"{variable.description}: position along {'xyz'[element.index - 9]}"
+    return variable.description

@@ -39,6 +39,7 @@ from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.wiring.check_loops import check_loops, unknown_outputs
 from cosim_fmu.master.wiring.check_tolerances import check_tolerances
 from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
+from cosim_fmu.master.wiring.description_faults import description_faults
 from cosim_fmu.master.wiring.feedthrough import feedthrough_loops, stepping_order
 from cosim_fmu.master.wiring.link import Link
 from cosim_fmu.master.wiring.said_feedthrough import with_said_feedthrough
@@ -188,6 +189,7 @@ class CoSimulation:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
         self.result: cosim.Result | None = None
+        self._so_far: Callable[[], cosim.Result] | None = None
         self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
@@ -337,7 +339,7 @@ class CoSimulation:
         keeps_inside = inside != "nothing"
         recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
         reads = recorder.reads(self.links)
-        statistics = CoSimulationStatistics(warnings=self.warnings)
+        statistics = CoSimulationStatistics(warnings=[*self.warnings, *recorder.remarks])
         coupled = CoupledParticipants(
             *(self.participants, self.links, self.order, reads, statistics, self.descriptions),
             *(points, self.every, StepThreads(min(self.threads, len(self.participants)))),
@@ -350,9 +352,14 @@ class CoSimulation:
         failure: BaseException | None = None
         happened: list[cosim.EventRecord] = []
 
+        def so_far(why: str = "not at its end") -> cosim.Result:
+            return recorder.result(events=[], statistics=vars(statistics), message=why)
+
         def keep(why: str) -> None:
             """The process is about to be ended: what has been recorded."""
-            self.result = recorder.result(events=[], statistics=vars(statistics), message=why)
+            self.result = so_far(why)
+
+        self._so_far = None if stream is not None else so_far
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:
@@ -402,6 +409,18 @@ class CoSimulation:
                 except ValueError as error:
                     problems.append(problem(("participants", name, "feedthrough"), str(error)))
         return problems
+
+    def result_so_far(self) -> cosim.Result:
+        """What the present run has recorded, without its events; for a `progress` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or one whose rows go to a stream.
+        """
+        if self._so_far is None:
+            raise cosim.CosimError("there is no run whose rows are kept here")
+        return self._so_far()
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
@@ -495,7 +514,7 @@ class CoSimulation:
         assert self.algorithm is not None
         if coupled.stop_reason:
             return coupled.stop_reason
-        self.algorithm.initialize(coupled, self.start)
+        coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, coupled, self.start)
         one_by_one = observe is not None or not pace.is_free
         take = self._loop(coupled, points, recorder, one_by_one)
         if observe is not None and observe(self.start, recorder.latest()) is False:
@@ -540,7 +559,7 @@ class CoSimulation:
             coupled.begin_step(i)
             while time < following:
                 end = coupled.next_tick(time, following)
-                algorithm.step(coupled, time, end - time)
+                coupled.guarded_algorithm(algorithm, algorithm.step, coupled, time, end - time)
                 coupled.time = time = end
                 coupled.collect()
                 if coupled.inside:
@@ -585,6 +604,10 @@ def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> di
                 made[name] = SystemParticipant(what)
             except cosim.ModelError as error:
                 problems += [problem((*key, fault.where), fault.text) for fault in error.problems]
+        elif callable(getattr(what, "describe", None)):
+            missing = sorted(n for n in cosim.Participant.__abstractmethods__ if not hasattr(what, n))
+            text = f"is a {type(what).__name__}, which has no {', '.join(missing)}: a participant needs that"
+            problems.append(problem(key, text))
         else:
             text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
             problems.append(problem(key, text))
@@ -618,13 +641,18 @@ def _describe(
     found = {}
     for name, participant in participants.items():
         try:
-            found[name] = participant.describe()
+            told = participant.describe()
         except cosim.FmuError as error:
             problems.append(problem(("participants", name), str(error), error))
         except Exception as error:
             problems.append(
                 problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}")
             )
+        else:
+            faults = description_faults(told)
+            problems += [problem(("participants", name), fault) for fault in faults]
+            if not faults:
+                found[name] = told
     return found
 
 

@@ -16,7 +16,7 @@ class CoSimulationError(cosim.SimulationError):
         The last communication point that was reached by all, s.
     reason : str
     participant : str
-        Who failed, "" when it is nobody in particular.
+        Who failed, "" when it is none in particular.
     result : Result or None
         What was recorded up to `time`.
     """

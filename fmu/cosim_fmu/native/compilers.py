@@ -108,7 +108,7 @@ class OwnCompiler(Compiler):
         self.command = command
 
     def platforms(self) -> list[str]:
-        """The one it stands on."""
+        """The one of this machine."""
         own = own_platform()
         return [] if own is None or own == "darwin64" else [own]
 

@@ -189,13 +189,15 @@ def _variables(model: NativeModel, names: list[str]) -> str:
             array, offset = slot.array, slot.offset
             course = model.program.system.course_offsets(variable.path)
         rows.append(_variable_row(variable, names.index(array), offset, course))
-    rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0}}')
+    rows.append(
+        f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0, -1}}'
+    )
     return _table("Variable", "variables", rows)
 
 
 def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[int, int]) -> str:
     settable = {"input": "INPUT", "parameter": "TUNABLE"}.get(variable.causality)
-    if settable is None:
+    if settable is None or variable.variability == "fixed":
         settable = "UNTIL_STARTED" if variable.is_settable else "NEVER"
     lowest = -math.inf if variable.minimum is None else variable.minimum
     highest = math.inf if variable.maximum is None else variable.maximum
@@ -211,6 +213,7 @@ def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[
         c_real(lowest),
         c_real(highest),
         c_real(abs(variable.nominal) if variable.nominal else 1.0),
+        str(-1 if variable.angle is None else variable.angle),
     ]
     return f"{{{', '.join(cells)}}}"
 

@@ -23,7 +23,7 @@ from cosim_toml.toml_lines import KeyPath
 
 ALGORITHM = "jacobi"
 STEPS = 1000
-"""Communication steps of a run when nobody says how long one is."""
+"""Communication steps of a run when no length is given."""
 
 
 class SspCoupling:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import weakref
 import zipfile
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import cosim
+from cosim_fmu.master.participants.private_folder import remove_folder
 from cosim_fmu.master.participants.untrusted_zip import DAMAGES, check_members, leaves_folder, unpack
 from cosim_fmu.ssp.xml_document import LARGEST_DOCUMENT, Element, parse_document
 
@@ -56,7 +56,7 @@ class Package:
             self.folder = self.path.parent
         else:
             self.folder = self._unpacked()
-            weakref.finalize(self, shutil.rmtree, self.folder, True)
+            weakref.finalize(self, remove_folder, self.folder)
         self.is_single = self.path.is_file() and self.path.suffix.lower() == ".ssd"
 
     @property
@@ -166,7 +166,7 @@ class Package:
             with zipfile.ZipFile(self.path) as archive:
                 members = archive.infolist()
             check_members(members)
-            return unpack(self.path, members, "cosim-ssp-")
+            return unpack(self.path, members, "ssp")
         except ValueError as error:
             raise cosim.ModelError.of(str(self.path), str(error)) from None
         except DAMAGES as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import cosim
 from cosim_fmu.master.participants.fmu_archive import VERSIONS, FmuArchive
 from cosim_fmu.master.participants.model_description import read_model_description
+from cosim_fmu.master.participants.private_folder import remove_folder
 from cosim_fmu.master.participants.unpacked_fmu import place_of_library
 from cosim_fmu.validate.finding import Finding
 from cosim_fmu.validate.fmu_probe import FmuProbe
@@ -85,7 +85,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
                 where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
                 yield replace(finding, where=where)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
 
 
 def _read(path: Path) -> Any:

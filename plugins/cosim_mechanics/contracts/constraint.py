@@ -97,6 +97,8 @@ class Constraint(Component):
     (1,)
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.constraint_contract:ConstraintContract"
+
     equations: ClassVar[int] = 1
     level: ClassVar[str | tuple[str, ...]] = "position"
     switch: ClassVar[str] = "enabled"

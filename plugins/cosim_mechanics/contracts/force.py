@@ -27,6 +27,8 @@ class Force(Component):
         Of a subclass: what it claims; the contract kit proves it.
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.force_element_contract:ForceElementContract"
+
     plain_methods: ClassVar[tuple[str, ...]] = ("energy", "force")
     switch: ClassVar[str] = "enabled"
     laws: ClassVar[Law] = Law.NONE

@@ -83,6 +83,8 @@ class Joint(Component):
     (1, 1, (6,))
     """
 
+    contract_kit: ClassVar[str] = "cosim_mechanics.testing.joint_contract:JointContract"
+
     parent = body(description="the body that carries frame F")
     child = body(description="the body that carries frame M; this joint moves it")
     frame_on_parent = parameter(

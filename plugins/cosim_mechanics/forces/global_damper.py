@@ -17,7 +17,7 @@ class GlobalDamper(contracts.Force):
 
     Limits
     ------
-    Useful for finding an equilibrium, or to take energy out of motions that nobody looks at. It is no
+    Useful for finding an equilibrium, or to take energy out of motions that do not matter. It is no
     physical medium: it depends on which joints the model is built from.
 
     Parameters

@@ -9,8 +9,9 @@ import numpy as np
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.forces.table import energies_at_points, integral, slopes_at_points, value
+from cosim_mechanics.forces.table import energies_at_points, integral, slopes_at_points
 from cosim_mechanics.forces.two_point import TwoPoint
+from cosim_signals.curves import value
 
 
 def rising(lengths: Any) -> Any:
@@ -106,5 +107,7 @@ class TabularSpring(TwoPoint):
 
     @cosim.kernel
     def pull(length, rate, lengths, tensions, interpolation, slopes, damping, tension, dissipated_energy_dot):
-        tension[0] = value(length, lengths, tensions, slopes, interpolation == 1.0) + damping * rate
+        last = len(lengths) - 1
+        spring = value(length, lengths, tensions, slopes, 0, last, interpolation == 1.0)
+        tension[0] = spring + damping * rate
         dissipated_energy_dot[0] = damping * rate * rate

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from cosim.testing.described import check_docstring
+from cosim.testing.described import missing_prose, tell_missing
 
 
 def check_force_docstring(component: Any) -> None:
-    """A docstring with all that a user of a force element has to know, section by section."""
-    check_docstring(component)
-    cls = type(component)
-    own = vars(cls)["__doc__"]
+    """Warn, once, of all that a user of a force element has to know and does not find."""
+    cls, missing = type(component), missing_prose(component)
+    own = vars(cls).get("__doc__") or ""
     names = [
         n for n, d in cls.declarations.items() if d.kind in ("parameter", "input") and n not in ("enabled",)
     ]
@@ -20,9 +19,10 @@ def check_force_docstring(component: Any) -> None:
     needed += ["Parameters"] if names else []
     needed += ["Energy"] if any(n.endswith("_energy") for n in cls.declarations) else []
     lines = [line.strip() for line in own.splitlines()]
-    missing = [s for s in needed if not any(a == s and set(b) == {"-"} for a, b in itertools.pairwise(lines))]
-    assert not missing, (
-        f"the docstring of {cls.__name__} has no section {', '.join(missing)} (underlined with ---)"
-    )
+    sections = [
+        s for s in needed if not any(a == s and set(b) == {"-"} for a, b in itertools.pairwise(lines))
+    ]
     unsaid = [name for name in names if name not in own]
-    assert not unsaid, f"the docstring of {cls.__name__} does not say what {', '.join(unsaid)} means"
+    missing += [f"the sections {', '.join(sections)} (underlined with ---)"] if sections else []
+    missing += [f"what {', '.join(unsaid)} means"] if unsaid else []
+    tell_missing(component, missing)

@@ -64,6 +64,17 @@ class ForceElementContract(ForceLaws):
                     assert force.shape == (6,) or name not in "ab"
                     assert np.all(np.isfinite(force)), f"on {name} {force} at {scene}"
 
+    def test_has_an_effect(self) -> None:
+        """Somewhere in the range of the random motion it exerts a force."""
+        bench, largest = self.bench(), 0.0
+        for seed in range(12):
+            forces = bench.forces(bench.state(self.scene(seed)))
+            largest = max(largest, *(float(np.abs(force).max(initial=0.0)) for force in forces.values()))
+        assert largest > 0.0, (
+            f"{type(self.make()).__name__} exerts no force in 12 random motions: add what its law says to "
+            "F_GB1 and F_GB2, or give `make` parameters, and the class ranges of motion, with which it acts"
+        )
+
     def test_forces_follow_from_the_state_alone(self) -> None:
         """No memory outside the State, and nothing of the State is changed by computing forces."""
         bench = self.bench()

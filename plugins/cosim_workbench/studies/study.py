@@ -20,6 +20,7 @@ from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.study_table import StudyTable
+from cosim_workbench.studies.subject_runs import SubjectRuns
 from cosim_workbench.studies.variation import read_variation
 
 Progress = Callable[[int, int, int], Any]
@@ -34,7 +35,8 @@ class Study:
 
     Parameters
     ----------
-    model : Model, or runs of a scenario
+    model : Model or StudySubject
+        A model; or what a plugin runs, such as a scenario.
     vary : mapping of str to str or sequence
         Paths of variables with their values: ``{"mount.stiffness[5]": "100 N/mm..300 N/mm:21"}``; see
         `cosim_workbench.studies.variation.read_variation`.
@@ -82,11 +84,13 @@ class Study:
         keep_series: bool = False,
         **settings: Any,
     ) -> None:
-        self._runs = (
-            ModelRuns(model, objectives, keep_series, **settings)
-            if isinstance(model, cosim.Model)
-            else model.runs(objectives, keep_series, **settings)
-        )
+        self._runs: ModelRuns | SubjectRuns
+        if isinstance(model, cosim.Model):
+            self._runs = ModelRuns(model, objectives, keep_series, **settings)
+        else:
+            if keep_series:
+                raise cosim.ModelError.of("series", "values over time are kept of models, not of scenarios")
+            self._runs = SubjectRuns(model, objectives, settings.get("threads"))
         problems, variations = [], []
         for path, given in vary.items():
             try:

@@ -63,19 +63,20 @@ class SweepCommand(cosim.Command):
         """Read, check, run what is left, write the table."""
         if arguments.plot is not None:
             check_plot(arguments.plot)
+        settings = _settings(arguments)
         folder = arguments.output or Path(f"{arguments.model.stem}-study")
         with ExitStack() as stack:
             if not arguments.quiet:
                 stack.enter_context(compile_notice())
             study = Study(
-                _model(arguments.model),
+                _model(arguments.model, settings),
                 _varied(arguments.vary),
                 arguments.objective,
                 sample=arguments.sample,
                 seed=arguments.seed,
                 folder=folder,
                 keep_series=arguments.series,
-                **_settings(arguments),
+                **settings,
             )
             executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
             progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
@@ -96,7 +97,11 @@ class SweepCommand(cosim.Command):
         return FAILED if table.failed == len(table) else 0
 
 
-def _model(path: Path) -> Any:
+def _model(path: Path, settings: dict[str, Any]) -> Any:
+    """A model, or what a plugin reads this file as."""
+    for entry in cosim.registry().entries("study_subject"):
+        if entry.cls.reads(path):
+            return entry.cls(path, {key: value for key, value in settings.items() if key != "threads"})
     return cosim.Model.from_file(path)
 
 

@@ -45,7 +45,7 @@ class CompiledLoop:
     algorithm : MasterAlgorithm
     recorder : Recorder
     one_by_one : bool
-        Whether somebody looks at every communication point.
+        Whether there is an observer of every communication point.
 
     Raises
     ------

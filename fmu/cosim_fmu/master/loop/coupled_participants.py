@@ -20,6 +20,7 @@ from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.wiring.check_values import check_values
 from cosim_fmu.master.wiring.feedthrough import passes_through
 from cosim_fmu.master.wiring.link import Link
 
@@ -405,6 +406,8 @@ class CoupledParticipants:
                 self.guarded(name, self.participants[name].set, self.input_names[name], values)
         if names:
             self.board[name] = self.get(name, names)
+            if self._index is None:
+                self.guarded(name, check_values, self.descriptions[name], names, self.board[name])
 
     def _converted(self, name: str, end: Vector) -> list[Any]:
         """The connected inputs where these are the values of the interface."""
@@ -459,6 +462,18 @@ class CoupledParticipants:
             text = str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
             kind = StepDiscardedError if isinstance(error, StepDiscarded) else CoSimulationError
             raise kind(self.time, text, name) from error
+
+    def guarded_algorithm(self, algorithm: object, action: Callable[..., Any], *arguments: Any) -> None:
+        """Call the master algorithm; a mistake in it is an error that names it."""
+        try:
+            action(*arguments)
+        except (StopRequested, cosim.CosimError):
+            raise
+        except Exception as error:
+            text = f"the master algorithm {type(algorithm).__name__} failed: {type(error).__name__}: {error}"
+            if isinstance(error, KeyError):
+                text += f" (participants: {', '.join(self.participants)})"
+            raise CoSimulationError(self.time, text) from error
 
     def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
         self.statistics.events += 1

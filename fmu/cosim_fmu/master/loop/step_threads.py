@@ -83,7 +83,7 @@ class StepThreads:
             for function in own:
                 function()
             work()
-        finally:  # nobody may free a participant that is still at work
+        finally:  # a participant that is still at work must not be freed
             errors = [self._done.get() for _ in range(helpers)]
         for error in errors:
             if error is not None:

@@ -164,8 +164,14 @@ class FmuArchive:
                 f"has no binary for this platform ({library} is missing). Platforms it has: {has}.{hint}"
             )
 
-    def unpack(self) -> Path:
-        """Unpack everything into a new folder that only this user can enter; the caller removes it.
+    def unpack(self, platform: str = "") -> Path:
+        """Unpack into a new folder that only this user can enter; the caller removes it (`remove_folder`).
+
+        Parameters
+        ----------
+        platform : str
+            Name of the folder in ``binaries/`` that is wanted: those of other platforms are left out. All
+            of them when it is not given.
 
         Raises
         ------
@@ -173,7 +179,9 @@ class FmuArchive:
             Damaged members or a full disk; nothing stays behind.
         """
         try:
-            return unpack(self.path, self._members, "cosim-fmu-")
+            others = tuple(f"binaries/{name}/" for name in self.platforms if platform and name != platform)
+            members = [member for member in self._members if not member.filename.startswith(others)]
+            return unpack(self.path, members, "fmu")
         except DAMAGES as error:
             raise self._error(f"cannot be unpacked: {error}") from error
 

@@ -125,7 +125,7 @@ class FmuClocks:
         return name in self.ticked
 
     def begin_step(self) -> None:
-        """What ticks from now on is new; what nobody has seen yet stays."""
+        """What ticks from now on is new; what has not been read yet stays."""
         self.fired = set()
         if self._read:
             self.ticked = set()

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import InnerPoint, ParticipantDescription
 from cosim_fmu.binding import modes
-from cosim_fmu.binding.fmi_error import FmiError
+from cosim_fmu.binding.fmi_error import OK, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmu.binding.new_instance import new_instance
+from cosim_fmu.binding.printed import printed_to
 from cosim_fmu.binding.undisturbed import ProcessSettings, undisturbed
 from cosim_fmu.master.participants import fmu_log
 from cosim_fmu.master.participants.check_log_level import check_log_level
@@ -140,12 +141,11 @@ class InstanceParticipant(cosim.Participant):
         told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         self._settings = ProcessSettings()
         try:
-            with undisturbed(self._library_path):
-                self._instantiate(interface)
-                self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
-                self._guard(self._instance.setup, start, stop, told)
-                self._set_starts(interface, values)
-                self._guard(self._instance.enter_initialization_mode)
+            try:
+                with printed_to(self.take_printed):
+                    self._load(interface, start, stop, told, values)
+            finally:
+                self._settings.set_back(self._library_path())
         except BaseException:
             self.close()
             raise
@@ -158,6 +158,26 @@ class InstanceParticipant(cosim.Participant):
             raise cosim.FmuError(
                 str(self.path), f"its log {file} cannot be written: {error.strerror}"
             ) from error
+
+    def _load(
+        self,
+        interface: FmuInterface,
+        start: float,
+        stop: float | None,
+        tolerance: float | None,
+        values: Mapping[str, Any],
+    ) -> None:
+        """From the file to initialization mode."""
+        self._instantiate(interface)
+        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
+        self._guard(self._instance.setup, start, stop, tolerance)
+        self._set_starts(interface, values)
+        self._guard(self._instance.enter_initialization_mode)
+
+    def take_printed(self, text: str) -> None:
+        """What the FMU has printed belongs to its log."""
+        for line in text.splitlines():
+            self._log.add(OK, f"printed: {line}")
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         structural = [name for name in values if name in interface.structural]
@@ -173,7 +193,7 @@ class InstanceParticipant(cosim.Participant):
     def exit_initialization(self) -> None:
         """End initialization mode, and the event mode that follows where there is one."""
         if self._mode == modes.INITIALIZING:
-            with undisturbed(self._library_path):
+            with undisturbed(self._library_path), printed_to(self.take_printed):
                 self._guard(self._instance.exit_initialization_mode)
                 self._begin()
 
@@ -254,7 +274,8 @@ class InstanceParticipant(cosim.Participant):
         try:
             if instance is not None:
                 if instance.mode != modes.FATAL:
-                    self._release(instance)
+                    with printed_to(self.take_printed):
+                        self._release(instance)
                 self._settings.set_back(str(instance.library.path), only_its_own=True)
         finally:
             self._unpacked = None

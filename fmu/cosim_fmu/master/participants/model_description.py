@@ -131,7 +131,7 @@ def _mend_structure(root: Element, known: set[str], key: str) -> None:
 
 
 def _unknowns(root: Element) -> Iterator[tuple[Element, Element]]:
-    """What the model structure lists, but for continuous states, which nobody can do without."""
+    """What the model structure lists, but for continuous states, which are always needed."""
     for structure in root.findall("ModelStructure"):
         for child in structure:
             if child.tag in ("Outputs", "InitialUnknowns"):

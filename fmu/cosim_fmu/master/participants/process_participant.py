@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +24,9 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import InnerPoint, KeepsLog, ParticipantDescription, seconds_interrupted
 from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 from cosim_fmu.master.participants.process_messages import restored
+from cosim_fmu.master.participants.process_worker import PRINTED
 
 START = "from cosim_fmu.master.participants.process_worker import main; main()"
 SECONDS_TO_BEGIN = 30.0
@@ -110,7 +110,7 @@ class ProcessParticipant(cosim.Participant):
         self._pipe: Any = None
         self._released: list[int] = []
         self._waits = False
-        self._given_up = ""
+        self._given_up, self._folder = "", ""
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
@@ -245,7 +245,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _begin(self) -> None:
         ours, theirs = Pipe()
-        folder = tempfile.mkdtemp(prefix="cosim-process-")
+        folder = self._folder = str(private_folder("process"))
         environment = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder}
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
         handle = theirs.fileno()
@@ -303,6 +303,14 @@ class ProcessParticipant(cosim.Participant):
                 self._process.kill()
                 raise KeyboardInterrupt
 
+    def last_printed(self) -> str:
+        """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""
+        with suppress(OSError):
+            lines = (Path(self._folder) / PRINTED).read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+            return f'. It printed: "{last[:300]}"' if last else ""
+        return ""
+
     def give_up(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
         self._given_up = why
@@ -332,7 +340,8 @@ class _Answering:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, (EOFError, OSError)):
             why = self._part.given_up
-            raise cosim.CosimError(f"{why or _ending(self._process)} in {self._name}") from None
+            said = "" if why else self._part.last_printed()
+            raise cosim.CosimError(f"{why or _ending(self._process)} in {self._name}{said}") from None
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:
@@ -353,4 +362,4 @@ def _end(process: subprocess.Popen[bytes], pipe: Any, folder: str) -> None:
         process.kill()
     with suppress(Exception):
         process.wait(SECONDS_TO_END)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(Path(folder))

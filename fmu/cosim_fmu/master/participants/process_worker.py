@@ -14,7 +14,11 @@ from typing import Any
 import cosim
 from cosim.kit import end_with_parent, kill_with_parent
 from cosim_fmu.binding.exit_guard import last_words
+from cosim_fmu.binding.printed import Printed
 from cosim_fmu.master.participants.process_messages import portable
+
+PRINTED = "printed"
+"""Name of the file, in the folder of the process, that takes what an FMU prints."""
 
 
 def main() -> None:
@@ -27,7 +31,7 @@ def main() -> None:
     connection = _connection(handle)
     try:
         with suppress(EOFError, OSError):  # the master is gone
-            _serve(connection)
+            _serve(connection, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -40,7 +44,7 @@ def _connection(handle: int) -> Any:
     return Connection(handle)
 
 
-def _serve(connection: Any) -> None:
+def _serve(connection: Any, folder: str) -> None:
     sys.path[:] = connection.recv()
     recipe = connection.recv_bytes()
 
@@ -49,11 +53,12 @@ def _serve(connection: Any) -> None:
         connection.send(("error", portable(cosim.CosimError(why))))
 
     with last_words(say):
-        _answer(connection, recipe)
+        _answer(connection, recipe, folder)
 
 
-def _answer(connection: Any, recipe: bytes) -> None:
+def _answer(connection: Any, recipe: bytes, folder: str) -> None:
     """Call after call, until the participant is closed."""
+    printed: Printed | None = None
     tokens: dict[int, Any] = {}
     participant: Any = None
     name = ""
@@ -65,13 +70,28 @@ def _answer(connection: Any, recipe: bytes) -> None:
             if participant is None:
                 make, arguments, keywords = pickle.loads(recipe)
                 participant = make(*arguments, **keywords)
+                if hasattr(participant, "take_printed"):  # what others print belongs to the program
+                    printed = _take_output(folder)
             answer = "answer", _do(participant, tokens, name, given)
+            if printed is not None and (text := printed.take()):
+                participant.take_printed(text)
         except Exception as error:
             answer = "error", portable(error)
         try:
             connection.send(answer)
         except (TypeError, AttributeError, pickle.PicklingError) as error:  # a value that is no plain data
             connection.send(("error", portable(error)))
+
+
+def _take_output(folder: str) -> Printed | None:
+    """From now on what is printed goes into a file of the process's folder."""
+    try:
+        file = os.open(os.path.join(folder, PRINTED), os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
+        os.dup2(file, 1)
+        os.dup2(file, 2)
+    except OSError:
+        return None
+    return Printed(file)
 
 
 def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, ...]) -> Any:

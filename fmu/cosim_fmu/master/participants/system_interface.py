@@ -68,13 +68,15 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         names = [f"{variable.path}[{i}]" for i in range(size)] if variable.shape else [variable.path]
         if variable.shape:
             arrays[variable.path] = tuple(variable.shape), tuple(names)
+        whole = variable.kind == "integer"
         for i, name in enumerate(names):
+            start = variable.start[i] if variable.start else None
             variables[name] = ParticipantVariable(
                 name=name,
                 causality=causality,
-                type="integer" if variable.kind == "integer" else "real",
+                type="integer" if whole else "real",
                 unit=variable.unit(i),
-                start=variable.start[i] if variable.start else None,
+                start=int(start) if whole and start is not None else start,
                 description=variable.description,
             )
             if causality in ("output", "local"):

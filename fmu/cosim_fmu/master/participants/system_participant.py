@@ -37,7 +37,7 @@ class SystemParticipant(cosim.Participant):
     integrator : str, optional
         Id of an integrator; "integrators.runge_kutta_merson" when neither this nor the model says.
     accuracy : float, optional
-        Of the integration; the tolerance of the co-simulation, or else 1e-6, when nobody says.
+        Of the integration; the tolerance of the co-simulation, or else 1e-6, when none is given.
     **options
         For the integrator: ``maximum_step`` …
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim.kit import ParticipantDescription, ParticipantVariable, read_series
 
 INTERPOLATIONS = ("linear", "held")
 TYPES = ("real", "integer", "boolean")
@@ -58,15 +58,9 @@ class TimedInputs(cosim.Participant):
         types: Mapping[str, str] | None = None,
         units: Mapping[str, str] | None = None,
     ) -> None:
-        if isinstance(series, Mapping):
-            self._series = {name: _pairs(name, pairs) for name, pairs in series.items()}
-            self._units = dict(units or {})
-        else:
-            result = series if isinstance(series, cosim.Result) else cosim.read_result(series)
-            if not len(result):
-                raise cosim.ModelError.of("series", f"{series} has no points")
-            self._series = {name: (result.time, values) for name, values in result.columns().items()}
-            self._units = {name: result.unit(name) for name in self._series} | dict(units or {})
+        found = read_series(series)
+        self._series = {name: (found[name].times, found[name].values) for name in found}
+        self._units = {name: found[name].unit for name in found} | dict(units or {})
         interpolation = interpolation or ("held" if isinstance(series, Mapping) else "linear")
         if interpolation not in INTERPOLATIONS:
             raise cosim.ModelError.of("interpolation", f"is {interpolation!r}, needs 'linear' or 'held'")
@@ -136,6 +130,10 @@ class TimedInputs(cosim.Participant):
         """The time as bytes."""
         return np.float64(token).tobytes()
 
+    def deserialize(self, data: bytes) -> float:
+        """The time again."""
+        return float(np.frombuffer(data)[0])
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -152,24 +150,3 @@ class TimedInputs(cosim.Participant):
             found = float(values[after - 1] + part * (values[after] - values[after - 1]))
         kind = self._types.get(name, "real")
         return found if kind == "real" else int(found) if kind == "integer" else found != 0.0
-
-
-def _pairs(name: str, pairs: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and values of a table."""
-    times, values = [], []
-    for pair in pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]:
-        try:
-            time, value = pair
-            times.append(cosim.parse_quantity(time, "s"))
-            values.append(float(value))
-        except (TypeError, ValueError) as error:
-            text = (
-                f'{name} has {pair!r}, needs pairs of time and value, [[0.0, 1.0], ["500 ms", 2.0]] ({error})'
-            )
-            raise cosim.ModelError.of("series", text) from None
-    found = np.array(times), np.array(values)
-    if not times or not np.all(np.isfinite(found)) or np.any(np.diff(found[0]) < 0.0):
-        raise cosim.ModelError.of(
-            "series", f"{name} needs finite times that do not decrease, and finite values"
-        )
-    return found

@@ -15,6 +15,7 @@ from cosim_fmu.binding.new_instance import open_library
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.master.participants.fmu_interface import FmuInterface, read_interface
 from cosim_fmu.master.participants.library_file import is_cut_off
+from cosim_fmu.master.participants.private_folder import remove_folder
 
 Identity = tuple[Path, int, int, int]
 """Path, inode, size and time of change (ns): another file of the same name is another FMU."""
@@ -37,7 +38,7 @@ class UnpackedFmu:
     """
 
     def __init__(self, archive: FmuArchive) -> None:
-        self.folder = archive.unpack()
+        self.folder = archive.unpack(place_of_library(archive.version)[0])
         self._libraries: dict[str, FmuLibrary] = {}
         self._remove = weakref.finalize(self, _remove, self.folder, self._libraries)
 
@@ -90,7 +91,7 @@ def log_helper() -> str:
 def _remove(folder: Path, libraries: dict[str, FmuLibrary]) -> None:
     for library in libraries.values():
         library.unload()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_folder(folder)
 
 
 _unpacked: weakref.WeakValueDictionary[Identity, UnpackedFmu] = weakref.WeakValueDictionary()
@@ -122,7 +123,7 @@ def unpack_fmu(path: Path) -> UnpackedFmu:
     key = identity(path)
     found = _unpacked.get(key)
     if found is None:
-        found = _unpacked[key] = UnpackedFmu(FmuArchive(key[0]))
+        found = _unpacked[key] = UnpackedFmu(_archive(key))
     return found
 
 
@@ -136,8 +137,13 @@ def identity(path: Path) -> Identity:
 
 
 @functools.lru_cache(maxsize=64)
+def _archive(key: Identity) -> FmuArchive:
+    return FmuArchive(key[0])
+
+
+@functools.lru_cache(maxsize=64)
 def _read(key: Identity, wanted: str) -> tuple[FmuArchive, FmuInterface]:
-    archive = FmuArchive(key[0])
+    archive = _archive(key)
     interface = archive.choose(wanted)
     archive.check_binary(interface, *place_of_library(archive.version))
     return archive, read_interface(archive, interface)

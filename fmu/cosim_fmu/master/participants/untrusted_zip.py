@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+
+from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 
 LARGEST_ARCHIVE = 4 * 2**30
 MOST_MEMBERS = 100_000
@@ -55,27 +55,27 @@ def leaves_folder(name: str) -> bool:
     return name.startswith(("/", "\\")) or ".." in parts or bool(parts and ":" in parts[0])
 
 
-def unpack(path: Path, members: Sequence[zipfile.ZipInfo], prefix: str) -> Path:
+def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
     """Unpack members that were checked into a new folder that only this user can enter.
 
     Parameters
     ----------
     path : Path
     members : sequence of ZipInfo
-    prefix : str
-        Of the folder's name; the caller removes it.
+    what : str
+        Name of the folder; the caller removes it with `remove_folder`.
 
     Raises
     ------
     OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError
         `DAMAGES`; nothing stays behind.
     """
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    folder = private_folder(what)
     try:
         with zipfile.ZipFile(path) as archive:
             for member in members:
                 archive.extract(member, folder)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
         raise
     return folder

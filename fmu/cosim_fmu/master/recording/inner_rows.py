@@ -69,7 +69,7 @@ def with_inner_rows(
     """The table of the communication points, with rows for what happened between them.
 
     At an instant with a jump there are two rows, before and after; also at a communication point where inputs
-    get what has happened in the step before it. What nobody tells at such an instant runs on the
+    get what has happened in the step before it. What no participant reports at such an instant runs on the
     line between its neighbours when it is a real output, else it keeps its value; inputs are as they
     were in that step.
 

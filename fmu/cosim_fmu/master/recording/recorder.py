@@ -73,6 +73,9 @@ class Recorder:
             if not any(_fits(port, pattern) for port in numbers):
                 hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
                 raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
+        self._remarks = (
+            [] if patterns is not None else _remarks(descriptions, {name for name, _ in self.ports})
+        )
         self._units = [numbers[port].unit for port in self.ports]
         discrete = {name: description.discrete for name, description in descriptions.items()}
         self._continuous = np.array(
@@ -87,6 +90,11 @@ class Recorder:
         self._rows: list[tuple[float, list[Any]]] = []
         self._tables: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         self.sources: list[tuple[str, int, bool]] = []
+
+    @property
+    def remarks(self) -> list[str]:
+        """Participants of which nothing is recorded unless something is named, in sentences."""
+        return self._remarks
 
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
         """What has to be read of each participant: the connected outputs and the recorded variables."""
@@ -235,6 +243,18 @@ class Recorder:
             rows, self._rows = self._rows, []
             values = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(self.ports))
             self._tables.append((np.array([time for time, _ in rows]), values))
+
+
+def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
+    found = []
+    for name, description in descriptions.items():
+        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type not in TEXT]
+        if name in recorded or not description.variables:
+            continue
+        shown = ", ".join(f'"{path}"' for path in named[:3])
+        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are text"
+        found.append(f"{name} has no outputs that can be recorded, so nothing of it is: {what}")
+    return found
 
 
 def _fits(port: tuple[str, str], pattern: str) -> bool:

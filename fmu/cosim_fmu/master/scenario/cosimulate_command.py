@@ -16,6 +16,7 @@ from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.scenario.progress_bar import ProgressBar
+from cosim_fmu.master.scenario.saved_rows import SavedRows
 from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.master.wiring.feedthrough import direct_inputs
 
@@ -92,13 +93,19 @@ class CosimulateCommand(cosim.Command):
 
         try:
             with last_words(save):
-                result = _simulate(loop, until, scenario, arguments.real_time, stream, quiet=arguments.quiet)
+                saved = None if streams else SavedRows(loop, sink, target)
+                result = _simulate(
+                    loop, until, scenario, arguments.real_time, stream, saved, quiet=arguments.quiet
+                )
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
         if stream is None:
             cosim.save_result(sink, result, target)
         if not arguments.quiet:
+            for text in result.warnings:
+                if text not in loop.warnings:  # said before the run
+                    print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target))
         return 0
 
@@ -202,6 +209,7 @@ def _simulate(
     scenario: Scenario | SspRun,
     rate: float,
     stream: ResultStream | None,
+    saved: SavedRows | None,
     *,
     quiet: bool,
 ) -> cosim.Result:
@@ -214,13 +222,13 @@ def _simulate(
         "time_limit": getattr(scenario, "time_limit", None),
     }
     if quiet:
-        return loop.simulate(until, **wanted)
+        return loop.simulate(until, progress=saved, **wanted)
     if not sys.stdout.isatty():
-        result = loop.simulate(until, **wanted)
+        result = loop.simulate(until, progress=saved, **wanted)
         print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
     with ProgressBar(sys.stdout, loop.start, until) as bar:
-        shown = loop.simulate(until, progress=bar.show, **wanted)
+        shown = loop.simulate(until, progress=bar.show if saved is None else saved.after(bar.show), **wanted)
         bar.show(float(shown.time[-1]), _pace(shown))
     return shown
 

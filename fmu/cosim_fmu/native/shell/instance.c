@@ -177,7 +177,7 @@ void note_restored(Instance *instance)
     places[instance->model->places_stage] = instance->model->restored;
 }
 
-/* Somebody wrote to the state: the next step takes it for a jump. In continuous time inputs are smooth: what is
+/* The state was written to: the next step takes it for a jump. In continuous time inputs are smooth: what is
    written there is a point of them, wherever the importer's method looks. */
 void note_written(Instance *instance)
 {

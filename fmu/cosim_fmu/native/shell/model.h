@@ -43,6 +43,7 @@ typedef struct {
     double minimum;
     double maximum;
     double nominal;
+    int64_t angle; /* of a frame, whose twelve numbers begin at the index: which; -1: it is a number itself */
 } Variable;
 
 typedef struct {

@@ -1,4 +1,5 @@
 /* Values of variables: read, set, and how some change with others. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,60 @@ static int is_running(Instance *instance, const Variable *variable)
     return variable->slope >= 0 && !isnan(numbers(instance, variable->array)[variable->slope]);
 }
 
+/* Frames are twelve numbers, R by rows and p, and shown as position and body-fixed x-y-z angles: the same formulas
+   as in cosim_mechanics.spatial, `angles_123` and `pose_from_angles`. */
+static void angles_of(const double *pose, double *angles)
+{
+    double c1 = sqrt(0.5 * (pose[0] * pose[0] + pose[1] * pose[1] + pose[5] * pose[5] + pose[8] * pose[8]));
+    angles[1] = atan2(pose[2], c1);
+    angles[2] = 0.0;
+    if (c1 > 4 * DBL_EPSILON) {
+        angles[0] = atan2(-pose[5], pose[8]);
+        angles[2] = atan2(-pose[1], pose[0]);
+    } else if (pose[2] > 0.0) {
+        angles[0] = atan2(pose[3] + pose[7], pose[4] - pose[6]);
+    } else {
+        angles[0] = atan2(pose[7] - pose[3], pose[4] + pose[6]);
+    }
+}
+
+static void turn(double *pose, const double *angles)
+{
+    double s0 = sin(angles[0]), c0 = cos(angles[0]), s1 = sin(angles[1]), c1 = cos(angles[1]);
+    double s2 = sin(angles[2]), c2 = cos(angles[2]);
+    pose[0] = c1 * c2;
+    pose[1] = -c1 * s2;
+    pose[2] = s1;
+    pose[3] = c0 * s2 + s0 * s1 * c2;
+    pose[4] = c0 * c2 - s0 * s1 * s2;
+    pose[5] = -s0 * c1;
+    pose[6] = s0 * s2 - c0 * s1 * c2;
+    pose[7] = s0 * c2 + c0 * s1 * s2;
+    pose[8] = c0 * c1;
+}
+
+/* The angles of a frame that are among these variables, all at once, where the first of them stands; others of it
+   stay. Whether something has changed. */
+static int set_angles(Instance *instance, const uint32_t *references, size_t count, const double *values, size_t first)
+{
+    const Variable *variables = instance->model->variables, *of = &variables[references[first]];
+    double *pose = place_of(instance, of), angles[3];
+    int changed = 0;
+    for (size_t i = 0; i < first; i++) {
+        const Variable *variable = &variables[references[i]];
+        if (variable->angle >= 0 && variable->array == of->array && variable->index == of->index) return 0;
+    }
+    angles_of(pose, angles);
+    for (size_t i = first; i < count; i++) {
+        const Variable *variable = &variables[references[i]];
+        if (variable->angle < 0 || variable->array != of->array || variable->index != of->index) continue;
+        changed = changed || angles[variable->angle] != values[i];
+        angles[variable->angle] = values[i];
+    }
+    if (changed) turn(pose, angles);
+    return changed;
+}
+
 /* How far an input has run along its line. */
 static double course(Instance *instance, const Variable *variable)
 {
@@ -47,7 +102,11 @@ static double course(Instance *instance, const Variable *variable)
 
 static double read_real(Instance *instance, const Variable *variable)
 {
-    double value = *place_of(instance, variable);
+    double value = *place_of(instance, variable), angles[3];
+    if (variable->angle >= 0) {
+        angles_of(place_of(instance, variable), angles);
+        return angles[variable->angle];
+    }
     return is_running(instance, variable) ? value + course(instance, variable) : value;
 }
 
@@ -67,6 +126,7 @@ Status get_real(Instance *instance, const char *function, const uint32_t *refere
 static double present(Instance *instance, const Variable *variable)
 {
     const int64_t *integers = instance->arrays[variable->array < 0 ? 0 : variable->array].data;
+    if (variable->angle >= 0) return read_real(instance, variable);
     return variable->is_whole ? (double)integers[variable->index] : *place_of(instance, variable);
 }
 
@@ -169,7 +229,8 @@ static int is_decided(Instance *instance, const uint32_t *references, size_t cou
         for (int64_t j = 0; j < model->variable_count; j++) {
             const Variable *variable = &model->variables[j];
             int is_set = 0;
-            if (variable->array != model->parameters || variable->index != check->reads[i]) continue;
+            if (variable->array != model->parameters || variable->index != check->reads[i] || variable->angle >= 0)
+                continue;
             for (size_t k = 0; k < count; k++) is_set = is_set || references[k] == (uint32_t)j;
             if (!is_set) return 0;
         }
@@ -184,20 +245,24 @@ static Status try_parameters(Instance *instance, const char *function, const uin
     const Model *model = instance->model;
     double *before, *p = numbers(instance, model->parameters);
     Status status = OK;
+    size_t size;
     int64_t code;
     int changed = 0;
     if (model->judge == NULL) return OK;
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = &model->variables[references[i]];
-        changed = changed || (variable->array == model->parameters && p[variable->index] != values[i]);
+        changed = changed || (variable->array == model->parameters && present(instance, variable) != values[i]);
     }
     if (!changed) return OK;
-    before = malloc(count * sizeof *before);
+    size = bytes_of(&instance->arrays[model->parameters]);
+    before = malloc(size);
     if (before == NULL) return refuse(instance, function, "there is no memory");
-    for (size_t i = 0; i < count; i++) before[i] = present(instance, &model->variables[references[i]]);
+    memcpy(before, p, size);
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = &model->variables[references[i]];
-        if (variable->array == model->parameters) p[variable->index] = values[i];
+        if (variable->array != model->parameters) continue;
+        if (variable->angle >= 0) (void)set_angles(instance, references, count, values, i);
+        else p[variable->index] = values[i];
     }
     code = judged(instance);
     if (is_failure(model, code)) {
@@ -210,10 +275,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
             status = say_misfit(instance, function, code);
         }
     }
-    for (size_t i = count; i-- > 0;) {
-        const Variable *variable = &model->variables[references[i]];
-        if (variable->array == model->parameters) p[variable->index] = before[i];
-    }
+    memcpy(p, before, size);
     free(before);
     if (status == ERROR) (void)judged(instance); /* what is computed from the old ones */
     return status;
@@ -235,6 +297,10 @@ static Status set_numbers(Instance *instance, const char *function, int64_t type
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = &instance->model->variables[references[i]];
         double *slope, *since;
+        if (variable->angle >= 0) {
+            if (set_angles(instance, references, count, values, i)) note_written(instance);
+            continue;
+        }
         if (!is_running(instance, variable)) {
             if (present(instance, variable) == values[i]) continue;
             if (variable->is_whole)
@@ -335,6 +401,8 @@ static Status check_unknowns_and_knowns(Instance *instance, const char *function
     for (size_t i = 0; i < known_count; i++) {
         const Variable *known = find_variable(instance, function, knowns[i], REAL);
         if (known == NULL) return ERROR;
+        if (known->angle >= 0)
+            return refuse(instance, function, "%s: there is no derivative by an angle of a frame", known->name);
         if (known->settable != INPUT && known->settable != TUNABLE && !is_continuous_state(instance->model, knowns[i]))
             return refuse(instance, function, "%s: it is no input, parameter or continuous state", known->name);
     }

@@ -1,0 +1,112 @@
+"""What a run of an ensemble costs, beside a single compiled run; what a second thread brings.
+
+Usage: python benchmarks/ensembles/runs.py [--tasks pendulum mount ball loop] [--runs 2000] [--passes 5]
+
+CPU time of a run: of an ensemble in one thread with a reduction, and of single runs through `Simulator`
+with the same recording, from `initialize` to the end (least of all passes). Threads: wall time of the
+ensemble with one thread and with two, beside the factor that two pure loops reach in the same minute (least
+of all passes; a machine that does something else gives neither).
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import threading
+import time
+
+import numpy as np
+from models import TASKS, Task
+
+import cosim
+from cosim import kit
+
+
+def spin(count):
+    """A loop that touches no memory."""
+    total = 0.0
+    for i in range(count):
+        total += 1.0 / (1.0 + total * i)
+    return total
+
+
+def ensemble_of(task: Task, threads: int) -> cosim.Ensemble:
+    reduce = [f"max({task.signal})"]
+    return cosim.Ensemble(
+        task.system, task.until, output_interval=task.interval, reduce=reduce, threads=threads
+    )
+
+
+def single(task: Task, count: int) -> float:
+    """CPU seconds of a single run with the same recording."""
+    simulator = cosim.Simulator(task.system, accuracy=1e-6, event_limit=0)
+    runs = len(next(iter(task.values.values())))
+    used = 0.0
+    for run in range(0, runs, max(1, runs // count)):
+        state = task.system.default_state()
+        for path, values in task.values.items():
+            state[path] = values[run]
+        simulator.replace_state(state)
+        began = time.process_time()
+        simulator.initialize()
+        grid = {"origin": 0.0, "interval": task.interval, "point": 1.0, "until": task.until}
+        simulator.record([task.signal], "grid alone", **grid)
+        simulator.record_now()
+        simulator.advance_to(task.until)
+        used += time.process_time() - began
+        simulator.take_rows()
+    return used / len(range(0, runs, max(1, runs // count)))
+
+
+def loops(threads: int, count: int = 30_000_000) -> float:
+    """Wall seconds of so many pure loops for each thread."""
+    function = kit.compile_function(spin, "i>f")
+    function(10)
+    workers = [threading.Thread(target=function, args=(count,)) for _ in range(threads)]
+    began = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--passes", type=int, default=5)
+    given = parser.parse_args()
+    print("| task | CPU a run | single run | ratio | runs/s, 1 thread | 2 threads | factor | of pure loops |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name in given.tasks:
+        task = TASKS[name](given.runs)
+        some = {path: values[:8] for path, values in task.values.items()}
+        one, two = ensemble_of(task, 1), ensemble_of(task, 2)
+        one.run(some), two.run(some)
+        cpu, walls, pure, alone = [], {1: [], 2: []}, {1: [], 2: []}, []
+        for _ in range(given.passes):
+            alone.append(single(task, 100))
+            for threads, ensemble in ((1, one), (2, two)):
+                began, used = time.perf_counter(), time.process_time()
+                found = ensemble.run(task.values)
+                walls[threads].append(time.perf_counter() - began)
+                if threads == 1:
+                    cpu.append((time.process_time() - used) / given.runs)
+                assert found.is_done.all() and not np.isnan(found[found.names[0]]).any()
+                pure[threads].append(loops(threads))
+        rate = {threads: given.runs / min(walls[threads]) for threads in (1, 2)}
+        factor, reached = rate[2] / rate[1], 2.0 * min(pure[1]) / min(pure[2])
+        cells = [
+            name,
+            f"{1e3 * min(cpu):.3g} ms",
+            f"{1e3 * min(alone):.3g} ms",
+            f"{min(cpu) / min(alone):.2f}",
+        ]
+        cells += [f"{rate[1]:.0f}", f"{rate[2]:.0f}", f"{factor:.2f}", f"{reached:.2f}"]
+        print("| " + " | ".join(cells) + " |", flush=True)
+    print(f"largest memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

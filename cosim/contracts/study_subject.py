@@ -1,0 +1,51 @@
+"""What a study varies beside models: a scenario of FMUs, another program."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosim.registration.kinds import plugin_kind
+
+if TYPE_CHECKING:
+    Result = Any
+
+
+@plugin_kind("study_subject")
+class StudySubject(ABC):
+    """Something that is run with other values again and again, in processes; it can be pickled.
+
+    A plugin registers the class. An instance is one file with the settings of its runs.
+
+    Parameters
+    ----------
+    path : Path
+    settings : mapping of str to object
+        Such as ``until`` (s).
+    """
+
+    @abstractmethod
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def reads(cls, path: Path) -> bool:
+        """Whether this file is for it; asked of every file that a study is made of."""
+
+    @abstractmethod
+    def unit(self, path: str) -> str:
+        """Unit of a variable that may be varied, or of a signal; `CosimError` where there is none."""
+
+    @abstractmethod
+    def signals(self) -> list[str]:
+        """What is recorded where nothing is said."""
+
+    @abstractmethod
+    def description(self) -> dict[str, Any]:
+        """What makes results the same, as JSON: digests of files, settings."""
+
+    @abstractmethod
+    def run(self, values: Mapping[str, float], signals: Sequence[str]) -> Result:
+        """One run, with values in the units of their variables; `CosimError` where it fails."""

@@ -1,0 +1,20 @@
+"""Tables that notebooks show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+
+def html_table(title: str, rows: Iterable[Iterable[object]], most: int = 30) -> str:
+    """A title and a table; of more rows than `most` the number is said.
+
+    Examples
+    --------
+    >>> html_table("<Model>", [("a", 1)])
+    '<p>&lt;Model&gt;</p><table><tr><td>a</td><td>1</td></tr></table>'
+    """
+    listed = [list(row) for row in rows]
+    cells = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in listed[:most])
+    more = f"<p>… and {len(listed) - most} more</p>" if len(listed) > most else ""
+    return f"<p>{escape(title)}</p><table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>{more}"

@@ -1,0 +1,162 @@
+"""What every component has to keep, with its events and handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.testing.described import check_bounds, check_docstring
+from cosim.testing.moving_signals import observed_system
+from cosim.testing.other_mode import results_in_other_mode
+
+PART = "measure"  # its name in the system that it is tried in
+CHANGING = ("position", "speed", "auxiliary", "discrete", "integer", "output", "cache")
+
+
+class ComponentContract:
+    """Checks of a component along a run: its equations, events and handlers.
+
+    Sources, bodies and coordinates that `make` leaves open are attached to a pendulum and a free body; inputs
+    move as the class attribute `inputs` says.
+
+    Attributes
+    ----------
+    make : callable
+        Makes the component.
+    until : float
+        How long it is run, s.
+    accuracy : float
+        Of the simulation.
+    inputs : dict of str to float
+        Values of input ports during the run; those that are not named keep their start values.
+
+    Examples
+    --------
+    >>> from cosim.testing import ComponentContract
+    >>> class TestTank(ComponentContract):
+    ...     make = staticmethod(lambda: Tank(area="2 m2"))
+    """
+
+    make: ClassVar[Callable[..., Any]]
+    until: ClassVar[float] = 1.0
+    accuracy: ClassVar[float] = 1e-8
+    inputs: ClassVar[dict[str, float]] = {}
+
+    @classmethod
+    def simulator(cls, state: cosim.State | None = None) -> cosim.Simulator:
+        """A system with the component, initialized; or going on from a State."""
+        if state is not None:
+            return cosim.Simulator(state.system, state, accuracy=cls.accuracy)
+        system = observed_system(cls.make())
+        start = system.default_state()
+        for name, value in cls.inputs.items():
+            start[f"{PART}.{name}"] = value
+        simulator = cosim.Simulator(system, start, accuracy=cls.accuracy)
+        simulator.initialize()
+        return simulator
+
+    @classmethod
+    def paths(cls, system: cosim.System) -> list[str]:
+        """What the component computes and remembers."""
+        own = [v for p, v in system.variables.items() if p.startswith(f"{PART}.") and v.slot.size]
+        return [v.path for v in own if v.kind in CHANGING]
+
+    @classmethod
+    def values(cls, simulator: cosim.Simulator) -> list[str]:
+        """All of it in the State of a simulator, to the last bit."""
+        state = simulator.state.copy().realize(cosim.Stage.REPORT)
+        return [
+            f"{path}: {np.asarray(state[path], float).tobytes().hex()}" for path in cls.paths(state.system)
+        ]
+
+    @classmethod
+    def results(cls) -> list[str]:
+        """What is computed along the run, to the last bit."""
+        simulator = cls.simulator()
+        found = cls.values(simulator)
+        for time in (0.37 * cls.until, cls.until):
+            simulator.advance_to(time)
+            found += cls.values(simulator)
+        return [*found, *(f"event: {event.name} at {event.time.hex()}" for event in simulator.events)]
+
+    def test_has_a_docstring_with_its_law(self) -> None:
+        """The class says what it computes; what is missing is a warning."""
+        check_docstring(self.make())
+
+    def test_refuses_parameters_out_of_bounds(self) -> None:
+        """Bounds that are declared are kept."""
+        check_bounds(self.make())
+
+    def test_runs_with_finite_numbers(self) -> None:
+        """From the start to the end all that it computes is a finite number, or not known at all (timers)."""
+        simulator = self.simulator()
+        for time in np.linspace(0.0, self.until, 6)[1:]:
+            simulator.advance_to(float(time))
+            state = simulator.state.copy().realize(cosim.Stage.REPORT)
+            for path in self.paths(state.system):
+                kind = state.system.variables[path].kind
+                if kind in ("position", "speed", "auxiliary", "output"):
+                    value = np.asarray(state[path], float)
+                    assert np.all(np.isfinite(value)), f"{path} is {value} at t = {time:g} s"
+
+    def test_has_an_effect(self) -> None:
+        """Something that it computes is not zero, or changes, or one of its events happens."""
+        simulator = self.simulator()
+        before = self.values(simulator)
+        start = simulator.state.copy().realize(cosim.Stage.REPORT)
+        own = [p for p in self.paths(start.system) if start.system.variables[p].kind in ("output", "cache")]
+        acts = any(np.any(np.asarray(start[path], float) != 0.0) for path in own)
+        simulator.advance_to(self.until)
+        happened = [e for e in simulator.events if str(e.name).startswith(PART)]
+        assert acts or self.values(simulator) != before or happened, (
+            f"in {self.until:g} s nothing that it computes changes or differs from 0, and it has no event: "
+            "give `inputs` or parameters with which it acts, or a longer `until`"
+        )
+
+    def test_two_runs_give_the_same(self) -> None:
+        """The same run again gives the same bytes: all memory is in the State."""
+        first, again = self.results(), self.results()
+        assert first == again, f"{_different(first, again)} differ in a second run"
+
+    def test_computing_changes_nothing(self) -> None:
+        """Computing the outputs leaves the State as it was."""
+        simulator = self.simulator()
+        simulator.advance_to(0.37 * self.until)
+        state = simulator.state.copy()
+        saved = state.to_bytes()
+        state.realize(cosim.Stage.REPORT)
+        assert state.to_bytes() == saved, "computing changed a variable of the State"
+
+    def test_saved_and_restored_it_goes_on_the_same(self) -> None:
+        """Saved to bytes in the middle of a run, and read again, it ends with the same bytes."""
+        simulator = self.simulator()
+        simulator.advance_to(0.37 * self.until)
+        restored = self.simulator(simulator.system.state_from_bytes(simulator.state.to_bytes()))
+        simulator.advance_to(self.until)
+        restored.advance_to(self.until)
+        mine, theirs = self.values(simulator), self.values(restored)
+        assert mine == theirs, f"{_different(mine, theirs)} differ after going on from saved bytes"
+
+    def test_handlers_run_to_the_end(self) -> None:
+        """No handler fails along the run, nor when it is finished: Termination has handlers, too."""
+        if not type(self.make()).handlers:
+            pytest.skip(f"{type(self.make()).__name__} has no handlers")
+        simulator = self.simulator()
+        simulator.advance_to(self.until)
+        status = simulator.finish()
+        assert status.reason is not cosim.Reason.EVENT_HANDLER_FAILED, status.format_message()
+
+    def test_compiled_is_plain_python(self) -> None:
+        """The same bytes with and without compilation."""
+        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
+        assert mine == theirs, f"{_different(mine, theirs)} differ between compiled and plain Python"
+
+
+def _different(first: list[str], second: list[str]) -> str:
+    """Names of the results that differ."""
+    names = [a.partition(": ")[0] for a, b in zip(first, second, strict=False) if a != b]
+    return ", ".join(dict.fromkeys(names)) or "the numbers of events"

@@ -1,0 +1,145 @@
+"""One class, checked by its contract kit."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cosim
+
+TEST = """from {kit_module} import {kit}
+import cosim
+
+def _make(**options):
+    return cosim.registry().get({kind!r}, {id!r})(**{{**{values!r}, **options}})
+
+class TestIt({kit}):
+    make = staticmethod(_make)
+"""
+
+
+class KitRun:
+    """Runs the kit of a class through pytest, in a file of its own, and says what came out in words.
+
+    Parameters
+    ----------
+    entry : Entry
+        Of a component or an integrator.
+    values : mapping
+        Parameters; what has neither one here nor a default gets a number between its bounds.
+    only : str
+        Words that the names of checks have to have.
+    """
+
+    def __init__(self, entry: Any, values: Mapping[str, Any], only: str = "") -> None:
+        self.entry, self.only = entry, only
+        self.values = {**_needed(entry.cls), **values}
+        self.outcomes: list[tuple[str, str, str]] = []
+        self.seconds = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        checked = any(outcome in ("passed", "failed") for _, outcome, _ in self.outcomes)
+        return checked and all(outcome != "failed" for _, outcome, _ in self.outcomes)
+
+    def run(self, quiet: bool = False) -> None:
+        """Run all checks, and print each one as it ends unless `quiet`."""
+        if importlib.util.find_spec("pytest") is None or importlib.util.find_spec("hypothesis") is None:
+            raise cosim.CosimError(
+                "checks need pytest and hypothesis: pip install 'cosim-framework[testing]'"
+            )
+        import pytest
+
+        cls = self.entry.cls
+        if cosim.Component in cls.__mro__:
+            cls(**self.values)  # a wrong parameter is said at once
+        module, _, kit = cls.contract_kit.partition(":")
+        if not quiet:
+            given = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+            print(f"{self.entry.id}: {kit}{f' with {given}' if given else ''}", flush=True)
+        began = time.perf_counter()
+        kind = "integrator" if issubclass(cls, cosim.Integrator) else "component"
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"check_{self.entry.id.replace('.', '_')}.py"
+            words = {"kit_module": module.rpartition(".")[0], "kit": kit, "kind": kind, "id": self.entry.id}
+            file.write_text(TEST.format(**words, values=self.values), "utf-8")
+            options = [str(file), "-p", "no:cacheprovider", "-p", "no:terminal", "--rootdir", folder]
+            options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
+            options += ["-k", self.only] if self.only else []
+            pytest.main(options, plugins=[_Listener(self, quiet)])
+        self.seconds = time.perf_counter() - began
+        if not quiet:
+            counts = Counter(outcome for _, outcome, _ in self.outcomes)
+            told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+            is_checked = self.passed or counts["failed"]
+            print(f"  {told if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Id, values, and each check with its outcome and message."""
+        checks = [{"check": name, "outcome": what, "message": text} for name, what, text in self.outcomes]
+        return {
+            "id": self.entry.id,
+            "values": self.values,
+            "passed": self.passed,
+            "seconds": self.seconds,
+            "checks": checks,
+        }
+
+
+class _Listener:
+    """Told by pytest what each check came to."""
+
+    def __init__(self, run: KitRun, quiet: bool) -> None:
+        self.run, self.quiet = run, quiet
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A check has ended, or its preparation has failed or skipped it."""
+        if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
+            name = report.nodeid.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+            text = "" if report.outcome == "passed" else _message(report)
+            self._add(name, report.outcome, text)
+
+    def pytest_warning_recorded(self, warning_message: Any) -> None:
+        """What is missing in the docstring, and other warnings."""
+        self._add("docstring", "warning", str(warning_message.message))
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """The class, or its kit, cannot even be imported."""
+        if report.failed:
+            self._add("import", "failed", _message(report))
+
+    def _add(self, name: str, outcome: str, text: str) -> None:
+        self.run.outcomes.append((name, outcome, text))
+        if not self.quiet:
+            sign = {"passed": "ok", "failed": "FAILED", "skipped": "--"}.get(outcome, outcome)
+            print(f"  {sign:<8}{name}{': ' + text if text else ''}", flush=True)
+
+
+def _message(report: Any) -> str:
+    """Why a check failed, or was skipped, in one line."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = str(crash.message if crash is not None else report.longrepr)
+    return re.sub(r"^(AssertionError|Failed): ", "", text).partition("\nassert ")[0].strip()
+
+
+def _needed(cls: type[Any]) -> dict[str, Any]:
+    """A number for each parameter that has to be given."""
+    found: dict[str, Any] = {}
+    for declaration in getattr(cls, "declarations", {}).values():
+        if declaration.kind == "parameter" and declaration.start is None:
+            least = 0.0 if declaration.minimum is None else declaration.minimum
+            most = least + 2.0 if declaration.maximum is None else declaration.maximum
+            number = 0.5 * (least + most)
+            shape = declaration.shape
+            found[declaration.name] = number if not shape else [number] * (declaration.size or 2)
+    return found

@@ -1,0 +1,90 @@
+"""Scenarios in studies."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import StudySubject, file_digest, matches
+from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.scenario.scenario import Scenario
+
+
+class ScenarioSubject(StudySubject):
+    """A scenario file: parameters and start values of its participants are varied (``plant.mass``).
+
+    It is read and checked once in each process; each run makes the instances anew. What is recorded are the
+    communication points.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        self.path, self._settings = path, dict(settings)
+        unknown = [name for name in settings if name != "until"]
+        if unknown:
+            raise cosim.ModelError.of(unknown[0], "is said in the scenario's table [master], not for a study")
+        self._loop: CoSimulation | None = None
+        self._scenario: Scenario | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_loop": None, "_scenario": None}
+
+    @classmethod
+    def reads(cls, path: Path) -> bool:
+        """Whether it is a TOML file with participants."""
+        try:
+            data = tomllib.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return False
+        return "participants" in data
+
+    @property
+    def _coupled(self) -> tuple[Scenario, CoSimulation]:
+        if self._loop is None or self._scenario is None:
+            self._scenario = Scenario.read(self.path)
+            self._loop = self._scenario.couple()
+        return self._scenario, self._loop
+
+    def unit(self, path: str) -> str:
+        """Of a variable of a participant."""
+        descriptions = self._coupled[1].descriptions
+        participant, _, name = path.partition(".")
+        if participant not in descriptions:
+            raise cosim.LookUpError("participant", participant, descriptions)
+        variables = descriptions[participant].variables
+        if name not in variables:
+            raise cosim.LookUpError(f"variable of {participant}", name, variables)
+        return str(variables[name].unit or "1")
+
+    def signals(self) -> list[str]:
+        """What the scenario records."""
+        scenario, loop = self._coupled
+        names = [f"{p}.{n}" for p, d in loop.descriptions.items() for n, v in d.variables.items()
+                 if v.causality == "output"]  # fmt: skip
+        listed = scenario.signals
+        return names if listed is None else [n for n in names if any(matches(n, s) for s in listed)]
+
+    def description(self) -> dict[str, Any]:
+        """Digests of the scenario and the files of its participants."""
+        scenario, _ = self._coupled
+        files = {str(self.path.name): file_digest(self.path)}
+        for name, given in scenario.participants.items():
+            place = getattr(given, "path", given)
+            if isinstance(place, (str, Path)) and Path(place).is_file():
+                files[name] = file_digest(Path(place))
+        return {"model": files, "settings": {key: repr(value) for key, value in self._settings.items()}}
+
+    def run(self, values: Mapping[str, float], signals: Sequence[str]) -> cosim.Result:
+        """One run to the end that is set, or that of the scenario."""
+        scenario, loop = self._coupled
+        before = {name: dict(starts) for name, starts in loop.start_values.items()}
+        try:
+            for path, value in values.items():
+                participant, _, name = path.partition(".")
+                loop.start_values[participant][name] = value
+            until = self._settings.get("until", scenario.until)
+            return loop.simulate(until=until, record=list(signals), inside="nothing")
+        finally:
+            loop.start_values.update(before)

@@ -1,0 +1,259 @@
+"""What every master algorithm has to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim import kit
+from cosim_fmu.master import CoSimulation, StopRequested
+from cosim_fmu.testing.linear_participant import LinearParticipant
+
+UNTIL = 1.0
+WIRES = ["spring.f -> mass.f", "mass.x -> spring.x", "mass.v -> spring.v"]
+LOOP = ["b.y -> a.u", "a.y -> b.u"]
+
+
+class MasterAlgorithmContract:
+    """Checks of a master algorithm: on a mass with a damped spring, whose parts step exactly.
+
+    Attributes
+    ----------
+    make : callable
+        Makes a new algorithm each time.
+    steps : (float, float)
+        Two communication steps, s: the error has to be smaller at the second.
+    order : float
+        That the error falls with at least; 0 for an algorithm whose error does not depend on the step.
+    largest_error : float
+        Of the displacement (starting with 1 m) at the second step, m.
+
+    Examples
+    --------
+    >>> from cosim_fmu.testing import MasterAlgorithmContract
+    >>> class TestParallel(MasterAlgorithmContract):
+    ...     make = staticmethod(lambda: Parallel())
+    """
+
+    make: ClassVar[Callable[..., Any]]
+    steps: ClassVar[tuple[float, float]] = (0.02, 0.005)
+    order: ClassVar[float] = 0.8
+    largest_error: ClassVar[float] = 0.02
+
+    def test_is_an_algorithm(self) -> None:
+        """It derives from the contract, its marks are bools, and it says what it does."""
+        made = self.make()
+        assert isinstance(made, cosim.MasterAlgorithm), f"{type(made).__name__} is no cosim.MasterAlgorithm"
+        marks = ("exchanges_within_step", "solves_loops", "restores", "varies_step", "fixed_sequence")
+        for mark in marks:
+            assert isinstance(getattr(made, mark), bool), f"{mark} is {getattr(made, mark)!r}, needs a bool"
+        assert (type(made).__doc__ or "").strip(), f"{type(made).__name__} has no docstring"
+        assert isinstance(made.about, str), f"about is {made.about!r}, needs text"
+
+    def test_error_falls_with_the_step(self) -> None:
+        """The error of the coupling against the exact solution of the whole."""
+        errors = [self._error(step) for step in self.steps]
+        assert errors[1] <= self.largest_error, (
+            f"at a step of {self.steps[1]:g} s the error is {errors[1]:.3g}"
+        )
+        if errors[1] > 1e-9 and self.order > 0.0:
+            found = np.log(errors[0] / errors[1]) / np.log(self.steps[0] / self.steps[1])
+            assert found >= self.order, f"the error falls with the power {found:.2f} of the step only"
+
+    def test_everyone_steps_through_the_whole_time(self) -> None:
+        """At each communication point every participant is there, once: no gap, nothing twice."""
+        parts = _mass_and_spring(_Watched)
+        self._loop(parts, self.steps[0]).simulate(UNTIL)
+        for name, part in parts.items():
+            taken = part.taken
+            assert taken, f"{name} was never stepped"
+            assert abs(taken[0][0]) < 1e-12 and abs(sum(taken[-1]) - UNTIL) < 1e-9, (
+                f"{name} ended at {taken[-1]}"
+            )
+            for one, following in pairwise(taken):
+                assert abs(sum(one) - following[0]) < 1e-9, f"{name} steps from {following[0]:g} after {one}"
+
+    def test_steps_are_those_that_it_promises(self) -> None:
+        """Without `varies_step` participants step by the communication step alone."""
+        made = self.make()
+        if made.varies_step:
+            pytest.skip("it varies the step")
+        parts = _mass_and_spring(_Watched)
+        self._loop(parts, self.steps[0]).simulate(UNTIL)
+        odd = {size for part in parts.values() for _, size in part.taken if abs(size - self.steps[0]) > 1e-9}
+        assert not odd, f"steps of {sorted(odd)} s without varies_step"
+
+    def test_goes_back_only_if_it_says_so(self) -> None:
+        """Without `restores` no state is saved, so that any participant will do."""
+        made = self.make()
+        if made.restores:
+            pytest.skip("it goes back")
+        parts = _mass_and_spring(_Forward)
+        try:
+            self._loop(parts, self.steps[0]).simulate(0.2)
+        except cosim.SimulationError as error:
+            pytest.fail(f"it needs saved states without saying that it restores: {error}")
+
+    def test_a_second_run_gives_the_same(self) -> None:
+        """One object runs twice: `initialize` forgets the first run."""
+        loop = self._loop(_mass_and_spring(), self.steps[0])
+        first, second = (loop.simulate(UNTIL)["mass.x"] for _ in range(2))
+        np.testing.assert_array_equal(first, second, err_msg="the second run of one algorithm differs")
+
+    def test_fixed_sequence_is_fixed(self) -> None:
+        """With `fixed_sequence` the calls of all steps are the same: a compiled loop repeats them."""
+        made = self.make()
+        if not made.fixed_sequence:
+            pytest.skip("its calls may depend on the values")
+        recorded = []
+        for values in (0.0, 1.0, 1e6):
+            exchange = _Recording(values)
+            made.initialize(exchange, 0.0)
+            for i in range(3):
+                exchange.calls.clear()
+                made.step(exchange, 0.1 * i, 0.1)
+                recorded.append(list(exchange.calls))
+        assert all(calls == recorded[0] for calls in recorded), f"the calls differ: {recorded}"
+        steps = [name for call, name in recorded[0] if call == "advance"]
+        assert sorted(steps) == sorted(_Recording.order), f"{steps} are stepped, needs each one once"
+
+    def test_loops_are_solved_if_it_says_so(self) -> None:
+        """With `solves_loops` outputs of a loop of direct feedthrough fit at each communication point."""
+        if not self.make().solves_loops:
+            pytest.skip("it solves no loops")
+        gains = {"a": -3.0, "b": 0.5}
+        parts = {
+            name: LinearParticipant(([[-1.0]], [[0.0]], [[1.0]], [[gain]]), ["u"], ["y"], [1.0])
+            for name, gain in gains.items()
+        }
+        result = CoSimulation(parts, LOOP, self.make(), self.steps[0]).simulate(0.2)
+        fits = result["a.y"] - (np.exp(-result.time) + gains["a"] * result["b.y"])
+        assert np.max(np.abs(fits)) < 1e-6, (
+            f"the outputs of the loop miss each other by {np.max(np.abs(fits)):.3g}"
+        )
+
+    def test_an_early_return_is_continued(self) -> None:
+        """A participant that returns early gets to the communication point like all others."""
+        parts = {**_mass_and_spring(), "spring": _spring(_Early)}
+        result = self._loop(parts, self.steps[0]).simulate(0.2)
+        assert result.time[-1] == pytest.approx(0.2), result.message
+        assert result.statistics["retries"] > 0
+
+    def test_a_request_to_stop_ends_the_run(self) -> None:
+        """What a participant raises is let through; the run ends where it was asked to."""
+        parts = {**_mass_and_spring(), "spring": _spring(_Stops)}
+        result = self._loop(parts, self.steps[0]).simulate(UNTIL)
+        assert 0.4 < result.time[-1] < 0.6 and "enough" in result.message, result.message
+
+    def test_it_can_be_explained(self) -> None:
+        """`--explain` has a sentence about each connection."""
+        try:
+            said = self._loop(_mass_and_spring(), self.steps[0]).explain()
+        except Exception as error:
+            pytest.fail(f"to explain it fails: {type(error).__name__}: {error}")
+        for link in ("spring.f → mass.f", "mass.x → spring.x"):
+            assert link in said, f"{link} is not explained: {said}"
+
+    def _loop(self, parts: Any, step: float) -> CoSimulation:
+        return CoSimulation(parts, WIRES, self.make(), step)
+
+    def _error(self, step: float) -> float:
+        result = self._loop(_mass_and_spring(), step).simulate(UNTIL)
+        # x'' = -4 x - 0.4 x', x(0) = 1
+        decay, turn = 0.2, np.sqrt(4.0 - 0.04)
+        t = result.time
+        exact = np.exp(-decay * t) * (np.cos(turn * t) + decay / turn * np.sin(turn * t))
+        return float(np.max(np.abs(result["mass.x"] - exact)))
+
+
+def _mass_and_spring(kind: type[LinearParticipant] = LinearParticipant) -> dict[str, Any]:
+    mass = kind(
+        ([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], np.eye(2), np.zeros((2, 1))), ["f"], ["x", "v"], [1.0, 0.0]
+    )
+    return {"mass": mass, "spring": _spring(kind)}
+
+
+def _spring(kind: type[LinearParticipant]) -> LinearParticipant:
+    nothing = np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((1, 0))
+    return kind((*nothing, [[-4.0, -0.4]]), ["x", "v"], ["f"], [])
+
+
+class _Watched(LinearParticipant):
+    """Keeps the steps that count: those after a restored state take the place of earlier ones."""
+
+    def initialize(self, *given: Any) -> None:
+        self.taken: list[tuple[float, float]] = []
+        super().initialize(*given)
+
+    def step(self, time: float, size: float) -> float:
+        self.taken.append((time, size))
+        return super().step(time, size)
+
+    def save(self) -> Any:
+        return super().save(), len(self.taken)
+
+    def restore(self, token: Any) -> None:
+        super().restore(token[0])
+        del self.taken[token[1] :]
+
+
+class _Forward(LinearParticipant):
+    def save(self) -> Any:
+        raise NotImplementedError("this participant cannot save its state")
+
+
+class _Early(LinearParticipant):
+    def step(self, time: float, size: float) -> float:
+        part = 0.5 * size if size > 1e-3 else size
+        return super().step(time, part)
+
+
+class _Stops(LinearParticipant):
+    def step(self, time: float, size: float) -> float:
+        reached = super().step(time, size)
+        if reached > 0.5:
+            raise StopRequested(reached, "enough")
+        return reached
+
+
+class _Recording:
+    """An exchange that keeps what is called."""
+
+    order: Sequence[str] = ("one", "two", "three")
+    interface_names: Sequence[str] = ("one.y", "two.y", "three.y")
+    loops: Sequence[kit.FeedthroughLoop] = ()
+
+    def __init__(self, value: float) -> None:
+        self.calls: list[tuple[str, str]] = []
+        self._values = np.full(3, value)
+
+    def set_inputs(self, name: str, course: Any = None) -> None:
+        self.calls.append(("set_inputs", name))
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        self.calls.append(("advance", name))
+
+    def advance_all(self, time: float, size: float) -> None:
+        for name in self.order:
+            self.advance(name, time, size)
+
+    def read_outputs(self, name: str, end: Any = None) -> None:
+        self.calls.append(("read_outputs", name))
+        self._values[self.order.index(name)] += 1.0
+
+    def interface(self) -> Any:
+        return self._values.copy()
+
+    def put(self, values: Any) -> None:
+        self._values = np.array(values)
+
+    def save(self, names: Sequence[str] | None = None) -> Any:
+        return self._values.copy()
+
+    def restore(self, token: Any) -> None:
+        self._values = token.copy()

@@ -1,0 +1,401 @@
+"""What every participant of a co-simulation has to keep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim import kit
+from cosim_fmu.master import CoSimulation
+from cosim_fmu.master.wiring.check_values import check_values
+from cosim_fmu.master.wiring.description_faults import description_faults
+
+ABILITIES: tuple[Any, ...] = (
+    *(kit.InitializationMode, kit.TellsInside, kit.Watches, kit.RecordsEvents, kit.Resizes, kit.Ticks),
+    *(kit.KeepsLog, kit.HasFile, kit.Inspectable, kit.ExportsFmu, kit.StepsNatively),
+)
+SHARED = {"path"}
+"""Members of protocols that may be there for another reason."""
+
+
+class ParticipantContract:
+    """Checks of a participant: alone, saved and restored, in a co-simulation.
+
+    Attributes
+    ----------
+    make : callable
+        Makes a new participant each time.
+    starts : dict of str to object
+        Start values that it needs.
+    step : float
+        A communication step that it can make, s.
+    steps : int
+        How many are made.
+    changes : dict of str to object
+        Inputs and the values to which they are changed; without it real inputs are changed by a thousandth.
+
+    Examples
+    --------
+    >>> from cosim_fmu.testing import LinearParticipant, ParticipantContract
+    >>> class TestLag(ParticipantContract):
+    ...     matrices = [[-1.0]], [[1.0]], [[1.0]], [[0.0]]  # x' = u - x, y = x
+    ...     make = staticmethod(lambda: LinearParticipant(TestLag.matrices, ["u"], ["y"], [0.0]))
+    """
+
+    make: ClassVar[Callable[..., Any]]
+    starts: ClassVar[Mapping[str, Any]] = {}
+    step: ClassVar[float] = 0.01
+    steps: ClassVar[int] = 10
+    changes: ClassVar[Mapping[str, Any]] = {}
+
+    def test_describes_itself(self) -> None:
+        """`describe` can be used before anything else, twice, and says nothing wrong."""
+        made = self.make()
+        missing = [n for n in cosim.Participant.__abstractmethods__ if not callable(getattr(made, n, None))]
+        assert not missing, f"a participant needs the methods {', '.join(missing)}"
+        faults = description_faults(made.describe())
+        assert not faults, "; ".join(faults)
+        assert list(made.describe().variables) == list(made.describe().variables)
+        made.close()
+
+    def test_abilities_are_whole(self) -> None:
+        """An ability needs all members of its protocol: with some of them alone it is not seen."""
+        made = self.make()
+        for ability in ABILITIES:
+            members = [n for n in vars(ability) if not n.startswith("_")]
+            has = [n for n in members if n not in SHARED and hasattr(type(made), n)]
+            if has and not isinstance(made, ability):
+                gone = ", ".join(n for n in members if not hasattr(made, n))
+                pytest.fail(f"{', '.join(has)} without {gone}: {ability.__name__} needs all of them")
+
+    def test_values_have_their_types(self) -> None:
+        """`get` answers one value of the declared type for each name, at the start and after a step."""
+        made, outputs = self._begun()
+        description = made.describe()
+        for _ in range(2):
+            values = list(made.get(outputs))
+            assert len(values) == len(outputs), f"get answered {len(values)} values for {len(outputs)} names"
+            check_values(description, outputs, values)
+            made.step(0.0, self.step)
+        made.close()
+
+    def test_steps_to_the_time_that_it_is_told(self) -> None:
+        """`step` answers the time that was reached: not beyond the end of the step, and it gets there."""
+        made, _ = self._begun()
+        time = 0.0
+        for i in range(self.steps):
+            end = (i + 1) * self.step
+            while time < end * (1.0 - 1e-12):
+                reached = made.step(time, end - time)
+                assert isinstance(reached, (int, float)), f"step answered {reached!r}, not the time reached"
+                assert time < reached <= end + 4.0 * math.ulp(end), (
+                    f"step({time:g}, {end - time:g}) answered {reached:g}, needs a time up to {end:g}"
+                )
+                time = float(reached)
+        made.close()
+
+    def test_a_second_run_gives_the_same(self) -> None:
+        """After `close` it can be initialized again, and remembers nothing."""
+        made = self.make()
+        first = self._run(made)
+        made.close()
+        assert _same(self._run(made), first), "the second run of one participant differs from the first"
+        made.close()
+
+    def test_two_do_not_disturb_each_other(self) -> None:
+        """A second one beside it, with other inputs, changes nothing."""
+        if self.make().describe().only_once:
+            pytest.skip("only one in a process")
+        alone = self._run(self.make())
+        made, outputs = self._begun()
+        other, _ = self._begun()
+        rows = []
+        for i in range(self.steps):
+            self._change(other)
+            other.step(i * self.step, self.step)
+            made.step(i * self.step, self.step)
+            rows.append(list(made.get(outputs)))
+        assert _same(rows, alone), "it gives other values beside a second one"
+        made.close()
+        other.close()
+
+    def test_reading_changes_nothing(self) -> None:
+        """What is read, and how often, has no influence."""
+        made, outputs = self._begun()
+        rows = []
+        for i in range(self.steps):
+            for name in outputs:
+                made.get([name])
+            made.step(i * self.step, self.step)
+            made.get(outputs)
+            rows.append(list(made.get(outputs)))
+        assert _same(rows, self._run(self.make())), "reading it changes what comes"
+        made.close()
+
+    def test_can_be_closed_at_any_time(self) -> None:
+        """`close` never raises: before `initialize`, after it, twice."""
+        for begun in (False, True):
+            made = self._begun(ready=False)[0] if begun else self.make()
+            for time in ("the first", "the second"):
+                try:
+                    made.close()
+                except Exception as error:
+                    pytest.fail(f"close raises {type(error).__name__} for {time} time: {error}")
+
+    def test_refuses_names_that_it_does_not_have(self) -> None:
+        """A name that is not there is an error, no value."""
+        made, _ = self._begun()
+        with pytest.raises(Exception):  # noqa: B017 - which one is its own affair
+            made.get(["no such variable"])
+        made.close()
+
+    def test_goes_back(self) -> None:
+        """From a restored state the same comes, bit for bit, as often as it is restored."""
+        made, outputs = self._begun()
+        if not made.describe().can_restore:
+            pytest.skip("it cannot restore its state")
+        made.step(0.0, self.step)
+        token, before = made.save(), list(made.get(outputs))
+        expected = self._go_on(made, outputs)
+        for _ in range(2):
+            self._change(made)
+            made.step((self.steps + 1) * self.step, self.step)
+            made.restore(token)
+            assert _same([before], [list(made.get(outputs))]), "restored values differ from the saved ones"
+            assert _same(self._go_on(made, outputs), expected), "what follows a restored state differs"
+        made.close()
+
+    def test_goes_back_from_bytes(self) -> None:
+        """A state goes through bytes, also to another participant of the same make."""
+        made, outputs = self._begun()
+        if not made.describe().can_serialize:
+            pytest.skip("it cannot serialize its state")
+        made.step(0.0, self.step)
+        data = made.serialize(made.save())
+        assert isinstance(data, bytes), f"serialize answered {type(data).__name__}, needs bytes"
+        expected = self._go_on(made, outputs)
+        made.restore(made.deserialize(data))
+        assert _same(self._go_on(made, outputs), expected), (
+            "a state that went through bytes goes on differently"
+        )
+        made.close()
+        other, _ = self._begun()
+        other.restore(other.deserialize(data))
+        assert _same(self._go_on(other, outputs), expected), "in another participant it goes on differently"
+        other.close()
+
+    def test_feedthrough_is_what_it_says(self) -> None:
+        """An output that is said not to depend directly on an input does not change with it."""
+        made, _ = self._begun()
+        description = made.describe()
+        known = dict(description.feedthrough or {})
+        outputs = [n for n in known if n not in description.assumed_feedthrough]
+        for name, value in self._changes(made).items():
+            free = [output for output in outputs if name not in known[output]]
+            before = list(made.get(free))
+            made.set([name], [value])
+            after = list(made.get(free))
+            for output, one, other in zip(free, before, after, strict=True):
+                assert _same([[one]], [[other]]), (
+                    f"{output} depends on {name}, which its feedthrough does not say"
+                )
+        made.close()
+
+    def test_derivatives_are_those_of_the_outputs(self) -> None:
+        """Directional derivatives agree with differences."""
+        made, outputs = self._begun()
+        description = made.describe()
+        if not description.has_derivatives:
+            pytest.skip("it has no directional derivatives")
+        real = [n for n in outputs if description.variables[n].type == "real"]
+        inputs = [n for n, value in self._changes(made).items() if description.variables[n].type == "real"]
+        for name in inputs:
+            here = float(made.get([name])[0]) if name in outputs else self._start(made, name)
+            told = list(made.directional_derivative(real, [name], [1.0]))
+            sides = []
+            for change in (1e-4, -1e-4):
+                made.set([name], [here + change])
+                sides.append(np.array(made.get(real), dtype=float))
+            made.set([name], [here])
+            slope = (sides[0] - sides[1]) / 2e-4
+            np.testing.assert_allclose(told, slope, rtol=1e-4, atol=1e-6, err_msg=f"by {name}")
+        made.close()
+
+    def test_slopes_are_followed(self) -> None:
+        """A slope of zero is a held input, and one that is not zero makes a difference."""
+        made, outputs = self._begun()
+        if not made.describe().follows_slopes:
+            pytest.skip("it holds its inputs")
+        inputs = [n for n in self._changes(made) if made.describe().variables[n].type == "real"]
+        held = self._sloped(inputs, None)
+        assert _close(self._sloped(inputs, 0.0), held), "with slopes of zero it differs from held inputs"
+        if any(not _same(self._run(self.make(), change=change), held) for change in (True,)):
+            assert not _close(self._sloped(inputs, 10.0), held), "slopes have no influence"
+        assert outputs is not None
+        made.close()
+
+    def test_tells_what_happens_inside_its_steps(self) -> None:
+        """Points lie in the step that has ended, in order, with what is watched."""
+        made: Any = self.make()
+        tells = isinstance(made, kit.TellsInside)
+        if not tells:
+            pytest.skip("it tells nothing")
+        outputs = _outputs(made)
+        if isinstance(made, kit.Watches):
+            made.watch(outputs, "steps")
+        self._initialize(made)
+        list(made.inside())
+        for i in range(self.steps):
+            begin = i * self.step
+            end = made.step(begin, self.step)
+            points = list(made.inside())
+            times = [point.time for point in points]
+            assert times == sorted(times), f"the times {times} of inside are not in order"
+            assert all(begin - 1e-12 <= t <= end + 1e-12 for t in times), f"{times} is not in the step"
+            for point in points:
+                assert len(point.names) == len(point.values), f"{point} has not one value for each name"
+        assert not list(made.inside()), "inside tells the same again"
+        made.close()
+
+    def test_runs_in_a_co_simulation(self) -> None:
+        """Alone, twice: rows for all its outputs, the same ones."""
+        until = self.steps * self.step
+        starts = {f"it.{name}": value for name, value in self.starts.items()}
+        results = [
+            CoSimulation({"it": self.make()}, [], "jacobi", self.step, start=0.0, starts=starts).simulate(
+                until
+            )
+            for _ in range(2)
+        ]
+        assert results[0].time[-1] == pytest.approx(until), results[0].message
+        for name in results[0].names:
+            np.testing.assert_array_equal(results[0][name], results[1][name], err_msg=name)
+
+    def test_native_steps_are_those_of_python(self) -> None:
+        """The loop in compiled code gives the same bytes as the loop in Python."""
+        made = self.make()
+        if not isinstance(made, kit.StepsNatively) or kit.is_plain():
+            pytest.skip("it does not step natively, or nothing is compiled here")
+        count = max(self.steps, made.least_native_steps)
+        starts = {f"it.{name}": value for name, value in self.starts.items()}
+        results = []
+        for extra in ({}, {"clock": _Clock()}):
+            parts = {"it": self.make(), **extra}
+            loop = CoSimulation(parts, [], "jacobi", self.step, start=0.0, starts=starts)
+            results.append(loop.simulate(count * self.step))
+        if results[0].statistics["loop"] != "compiled":
+            pytest.skip(f"it is stepped in {results[0].statistics['loop']}")
+        for name in results[0].names:
+            np.testing.assert_array_equal(results[0][name], results[1][name], err_msg=name)
+
+    def _begun(self, *, ready: bool = True) -> tuple[Any, list[str]]:
+        made = self.make()
+        outputs = _outputs(made)
+        self._initialize(made, ready=ready)
+        return made, outputs
+
+    def _initialize(self, made: Any, *, ready: bool = True) -> None:
+        made.initialize(0.0, (self.steps + 2) * self.step, dict(self.starts), None)
+        if ready and isinstance(made, kit.InitializationMode):
+            made.exit_initialization()
+
+    def _run(self, made: Any, *, change: bool = False) -> list[list[Any]]:
+        outputs = _outputs(made)
+        self._initialize(made)
+        rows = []
+        for i in range(self.steps):
+            if change:
+                self._change(made)
+            made.step(i * self.step, self.step)
+            rows.append(list(made.get(outputs)))
+        return rows
+
+    def _go_on(self, made: Any, outputs: Sequence[str]) -> list[list[Any]]:
+        rows = []
+        for i in range(1, self.steps + 1):
+            made.step(i * self.step, self.step)
+            rows.append(list(made.get(outputs)))
+        return rows
+
+    def _sloped(self, inputs: Sequence[str], slope: float | None) -> list[list[Any]]:
+        made, outputs = self._begun()
+        rows = []
+        for i in range(self.steps):
+            made.set(inputs, [self._start(made, name) for name in inputs])
+            if slope is not None:
+                made.set_slopes(inputs, [slope] * len(inputs))
+            made.step(i * self.step, self.step)
+            rows.append(list(made.get(outputs)))
+        made.close()
+        return rows
+
+    def _changes(self, made: Any) -> dict[str, Any]:
+        """Other values of inputs."""
+        if self.changes:
+            return dict(self.changes)
+        variables = made.describe().variables
+        real = [v.name for v in variables.values() if v.causality == "input" and v.type == "real"]
+        return {
+            name: self._start(made, name) + 1e-3 * max(1.0, abs(self._start(made, name))) for name in real
+        }
+
+    def _start(self, made: Any, name: str) -> float:
+        return float(self.starts.get(name, made.describe().variables[name].start or 0.0))
+
+    def _change(self, made: Any) -> None:
+        changes = self._changes(made)
+        if changes:
+            made.set(list(changes), list(changes.values()))
+
+
+class _Clock(cosim.Participant):
+    """Has nothing but methods of Python: with it no loop is compiled."""
+
+    def describe(self) -> kit.ParticipantDescription:
+        return kit.ParticipantDescription("clock", {})
+
+    def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
+        pass
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        pass
+
+    def step(self, time: float, size: float) -> float:
+        return time + size
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+def _outputs(made: Any) -> list[str]:
+    return [v.name for v in made.describe().variables.values() if v.causality == "output"]
+
+
+def _same(one: Sequence[Sequence[Any]], other: Sequence[Sequence[Any]]) -> bool:
+    """Whether all values are equal, NaN with NaN."""
+    if len(one) != len(other):
+        return False
+    return all(
+        a == b or (isinstance(a, float) and isinstance(b, float) and a != a and b != b)
+        for row, second in zip(one, other, strict=True)
+        for a, b in zip(row, second, strict=True)
+    )
+
+
+def _close(one: Sequence[Sequence[Any]], other: Sequence[Sequence[Any]]) -> bool:
+    """Whether all numbers agree but for rounding."""
+    numbers = [
+        (float(a), float(b))
+        for row, second in zip(one, other, strict=True)
+        for a, b in zip(row, second, strict=True)
+        if isinstance(a, (int, float, np.floating))
+    ]
+    return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) for a, b in numbers)

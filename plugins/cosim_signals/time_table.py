@@ -1,0 +1,300 @@
+"""A table over time, from a file or from lists."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.kit import data_file, read_series, text
+from cosim_signals.curves import derivatives, interval, monotone_slopes, spline_slopes, straight_slopes
+from cosim_signals.curves import value as curve_value
+from cosim_signals.source import Source
+
+LINEAR, HELD, CUBIC, MONOTONE = 0.0, 1.0, 2.0, 3.0
+KEPT, TANGENT, PERIODIC = 0.0, 1.0, 2.0
+
+
+def not_falling(times: Any) -> Any:
+    """Times of a table as they are given; ``ValueError`` where they fall."""
+    if isinstance(times, (list, tuple, np.ndarray)):
+        numbers = [cosim.parse_quantity(x, "s") if isinstance(x, str) else float(x) for x in times]
+        for i in range(1, len(numbers)):
+            if numbers[i] < numbers[i - 1]:
+                raise ValueError(f"times fall: {numbers[i]:g} s comes after {numbers[i - 1]:g} s")
+        return numbers
+    return times
+
+
+def piece_at(t, times, interpolation, extrapolation, shift_time):
+    """First and last point of the smooth piece at a time, and in which repetition of the table it is."""
+    count = len(times)
+    cycle = 0
+    period = times[count - 1] - times[0]
+    if extrapolation == PERIODIC and period > 0.0:
+        cycle = math.floor((t - shift_time - times[0]) / period)
+        while cycle_start(times, shift_time, cycle + 1) + times[0] <= t:
+            cycle += 1
+        while cycle_start(times, shift_time, cycle) + times[0] > t:
+            cycle -= 1
+    begin = cycle_start(times, shift_time, cycle)
+    first = max(interval(times, 0, count - 1, t - begin), 0)
+    while first + 1 < count and begin + times[first + 1] <= t:
+        first += 1
+    if interpolation != HELD:
+        while first > 0 and times[first - 1] < times[first]:
+            first -= 1
+    return first, piece_end(times, first, interpolation), cycle
+
+
+def cycle_start(times, shift_time, cycle):
+    """The time at which the table's time 0 is, in its present repetition; never a sum of periods."""
+    return shift_time + cycle * (times[len(times) - 1] - times[0])
+
+
+def piece_end(times, first, interpolation):
+    """The last point of the smooth piece that begins at a point."""
+    last = first
+    if interpolation != HELD:
+        while last + 1 < len(times) and times[last + 1] > times[last]:
+            last += 1
+    return last
+
+
+def jump_time(times, last, interpolation, extrapolation, shift_time, cycle):
+    """When the smooth piece with this last point gives way to the next one; infinite after the last."""
+    count = len(times)
+    begin = cycle_start(times, shift_time, cycle)
+    if last + 1 < count:
+        return begin + (times[last + 1] if interpolation == HELD else times[last])
+    if extrapolation == PERIODIC and times[count - 1] > times[0]:
+        return cycle_start(times, shift_time, cycle + 1) + times[0]
+    return math.inf
+
+
+def next_piece(now, times, interpolation, extrapolation, shift_time, last, cycle):
+    """First and last point, cycle and end of the smooth piece that follows, past those that end at once."""
+    first = last
+    following = now
+    while following <= now:
+        first = last + 1
+        if first == len(times):
+            first = 0
+            cycle += 1
+        last = piece_end(times, first, interpolation)
+        following = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
+    return first, last, cycle, following
+
+
+class TimeTable(Source):
+    """A table over time, from a file or from lists: measured signals, drive cycles, set points.
+
+    Law: value = offset + T(t - shift_time). T goes through the points (times, samples): along straight lines
+    ("linear"), keeping each value until the next time ("held"), along the cubic spline with two continuous
+    derivatives ("cubic"), or along a cubic that does not overshoot ("monotone"). A time that comes twice is a
+    jump: there T begins anew, and the value after it counts. Before the first and after the last time T
+    keeps the value there ("kept"), goes on along its tangent ("tangent"), or begins again ("periodic", the
+    period is from the first time to the last). Three derivatives are known.
+
+    Every jump is an event of the cause Scheduled: no step goes across it. The times of the table, where
+    higher derivatives jump, are announced: steps of an adaptive integrator end there.
+
+    Parameters
+    ----------
+    file : path, optional
+        CSV or Parquet with the time in its first column and units in its header (`cosim.read_result`), in
+        place of times and samples.
+    column : str, optional
+        Which signal of the file; needed where there are several.
+    times : array_like, shape (n,), s, not falling, n >= 1
+    samples : array_like, shape (n,), in the unit of the value
+    interpolation : "linear", "held", "cubic" or "monotone"
+    extrapolation : "kept", "tangent" or "periodic"
+    unit, offset
+        As for `Source`; the file's unit is taken where none is given.
+    shift_time : float, s
+        When the time 0 of the table is.
+
+    Raises
+    ------
+    ModelError
+        A file that cannot be read or has no such column, lists of different lengths, times that fall.
+
+    References
+    ----------
+    Modelica Standard Library, block ``Sources.CombiTimeTable`` (table, smoothness, extrapolation, shiftTime).
+    Drake, class ``TrajectorySource``.
+
+    Examples
+    --------
+    >>> TimeTable(times=[0, "200 ms", 1], samples=["0 N", "3 kN", "0 N"]).times.tolist()
+    [0.0, 0.2, 1.0]
+    """
+
+    elementwise = False
+
+    start_time = None
+    file = data_file("CSV or Parquet with units in its header")
+    column = text("which signal of the file")
+    times = cosim.parameter(unit="s", shape="points", convert=not_falling, description="times, not falling")
+    samples = cosim.parameter(unit="{value}", shape="points", description="value at each time")
+    interpolation = cosim.option(
+        "linear", choices=("linear", "held", "cubic", "monotone"), description="curve between the times"
+    )
+    extrapolation = cosim.option(
+        "kept", choices=("kept", "tangent", "periodic"), description="before and after the times"
+    )
+    shift_time = cosim.parameter(unit="s", default=0.0, description="when the time 0 of the table is")
+
+    slopes = cosim.cache_slot(
+        unit="{value}/s", shape="points", internal=True, description="slope of the curve at each time"
+    )
+    work = cosim.cache_slot(shape="points", internal=True, description="for the spline")
+    smooth_until = cosim.cache_slot(unit="s", description="when the next time of the table comes")
+    first = cosim.discrete(dtype=int, internal=True, description="where the smooth piece begins")
+    last = cosim.discrete(dtype=int, start=-1, internal=True, description="where it ends; -1: found from t")
+    cycle = cosim.discrete(dtype=int, internal=True, description="how often the table has been repeated")
+    due = cosim.timer(description="when the next jump comes")
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**_with_file(values))
+
+    @cosim.kernel(refuses=["the times of the table fall: sort them"])
+    def check(times):
+        for i in range(1, len(times)):
+            if times[i] < times[i - 1]:
+                return 1.0
+        return 0.0
+
+    @cosim.kernel
+    def prepare(times, samples, interpolation, slopes, work):
+        count = len(times)
+        begin = 0
+        for i in range(count):
+            slopes[i] = 0.0
+            if i + 1 == count or times[i + 1] == times[i]:
+                if interpolation == LINEAR:
+                    straight_slopes(times, samples, begin, i, slopes)
+                elif interpolation == CUBIC:
+                    spline_slopes(times, samples, begin, i, slopes, work)
+                elif interpolation == MONOTONE:
+                    monotone_slopes(times, samples, begin, i, slopes)
+                begin = i + 1
+
+    @cosim.kernel
+    def follow(
+        t,
+        offset,
+        times,
+        samples,
+        slopes,
+        interpolation,
+        extrapolation,
+        shift_time,
+        first,
+        last,
+        cycle,
+        value,
+        value_dot,
+        value_dot2,
+        value_dot3,
+    ):
+        if last < 0:
+            first, last, cycle = piece_at(t, times, interpolation, extrapolation, shift_time)
+        at = t - cycle_start(times, shift_time, cycle)
+        straight = interpolation == LINEAR
+        begins = at < times[first] and not (extrapolation == TANGENT and first == 0)
+        ends = at > times[last] and not (extrapolation == TANGENT and last == len(times) - 1)
+        if interpolation == HELD or begins or ends:
+            value[0] = offset + (samples[last] if ends else samples[first])
+            value_dot[0] = 0.0
+            value_dot2[0] = 0.0
+            value_dot3[0] = 0.0
+        else:
+            value[0] = offset + curve_value(at, times, samples, slopes, first, last, straight)
+            # At the last time of all the curve has ended, at that of a jump it has not.
+            rest = at == times[last] and last == len(times) - 1 and extrapolation != TANGENT
+            slope, bend, third = derivatives(at, times, samples, slopes, first, last, straight)
+            value_dot[0] = 0.0 if rest else slope
+            value_dot2[0] = 0.0 if rest else bend
+            value_dot3[0] = 0.0 if rest else third
+
+    @cosim.kernel
+    def look_ahead(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
+        smooth_until[0] = math.inf
+        if last < 0:
+            first, last, cycle = piece_at(t, times, interpolation, extrapolation, shift_time)
+        if interpolation != HELD:
+            begin = cycle_start(times, shift_time, cycle)
+            following = max(interval(times, first, last, t - begin) + 1, first)
+            while following <= last and begin + times[following] <= t:
+                following += 1
+            if following <= last:
+                smooth_until[0] = begin + times[following]
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    def begin(
+        t, times, interpolation, extrapolation, shift_time, first_next, last_next, cycle_next, due_next
+    ):
+        first, last, cycle = piece_at(t, times, interpolation, extrapolation, shift_time)
+        following = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
+        if following <= t:
+            first, last, cycle, following = next_piece(
+                t, times, interpolation, extrapolation, shift_time, last, cycle
+            )
+        first_next[0] = first
+        last_next[0] = last
+        cycle_next[0] = cycle
+        due_next[0] = following
+
+    @cosim.on(due, does="discrete")
+    def jump(
+        times,
+        interpolation,
+        extrapolation,
+        shift_time,
+        last,
+        cycle,
+        due,
+        first_next,
+        last_next,
+        cycle_next,
+        due_next,
+    ):
+        first, end, repeated, following = next_piece(
+            due, times, interpolation, extrapolation, shift_time, last, cycle
+        )
+        first_next[0] = first
+        last_next[0] = end
+        cycle_next[0] = repeated
+        due_next[0] = following
+
+
+def _with_file(values: dict[str, Any]) -> dict[str, Any]:
+    """The values, with times, samples and unit of the file in place of its name."""
+    values = dict(values)
+    file, column = values.pop("file", ""), values.pop("column", "")
+    if not file:
+        if column:
+            raise cosim.ModelError.of("column", f"column is {column!r}, but there is no file: give one")
+        return values
+    both = [name for name in ("times", "samples") if name in values]
+    if both:
+        raise cosim.ModelError.of(
+            "file", f"file is {file!r}, and {both[0]} is given besides: give one of them"
+        )
+    if not isinstance(file, (str, Path)) or not isinstance(column, str):
+        raise cosim.ModelError.of("file", f"file is {file!r}, column {column!r}: both need a text")
+    found = read_series(file)
+    if not column and len(found) == 1:
+        (column,) = found
+    if column not in found:
+        hint = str(cosim.LookUpError("signal", column, found)) if column else "there are several signals: "
+        listed = "" if column else f"give column, one of {', '.join(found)}"
+        raise cosim.ModelError.of("column", f"{file}: {hint}{listed}")
+    series = found[column]
+    unit = {} if series.unit == "1" else {"unit": series.unit}
+    return {**unit, **values, "times": series.times.tolist(), "samples": series.values.tolist()}

@@ -1,0 +1,164 @@
+"""A linear system as a quotient of polynomials."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+import cosim
+
+
+def first_rate(source, denominator, x):
+    """How fast the first state changes."""
+    total = last_or_one(denominator) * source
+    for i in range(len(x)):
+        total -= denominator[i + 1] * x[i]
+    return total / denominator[0]
+
+
+def output_of(numerator, denominator, x, first, of_rates):
+    """What the states come to in the value, or their rates in its rate; `first` is the first of them."""
+    n = len(x)
+    through = coefficient(numerator, n, 0) / denominator[0]
+    total = 0.0
+    for i in range(n):
+        entry = first if i == 0 else x[i - 1] if of_rates else x[i]
+        total += (coefficient(numerator, n, i + 1) - through * denominator[i + 1]) * entry
+    return total / last_or_one(denominator)
+
+
+def first_is_not_zero(denominator: Any) -> Any:
+    """Coefficients as they are given; ``ValueError`` unless they make a denominator of some order."""
+    if isinstance(denominator, (list, tuple, np.ndarray)):
+        if len(denominator) < 2:
+            raise ValueError(f"denominator has {len(denominator)} elements, needs two: order 1 at least")
+        if float(denominator[0]) == 0.0:
+            raise ValueError("denominator begins with 0: leave the powers out that are not there")
+    return denominator
+
+
+def coefficient(numerator, order, i):
+    """A coefficient of the numerator, filled up with zeros to the order of the denominator."""
+    missing = order + 1 - len(numerator)
+    return 0.0 if i < missing else numerator[i - missing]
+
+
+def last_or_one(denominator):
+    """What the states are scaled by."""
+    last = denominator[len(denominator) - 1]
+    return last if last != 0.0 else 1.0
+
+
+def without_zeros(numerator: Any) -> Any:
+    """Coefficients without the zeros that they begin with: they would say that the source is seen at once."""
+    if isinstance(numerator, (list, tuple, np.ndarray)):
+        numerator = list(numerator)
+        while len(numerator) > 1 and not isinstance(numerator[0], str) and float(numerator[0]) == 0.0:
+            del numerator[0]
+    return numerator
+
+
+class TransferFunction(cosim.Measure):
+    """A linear system as a quotient of polynomials of s.
+
+    Law: value = numerator(s) / denominator(s) source, where ``[b0, b1, …, bm]`` stands for b0 s^m + … + bm,
+    and m is not above the order n of the denominator. It is realized in controller canonical form, with
+    states that are scaled by the last coefficient of the denominator where that is not 0: then the last
+    state is the source in the steady state. The derivative is known where that of the source is, or m < n.
+
+    Limits: the source is a number. Coefficients far apart from each other (orders above 10) lose digits:
+    put several of them in a row. Only where m = n the value depends on the source at once; a loop through
+    another one is no algebraic loop.
+
+    Parameters
+    ----------
+    source : measure or path of a signal
+    numerator : array_like, shape (m+1,), in the unit of the value by that of the source
+        Highest power of s first; s is in 1/s.
+    denominator : array_like, shape (n+1,), n >= 1
+        Likewise; the first one is not 0.
+    starts_steady : bool
+        Whether it begins in the steady state of the source's first value, where there is one; else with
+        the states `x`.
+    x : float or array_like, shape (n,)
+        Start value of the states.
+
+    Raises
+    ------
+    ModelError
+        A numerator of a higher order than the denominator; a denominator that begins with 0.
+
+    References
+    ----------
+    Modelica Standard Library, block ``Continuous.TransferFunction`` (b, a, x_start), for form and scaling.
+
+    Examples
+    --------
+    >>> TransferFunction(source="force", numerator=["2 mm/N"], denominator=[1.0, 0.4, 4.0]).x.tolist()
+    [0.0, 0.0]
+    """
+
+    elementwise = False
+    conditions: ClassVar[dict[str, Any]] = {"feeds_through": lambda part: part.feeds_through}
+
+    source = cosim.source(description="what goes in")
+    numerator = cosim.parameter(
+        shape="zeros", convert=without_zeros, description="coefficients, highest power first"
+    )
+    denominator = cosim.parameter(
+        unit="1", shape="order+1", convert=first_is_not_zero, description="coefficients, highest power first"
+    )
+    starts_steady = cosim.option(False, description="whether it begins in the steady state")
+    x = cosim.auxiliary_state(shape="order", description="states, the last one changes slowest")
+    value = cosim.cache_slot(unit="{numerator}.{source}", description="what comes out")
+    value_dot2 = None
+    value_dot3 = None
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        above, order = self.values.numbers["numerator"].size - 1, self.values.numbers["x"].size
+        if above > order:
+            raise cosim.ModelError.of(
+                "numerator",
+                f"numerator is of order {above}, denominator of order {order}: that would differentiate the "
+                "source; raise the order of the denominator",
+            )
+
+    @property
+    def feeds_through(self) -> bool:
+        """Whether the value depends on the source at once."""
+        return self.values.numbers["numerator"].size == self.values.numbers["denominator"].size
+
+    @cosim.kernel
+    def derivatives(source, denominator, x, x_dot):
+        x_dot[0] = first_rate(source, denominator, x)
+        for i in range(1, len(x)):
+            x_dot[i] = x[i - 1]
+
+    @cosim.kernel(unless="feeds_through")
+    def output(numerator, denominator, x, value):
+        value[0] = output_of(numerator, denominator, x, x[0], False)
+
+    @cosim.kernel(when="feeds_through")
+    def output_at_once(source, numerator, denominator, x, value):
+        through = numerator[0] / denominator[0]
+        value[0] = output_of(numerator, denominator, x, x[0], False) + through * source
+
+    @cosim.kernel(unless="feeds_through")
+    def output_rate(source, numerator, denominator, x, value_dot):
+        value_dot[0] = output_of(numerator, denominator, x, first_rate(source, denominator, x), True)
+
+    @cosim.kernel(when="feeds_through")
+    def output_rate_at_once(source, source_dot, numerator, denominator, x, value_dot):
+        through = numerator[0] / denominator[0]
+        rate = output_of(numerator, denominator, x, first_rate(source, denominator, x), True)
+        value_dot[0] = rate + through * source_dot
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
+    def begin(source, denominator, starts_steady, x, x_next):
+        n = len(x)
+        if starts_steady != 0.0 and denominator[n] != 0.0:
+            for i in range(n):
+                x_next[i] = 0.0
+            x_next[n - 1] = source

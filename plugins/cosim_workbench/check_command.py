@@ -1,0 +1,72 @@
+"""``cosim check NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import tomllib
+from typing import Any, ClassVar
+
+import cosim
+
+EXAMPLES = """examples:
+  cosim check acme                          all that the plugin `acme` brings
+  cosim check acme.soft_damper              one class
+  cosim check acme.soft_damper damping=40   with a parameter; else 1.0 where there is no default
+"""
+
+
+class CheckCommand(cosim.Command):
+    """Run the contract kit on what a plugin brings, without a test file."""
+
+    name: ClassVar[str] = "check"
+    summary: ClassVar[str] = "check a component or integrator of yours against its contract"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """What to check, with which parameters."""
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLES
+        parser.add_argument("id", metavar="NAME", help="a plugin (acme) or an id (acme.soft_damper)")
+        parser.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="as in a model file")
+        parser.add_argument("--json", action="store_true", help="for programs")
+        parser.add_argument(
+            "-k", dest="only", metavar="WORDS", default="", help="only checks with these words"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Status 1 when a check fails."""
+        kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
+        values = dict(map(_value, arguments.values))
+        runs = [kit.KitRun(entry, values, arguments.only) for entry in _entries(arguments.id)]
+        for run in runs:
+            run.run(quiet=arguments.json)
+        if arguments.json:
+            print(json.dumps([run.to_dict() for run in runs], indent=2))
+        return 0 if all(run.passed for run in runs) else 1
+
+
+def _entries(name: str) -> list[Any]:
+    """The classes with a kit that an id, or a plugin, means."""
+    registry = cosim.registry()
+    found = {entry.id: entry for kind in ("component", "integrator") for entry in registry.entries(kind)}
+    if name in found:
+        return [found[name]]
+    own = [entry for entry in found.values() if entry.plugin == name]
+    if own:
+        return own
+    failed = next((str(record) for record in registry.failures if record.name == name), "")
+    plugins = [record.name for record in registry.plugins]
+    hint = f"{failed}." if failed else "Installed: `cosim plugins`."
+    raise cosim.LookUpError("plugin, component or integrator", name, [*found, *plugins], hint)
+
+
+def _value(text: str) -> tuple[str, Any]:
+    """``damping=40`` or ``stiffness="2 N/mm"`` as name and value."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise cosim.ModelError.of(text, "needs PARAMETER=VALUE, such as damping=40")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name.strip(), value.strip()

@@ -1,0 +1,80 @@
+"""``cosim new KIND NAME``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+
+EXAMPLES = """examples:
+  cosim new force_element acme.soft_damper   a package `acme` with a force element, its test, installed
+  cosim new measure acme.smoothed            another one in the same package
+  cosim new model mount                      a folder with a model file and its test
+  cosim new --list                           all kinds
+"""
+
+
+class NewCommand(cosim.Command):
+    """Make a small complete package for a kind of plugin, or a folder with a model or a scenario."""
+
+    name: ClassVar[str] = "new"
+    summary: ClassVar[str] = (
+        "make a package for a component of your own, or a model or a scenario to begin with"
+    )
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Kind, name, folder."""
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = EXAMPLES
+        parser.add_argument("kind", nargs="?", help="force_element, measure, component … model, scenario")
+        parser.add_argument("new_name", nargs="?", metavar="NAME", help="PLUGIN.NAME of a class; else NAME")
+        parser.add_argument("--list", action="store_true", help="list the kinds")
+        parser.add_argument("-C", "--folder", type=Path, default=Path(), help="where to make it (here)")
+        parser.add_argument("--no-install", action="store_true", help="write the files and no more")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Write the files, install the package."""
+        from cosim_workbench.scaffold import FILES, kinds_with_kit, new_files
+
+        if arguments.list:
+            print("\n".join([*kinds_with_kit(), *FILES]))
+            return 0
+        if arguments.kind is None or arguments.new_name is None:
+            raise cosim.ModelError.of("", f"give a kind and a name.\n\n{EXAMPLES.rstrip()}")
+        new = new_files(arguments.kind, arguments.new_name, arguments.folder)
+        for path, text in new.files.items():
+            target = new.folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+            print(f"written    {target}")
+        if not new.id:
+            verb = "run" if arguments.kind == "model" else "cosimulate"
+            print(f"next       cosim {verb} {new.folder / arguments.new_name}.toml")
+            return 0
+        if arguments.no_install:
+            print(f"next       pip install -e {new.folder}; cosim check {new.id}")
+            return 0
+        if Path("pyproject.toml") in new.files and not _installed(new.folder):
+            return 1
+        print(f"next       cosim check {new.id}")
+        return 0
+
+
+def _installed(folder: Path) -> bool:
+    """Install the package so that changes of its files count at once; say what to do where this fails."""
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(folder)]
+    if all(importlib.util.find_spec(name) is not None for name in ("hatchling", "editables")):
+        words.insert(-2, "--no-build-isolation")  # nothing is to be fetched
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        print(f"installed  {folder}")
+        return True
+    reason = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+    print(f"the package was written but not installed: {' '.join(reason)}", file=sys.stderr)
+    print(f"install it with: pip install -e {folder}", file=sys.stderr)
+    return False

@@ -1,0 +1,155 @@
+"""The files of a new package, model or scenario, from templates."""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cosim
+from cosim.kit import declared_kinds
+
+HERE = Path(__file__).parent / "templates"
+FILES = ("model", "scenario")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class NewFiles(NamedTuple):
+    """What is to be written.
+
+    Attributes
+    ----------
+    folder : Path
+        Of the project.
+    files : dict of Path to str
+        By path inside of it; what is there already is replaced only where it is grown.
+    id : str
+        Under which a class will be registered; empty for a model or scenario.
+    """
+
+    folder: Path
+    files: dict[Path, str]
+    id: str = ""
+
+
+def kinds_with_kit() -> dict[str, str]:
+    """The kit of each kind that has one: ``module:Class``, by the name of the kind."""
+    seen: set[str] = set()
+    for plugin in cosim.registry().plugins:
+        for entry in plugin.entries:
+            if not seen.issuperset(entry.kinds):
+                seen.update(entry.kinds)
+                _ = entry.cls  # which brings the base class of its kind
+    found = {name: getattr(base, "contract_kit", "") for name, base in declared_kinds().items()}
+    return {name: kit for name, kit in sorted(found.items()) if kit and template_of(name, kit).exists()}
+
+
+def template_of(kind: str, kit: str) -> Path:
+    """The template of a kind lies beside its kit."""
+    module = importlib.import_module(kit.partition(":")[0])
+    return Path(str(module.__file__)).parent / "templates" / f"{kind}.txt"
+
+
+def new_files(kind: str, name: str, where: Path) -> NewFiles:
+    """The files of ``cosim new KIND NAME``.
+
+    Raises
+    ------
+    LookUpError
+        No such kind.
+    ModelError
+        The name is none, or something is there already.
+    """
+    kits = kinds_with_kit()
+    if kind not in (*kits, *FILES):
+        raise cosim.LookUpError("kind with a template", kind, [*kits, *FILES])
+    plugin, _, own = name.rpartition(".")
+    for part in filter(None, (plugin, own or " ")):
+        if not NAME.fullmatch(part) or keyword.iskeyword(part):
+            example = "mount" if kind in FILES else "acme.soft_damper"
+            text = f"'{name}' is no name: small letters, digits and underscores, such as {example}"
+            raise cosim.ModelError.of("", text)
+    if kind in FILES:
+        return _of_file(kind, own, where)
+    return _of_class(kind, kits[kind], plugin or own, own, where)
+
+
+def _of_file(kind: str, name: str, where: Path) -> NewFiles:
+    run = "run" if kind == "model" else "cosimulate"
+    values = {
+        "name": name,
+        "kind": kind,
+        "id": name,
+        "usage": f"    cosim {run} {name}.toml --plot {name}.svg\n    pytest",
+    }
+    files = {
+        Path("README.md"): _filled("README", values),
+        Path(f"{name}.toml"): _filled(kind, values),
+        Path("tests") / f"test_{name}.py": _filled(f"test_{kind}", values),
+    }
+    if kind == "scenario":
+        files |= {Path(f"{n}.toml"): _filled(f"scenario_{n}", values) for n in ("drive", "plant")}
+    return _checked(NewFiles(where / name, files))
+
+
+def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFiles:
+    template = template_of(kind, kit).read_text("utf-8")
+    first, _, source = template.partition("\n")
+    class_name = "".join(word.capitalize() for word in name.split("_"))
+    values = {
+        "name": f"cosim-{plugin.replace('_', '-')}",
+        "kind": kind,
+        "id": f"{plugin}.{name}",
+        "plugin": plugin,
+        "dashed": plugin.replace("_", "-"),
+        "module": name,
+        "Class": class_name,
+        "Title": name.replace("_", " ").capitalize(),
+        "words": kind.replace("_", " "),
+        "kit_module": kit.partition(":")[0].rpartition(".")[0],
+        "Kit": kit.partition(":")[2],
+        "usage": "    pip install -e .\n    cosim plugins\n    cosim check " + plugin + "\n    pytest",
+    }
+    call = first.removeprefix("# make: ").replace("{Class}", class_name)
+    values["make"] = f"lambda: {call}" if "(" in call else f"lambda **options: {call}(**options)"
+    package, folder = Path(f"cosim_{plugin}"), where / plugin
+    grown = folder / package / "plugin.py"
+    plugin_text = grown.read_text("utf-8") if grown.exists() else _filled("plugin", values)
+    files = {
+        package / f"{name}.py": _replaced(source, values),
+        Path("tests") / f"test_{name}.py": _filled("test_component", values),
+    }
+    if not grown.exists():
+        files |= {
+            Path("pyproject.toml"): _filled("pyproject", values),
+            Path("README.md"): _filled("README", values),
+            package / "__init__.py": f'"""Components for cosim, under `{plugin}.`"""\n',
+        }
+    _checked(NewFiles(folder, files))
+    register = f'    register("{plugin}.{name}", {class_name})\n'
+    imported = f"import cosim\nfrom cosim_{plugin}.{name} import {class_name}\n"
+    files[package / "plugin.py"] = (
+        plugin_text.replace("import cosim\n", imported, 1).rstrip() + "\n" + register
+    )
+    return NewFiles(folder, files, f"{plugin}.{name}")
+
+
+def _checked(new: NewFiles) -> NewFiles:
+    """`ModelError` where a file is there already: nothing is replaced."""
+    there = [str(new.folder / path) for path in new.files if (new.folder / path).exists()]
+    if there:
+        raise cosim.ModelError.of("", f"{', '.join(there)}: there already; choose another name, or remove it")
+    return new
+
+
+def _filled(template: str, values: Mapping[str, Any]) -> str:
+    return _replaced((HERE / f"{template}.txt").read_text("utf-8"), values)
+
+
+def _replaced(text: str, values: Mapping[str, Any]) -> str:
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text.replace("{{", "{").replace("}}", "}")

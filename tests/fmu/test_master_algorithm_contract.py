@@ -1,0 +1,226 @@
+"""The kit for master algorithms: ours pass it, and each check finds its own deliberately wrong toy."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
+from failing_checks import checks, failing_checks  # noqa: E402
+
+import cosim  # noqa: E402
+from cosim_fmu.master.algorithms.adaptive_forward import AdaptiveForward  # noqa: E402
+from cosim_fmu.master.algorithms.adaptive_step import AdaptiveStep  # noqa: E402
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel  # noqa: E402
+from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton  # noqa: E402
+from cosim_fmu.master.algorithms.jacobi import Jacobi  # noqa: E402
+from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration  # noqa: E402
+from cosim_fmu.testing import MasterAlgorithmContract  # noqa: E402
+
+
+def case(make: Any, **more: Any) -> type:
+    return type("Case", (MasterAlgorithmContract,), {"make": staticmethod(make), **more})
+
+
+class Parallel(cosim.MasterAlgorithm):
+    """All step from the same values."""
+
+    fixed_sequence = True
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        for name in exchange.order:
+            exchange.set_inputs(name)
+        exchange.advance_all(time, size)
+        for name in exchange.order:
+            exchange.read_outputs(name)
+
+
+class Marked(Parallel):
+    """A mark that is no bool."""
+
+    exchanges_within_step: Any = "yes"
+
+
+class Deaf(Parallel):
+    """Inputs are set at the start alone."""
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        if time == 0.0:
+            for name in exchange.order:
+                exchange.set_inputs(name)
+        exchange.advance_all(time, size)
+        for name in exchange.order:
+            exchange.read_outputs(name)
+
+    fixed_sequence = False
+
+
+class Skips(Parallel):
+    """The first one is left out now and then."""
+
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        for name in exchange.order:
+            exchange.set_inputs(name)
+            if name != exchange.order[0] or int(time / size + 0.5) % 10 != 5:
+                exchange.advance(name, time, size)
+            exchange.read_outputs(name)
+
+
+class Halves(Parallel):
+    """Half steps, without saying that it varies them."""
+
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time, 0.5 * size)
+        super().step(exchange, time + 0.5 * size, 0.5 * size)
+
+
+class Saves(Parallel):
+    """Saves states, without saying that it goes back."""
+
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        exchange.restore(exchange.save())
+        super().step(exchange, time, size)
+
+
+class Remembers(Parallel):
+    """Better in its second run."""
+
+    fixed_sequence = False
+    seen = 0
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        self.seen += 1
+        exchange.put(exchange.interface() * (1.0 + 1e-9 * self.seen))
+        super().step(exchange, time, size)
+
+
+class Turns(Parallel):
+    """Another order in every other step, with a fixed sequence."""
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        for name in exchange.order[:: 1 if int(time / size + 0.5) % 2 else -1]:
+            exchange.set_inputs(name)
+        exchange.advance_all(time, size)
+        for name in exchange.order:
+            exchange.read_outputs(name)
+
+
+class Claims(Parallel):
+    """Says that it solves loops."""
+
+    exchanges_within_step = True
+    solves_loops = True
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        for name in exchange.order:
+            exchange.set_inputs(name)
+            exchange.advance(name, time, size)
+            exchange.read_outputs(name)
+
+
+class Swallows(Parallel):
+    """Goes on after a request to stop."""
+
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time, size)
+        exchange.stop_reason = ""
+
+
+class Silent(Parallel):
+    """It gives away what it should say."""
+
+    fixed_sequence = False
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        raise ValueError("nothing")
+
+
+class Hasty(Parallel):
+    """Does not take early returns."""
+
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        for name in exchange.order:
+            exchange.set_inputs(name)
+        for name in exchange.order:
+            exchange.participants[name].step(time, size)
+        for name in exchange.order:
+            exchange.read_outputs(name)
+
+
+WRONG: dict[str, type] = {
+    "test_is_an_algorithm": Marked,
+    "test_error_falls_with_the_step": Deaf,
+    "test_everyone_steps_through_the_whole_time": Skips,
+    "test_steps_are_those_that_it_promises": Halves,
+    "test_goes_back_only_if_it_says_so": Saves,
+    "test_a_second_run_gives_the_same": Remembers,
+    "test_fixed_sequence_is_fixed": Turns,
+    "test_loops_are_solved_if_it_says_so": Claims,
+    "test_a_request_to_stop_ends_the_run": Swallows,
+    "test_it_can_be_explained": Silent,
+    "test_an_early_return_is_continued": Hasty,
+}
+ALSO = {  # what is wrong there shows elsewhere, too
+    "test_everyone_steps_through_the_whole_time": {"test_error_falls_with_the_step"},
+    "test_an_early_return_is_continued": {"test_a_request_to_stop_ends_the_run"},
+}
+
+
+def test_each_check_has_a_toy() -> None:
+    assert {*WRONG} == {*checks(case(Parallel))}
+
+
+@pytest.mark.parametrize("check", WRONG)
+def test_a_wrong_toy_fails_its_check(check: str) -> None:
+    failing = {*failing_checks(case(WRONG[check]))}
+    assert check in failing and failing - {check} <= ALSO.get(check, set())
+
+
+def test_the_right_one_passes() -> None:
+    assert failing_checks(case(Parallel)) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "more"),
+    [
+        (Jacobi, {}),
+        (lambda: Jacobi(1), {"order": 1.8}),
+        (GaussSeidel, {}),
+        (lambda: GaussSeidel(2), {"order": 1.7}),
+        (WaveformIteration, {"order": 1.8}),
+        (InterfaceNewton, {"order": 1.8}),
+        (AdaptiveStep, {"order": 0.0}),
+        (AdaptiveForward, {"order": 0.0, "largest_error": 0.05}),
+    ],
+)
+def test_ours_pass(make: Any, more: Any) -> None:
+    assert failing_checks(case(make, **more)) == []
+
+
+def test_a_mistake_in_an_algorithm_is_named() -> None:
+    class Wrong(Parallel):
+        """Knows other names."""
+
+        fixed_sequence = False
+
+        def step(self, exchange: Any, time: float, size: float) -> None:
+            exchange.set_inputs("left")
+
+    from cosim_fmu import CoSimulation
+    from cosim_fmu.testing.master_algorithm_contract import WIRES, _mass_and_spring
+
+    loop = CoSimulation(_mass_and_spring(), WIRES, Wrong(), 0.1)
+    text = r"the master algorithm Wrong failed: KeyError: 'left' \(participants: mass, spring\)"
+    with pytest.raises(cosim.SimulationError, match=text):
+        loop.simulate(1.0)

@@ -1,0 +1,52 @@
+"""Signals in native FMUs: every value equals the run in Python to the last bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from export_tools import running
+from native_tools import InProcess, export_native, needs_compiler
+
+import cosim
+
+pytestmark = needs_compiler
+
+
+def diagram() -> cosim.Model:
+    """One of each, fed by each other, with breaks that fall together."""
+    model = cosim.Model("diagram")
+    model.add("signals.pulse", "pulse", amplitude="5 V", period="30 ms", width="30 %", start_time="10 ms")
+    model.add("measures.sinusoid", "wave", amplitude="4 V", frequency=25.0)
+    model.add("measures.plus", "sum", first="wave", second="pulse")
+    model.add("measures.first_order_filter", "smooth", source="sum", time_constant="5 ms")
+    model.add("signals.limiter", "limited", source="smooth", lower="-2 V", upper="3 V")
+    model.add("signals.hysteresis", "relay", source="smooth", lower="-1 V", upper="1 V", on_value=2.0)
+    model.add("signals.unit_delay", "delayed", source="limited", period="7 ms", value="1 V")
+    model.add("signals.noise", "noise", standard_deviation="0.5 V", bandwidth="60 Hz", seed=3)
+    model.add("signals.random_road", "road", roughness="D", speed="20 m/s", seed=5)
+    table = {"times": [0.0, 0.04, 0.04, 0.11, 0.13], "samples": ["0 V", "2 V", "-1 V", "1 V", "0 V"]}
+    model.add("signals.time_table", "table", **table, interpolation="cubic", extrapolation="periodic")
+    model.add("measures.plus", "rough", first="smooth", second="noise")
+    model.add("signals.quantizer", "steps", source="rough", interval="0.4 V")
+    model.add("signals.comparison", "higher", first="smooth", second="table")
+    model.add("signals.logic", "either", first="higher", second="relay", operator="xor")
+    model.add("signals.switch", "chosen", condition="either", first="steps", second="table")
+    model.add("signals.state_space", "filter", source="chosen", A=[[0, 1], [-900, -40]], B=[0, 900], C=[1, 0])
+    bounds = {"lower": -2.0, "upper": 2.0}
+    model.add("signals.pid", "control", setpoint="table", measurement="plant", gain=3.0, **bounds)
+    plant = {"numerator": [1.0], "denominator": [1e-3, 0.1, 1.0]}
+    model.add("signals.transfer_function", "plant", source="control", **plant)
+    return model
+
+
+def test_every_variable_equals_the_run_in_python_to_the_last_bit(tmp_path: Path) -> None:
+    path = export_native(diagram(), tmp_path / "diagram.fmu", step_size=0.005)
+    here = InProcess(diagram(), "integrators.runge_kutta_merson", 1e-6).start()
+    with running(path) as fmu:
+        fmu.start()
+        for i in range(80):
+            fmu.steps(i, i + 1, 0.005)
+            here.advance(i * 0.005 + 0.005)
+            assert fmu.all() == here.all(), i
+        assert not fmu.messages
+    assert here["limited.kinks"] > 4.0 and here["control.kinks"] > 2.0

@@ -1,0 +1,97 @@
+"""The generated reference is complete, and the site loads nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import check_offline
+import pytest
+import reference_pages
+
+import cosim
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return reference_pages.reference_pages()
+
+
+def section(page: str, title: str) -> str:
+    """The text below a heading, to the next one."""
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"no section '{title}'"
+    return found.group(1)
+
+
+def test_everything_registered_has_a_section(pages: dict[str, str]) -> None:
+    entries = [entry for found in reference_pages.registered().values() for entry in found]
+    assert len(entries) > 130
+    for entry in entries:
+        title = f"cosim {entry.cls.name}" if entry.kind == "command" else entry.id
+        text = section(pages[f"reference/{entry.kind}.md"], title)
+        if issubclass(entry.cls, cosim.Component):
+            for declaration in entry.cls.declarations.values():
+                if declaration.kind == "parameter" and not declaration.options.get("internal"):
+                    assert f"| {declaration.name} | parameter |" in text, entry.id
+
+
+def test_all_keys_of_files_are_there(pages: dict[str, str]) -> None:
+    for kind, keys in {
+        "model": (
+            "bodies.NAME.mass",
+            "elements.NAME.type",
+            "simulation.accuracy",
+            "simulation.output.signals",
+        ),
+        "scenario": ("participants.NAME.fmu", "connections[].factor", "master.algorithm", "output.inside"),
+    }.items():
+        page = pages[f"reference/{kind}-file.md"]
+        schema = next(e.cls for e in cosim.registry().entries("file_schema") if e.cls.name == kind)().schema()
+        for table in schema["properties"]:
+            section(page, table)
+        for key in keys:
+            assert f"| `{key}` |" in page, key
+
+
+def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
+    for package in reference_pages.PACKAGES:
+        names = reference_pages.public_names(package)
+        assert names, package
+        text = pages[f"reference/api/{package}.md"]
+        for name, _ in names:
+            assert f"## {name}\n" in text or f"`{name}`" in text, f"{package}.{name}"
+
+
+def test_options_of_commands_and_units_are_there(pages: dict[str, str]) -> None:
+    assert "`--until`" in section(pages["reference/command.md"], "cosim run")
+    assert "| `rpm` | 0.1047197551 | `s-1.rad` |" in pages["reference/units.md"]
+
+
+def test_tables_have_as_many_cells_as_titles(pages: dict[str, str]) -> None:
+    for path, text in pages.items():
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+            counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+            assert len(counts) == 1, f"{path}: {table[:200]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<link rel="stylesheet" href="https://fonts.example/a.css">',
+        '<script async src="//cdn.example/x.js"></script>',
+        "<style>@import 'https://cdn.example/x.css';</style>",
+        '<img alt="" src="http://pictures.example/a.png">',
+    ],
+)
+def test_what_is_loaded_from_elsewhere_is_found(tmp_path: Path, text: str) -> None:
+    (tmp_path / "page.html").write_text(f"<html>{text}</html>")
+    assert len(check_offline.loads(tmp_path)) == 1
+
+
+def test_links_and_own_files_are_no_loads(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(
+        '<a href="https://example.org">x</a><img src="a.png"><script src="b.js"></script>'
+    )
+    (tmp_path / "a.css").write_text("a { background: url(data:image/png;base64,x) }")
+    assert check_offline.loads(tmp_path) == []

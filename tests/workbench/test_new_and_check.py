@@ -1,0 +1,112 @@
+"""``cosim new`` and ``cosim check``: a package of one of each kind, found, checked, run and exported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cosim.cli import main
+
+KINDS = ("component", "constraint", "force_element", "integrator", "joint", "measure")
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package with one of each kind, not installed: its metadata lie beside it."""
+    folder = tmp_path_factory.mktemp("new")
+    for kind in KINDS:
+        assert main(["new", kind, f"acme.my_{kind}", "-C", str(folder), "--no-install"]) == 0
+    information = folder / "acme" / "cosim_acme-0.1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: cosim-acme\nVersion: 0.1.0\n")
+    (information / "entry_points.txt").write_text("[cosim]\nacme = cosim_acme.plugin\n")
+    return folder / "acme"
+
+
+def cosim_with(package: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([str(package), *filter(None, sys.path)])
+    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-m", "cosim", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+
+
+def test_one_of_each_kind_is_listed(package: Path) -> None:
+    listed = json.loads(cosim_with(package, "plugins", "--json").stdout)["plugins"]
+    (acme,) = [plugin for plugin in listed if plugin["name"] == "acme"]
+    assert acme["registers"] == {kind: [f"acme.my_{kind}"] for kind in KINDS}
+    assert acme["status"] == "loaded"
+
+
+@pytest.mark.parametrize("kind", ["component", "measure", "joint"])
+def test_what_was_made_is_green_at_once(package: Path, kind: str) -> None:
+    done = cosim_with(package, "check", f"acme.my_{kind}", "-k", "not compiled")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "FAILED" not in done.stdout and "warning" not in done.stdout
+    assert f"acme.my_{kind}: " in done.stdout and " passed" in done.stdout
+
+
+def test_a_fault_is_found_and_told(package: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    subprocess.run(["cp", "-r", str(package), str(broken)], check=True)
+    file = broken / "cosim_acme" / "my_measure.py"
+    file.write_text(file.read_text().replace("first_dot + factor", "first_dot - factor").replace("Law", "L"))
+    done = cosim_with(broken, "check", "acme.my_measure", "--json", "-k", "derivative or docstring")
+    assert done.returncode == 1
+    (run,) = json.loads(done.stdout)
+    outcomes = {check["check"]: check for check in run["checks"]}
+    assert outcomes["derivative is that of the value"]["outcome"] == "failed"
+    assert "value_dot is" in outcomes["derivative is that of the value"]["message"]
+    assert outcomes["docstring"]["outcome"] == "warning"
+    assert "lacks its law" in outcomes["docstring"]["message"]
+
+
+def test_a_model_and_a_scenario_run_and_their_tests_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "model", "mount"]) == 0
+    assert main(["new", "scenario", "loop"]) == 0
+    assert main(["run", "mount/mount.toml", "-q"]) == 0
+    assert main(["cosimulate", "loop/loop.toml"]) == 0
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "mount", "loop"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["new", "force", "acme.x"], "Nearest: force_element"),
+        (["new", "measure", "Acme.X"], "is no name: small letters"),
+        (["new", "measure", "acme.class"], "is no name: small letters"),
+        (["new", "measure"], "give a kind and a name"),
+        (["check", "mechanics.two_point_sprung"], "Nearest: mechanics.two_point_spring"),
+        (["check", "measures.delay", "delay"], "needs PARAMETER=VALUE"),
+        (["check", "mechanics.two_point_spring", "stifness=3"], "Nearest: stiffness"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, words: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "model", "mount"]) == 0
+    assert main(["new", "model", "mount"]) == 2
+    assert "there already" in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""``cosim profile``: by stage, by component, what is not compiled."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim_workbench.run_profile import profile
+
+IS_PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+MODEL = """
+[bodies.cart]
+mass = 2.0
+inertia = [0.1, 0.1, 0.1]
+joint = "slider"
+[elements.spring]
+type = "coordinate_spring"
+coordinate = "cart_joint"
+stiffness = 200.0
+[simulation]
+until = 0.1
+"""
+
+
+class Slow(cosim.Component):
+    """Decays, in Python."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    def derivatives(self, x, x_dot):
+        x_dot[0] = -x
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "cart.toml"
+    file.write_text(MODEL)
+    assert main(["profile", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["run"] > 0.0 and found["evaluations"] > 0
+    assert {"position", "velocity", "acceleration"} <= set(found["stages"])
+    assert {"cart", "spring"} <= set(found["parts"])
+    assert sum(found["parts"].values()) == pytest.approx(sum(found["stages"].values()))
+    assert main(["profile", str(file), "--until", "20 ms"]) == 0
+    assert "by component" in capsys.readouterr().out
+    assert main(["profile", str(file), "--until", "20 m"]) == 2
+
+
+def test_what_is_python_is_named() -> None:
+    model = cosim.Model("slow")
+    model.add(Slow, "slow")
+    found = profile(model, {"until": 0.1})
+    if IS_PLAIN:
+        assert "everything" in found.in_python
+    else:
+        assert "make it a kernel function" in found.in_python["slow.derivatives()"]
+    assert model.build().default_state()["slow.x"] == 1.0
