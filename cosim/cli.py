@@ -25,6 +25,10 @@ from cosim.registration.registry import Registry, registry
 from cosim.version import __version__
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+EXIT_STATUSES = (
+    "exit status: 0 done; 1 a run that could not go on, a check that failed, or a fault inside a plugin;\n"
+    "             2 bad input; 130 interrupted"
+)
 TRACEBACK = "show the Python traceback of an error"
 
 
@@ -170,7 +174,8 @@ def _overview(source: Registry) -> str:
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {summary}" for name, summary in sorted(rows.items())]
     lines += ["", "  cosim <command> --help explains a command.", "", "options:", "  --version"]
-    lines += [f"  --traceback  {TRACEBACK}", *(f"\n{record}." for record in source.failures)]
+    lines += [f"  --traceback  {TRACEBACK}", "", EXIT_STATUSES]
+    lines += [f"\n{record}." for record in source.failures]
     return "\n".join(["usage: cosim [--traceback] <command> …", "", "commands:", *lines])
 
 

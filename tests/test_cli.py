@@ -222,3 +222,9 @@ def test_control_c(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, "interrupted\n")
+
+
+def test_the_exit_statuses_are_said(capsys):
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    assert "exit status: 0 done; 1 " in said and "2 bad input; 130 interrupted" in said

@@ -56,7 +56,7 @@ def _numbers(declaration: Declaration) -> Schema:
         if bound is not None and math.isfinite(bound):
             one[key] = bound
     texts = [{"type": "string"}]
-    if declaration.kind in ("integer", "discrete"):
+    if declaration.kind in ("integer", "discrete") or declaration.dtype is bool:
         texts.append({"type": "boolean"})
     scalar: Schema = {"anyOf": [one, *texts]}
     found: Schema = scalar

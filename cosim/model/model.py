@@ -229,6 +229,14 @@ class Model:
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""
+        from cosim.registration.registry import registry
+
+        if set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
+            return
+        for plugin in registry().plugins:  # a kind of solver may be one that nothing has asked for yet
+            for entry in plugin.entries:
+                if not declared_kinds().keys() >= set(entry.kinds):
+                    _ = entry.cls
         solvers = [kind.setting for kind in declared_kinds().values() if issubclass(kind, Solver)]
         check_options(
             f"model '{self.name}'", self.settings, [*self.ABOUT, *solvers, *option_names(type(self))]

@@ -141,8 +141,10 @@ class Registry:
         prefix, missing = id.partition(".")[0], self._missing(id)
         hints += [f"No plugin '{missing}' is installed."] if missing is not None else []
         unloaded = [record for record in self.plugins if record.status != "loaded"]
-        to_blame = [record for record in unloaded if record.name == prefix] or self.failures
+        to_blame = [record for record in unloaded if record.name == prefix]
         hints += [str(record) + "." for record in to_blame]
+        if not to_blame and self.failures:
+            hints += [f"Did not load: {', '.join(record.name for record in self.failures)}."]
         return " ".join([*hints, "Installed: `cosim plugins`."])
 
 

@@ -18,6 +18,7 @@ from cosim_workbench.model_schema import ModelSchema
 from cosim_workbench.new_command import NewCommand
 from cosim_workbench.parquet_results import ParquetResults
 from cosim_workbench.plot import Plot
+from cosim_workbench.plot_command import PlotCommand
 from cosim_workbench.profile_command import ProfileCommand
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
@@ -48,6 +49,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.parquet", ParquetResults)
     register("workbench.dataset", Dataset)
     register("workbench.compare", CompareCommand)
+    register("workbench.plot", PlotCommand)
     register("workbench.new", NewCommand)
     register("workbench.check", CheckCommand)
     register("workbench.profile", ProfileCommand)

@@ -33,9 +33,11 @@ def on_config(config: Any) -> Any:
     sections = {title: pages for section in config.nav for title, pages in section.items()}
     sections["Reference"] += [path for path in _generated if "/api/" not in path]
     sections["Reference"].append({"Python": [path for path in _generated if "/api/" in path]})
-    sections["Numbers"] += [
-        _site_path(path) for path in _beside() if "benchmarks" in path.parts and path.suffix == ".md"
-    ]
+    for title, folder in (("Gallery", "examples"), ("Numbers", "benchmarks")):
+        pages = [_site_path(path) for path in _beside() if path.suffix == ".md"]
+        sections[title] += [
+            page for page in pages if page.startswith(f"{folder}/") and page not in sections[title]
+        ]
     named = set(_leaves(config.nav))
     decisions = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     sections["Maintainers"].append(

@@ -140,3 +140,21 @@ def test_a_frequency_is_no_angular_speed():
         wave().add("measures.sinusoid", "other", amplitude=1.0, frequency="2 Hz", phase=0.0)
     with pytest.raises(cosim.UnitError, match=r"10 rad/s are '1\.59154943 Hz'"):
         cosim.parse_quantity("10 rad/s", "Hz")
+
+
+def test_a_message_names_only_the_plugin_that_matters():
+    from cosim.errors import PluginError
+    from cosim.kit import PluginRecord, Registry
+
+    def failed(name):
+        error = PluginError(name, f"{name}-dist", "1.0", "it raised something long")
+        return PluginRecord(name, f"{name}-dist", "1.0", name, "failed", error=error, reason=error.reason)
+
+    registry = Registry([failed("acme"), failed("other")])
+    with pytest.raises(cosim.LookUpError) as raised:
+        registry.get("component", "acme.damper")
+    assert "it raised something long" in str(raised.value) and "other" not in str(raised.value)
+    with pytest.raises(cosim.LookUpError) as raised:
+        registry.get("component", "third.damper")
+    assert "Did not load: acme, other." in str(raised.value)
+    assert "something long" not in str(raised.value)

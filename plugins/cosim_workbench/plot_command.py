@@ -1,0 +1,36 @@
+"""``cosim plot FILE``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import ClassVar
+
+import cosim
+from cosim_workbench.plot import check_plot
+
+
+class PlotCommand(cosim.Command):
+    """Draw saved results: signals of one unit share a panel."""
+
+    name: ClassVar[str] = "plot"
+    summary: ClassVar[str] = "draw signals of saved results"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The results, which of their signals, and the picture."""
+        parser.add_argument("file", type=Path, help="results: .csv of any tool, .parquet")
+        parser.add_argument(
+            "signals", nargs="*", metavar="SIGNAL", help='names or patterns: engine.z "energy.*" (all)'
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="the picture, .png, .svg or .pdf (RESULTS.png)"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, choose, draw."""
+        target = arguments.output or Path(f"{arguments.file.stem}.png")
+        check_plot(target)
+        result = cosim.read_result(arguments.file)
+        result.statistics.setdefault("model", arguments.file.stem)
+        print(f"plot → {result.plot(*arguments.signals, path=target)}")
+        return 0
