@@ -38,7 +38,7 @@ FIXED: dict[str, tuple[str, dict[str, Any]]] = {
     "waveform_iteration": ("waveform_iteration", TIGHT),
     "interface_newton": ("interface_newton", TIGHT),
 }
-ADAPTIVE = ("adaptive_step", "adaptive_forward")
+ADAPTIVE = ("adaptive",)
 CUTS = {
     "force and motion": TwoMasses().force_and_motion(),
     "motion and motion": TwoMasses().motion_and_motion(),

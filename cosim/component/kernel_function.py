@@ -218,7 +218,7 @@ def witness(
         "rising" (negative to not negative), "falling" (positive to not positive) or "both".
     shortest_pulse : float, s, > 0
         How long the witness stays on the other side of zero at least, when it goes there and comes back. No
-        pulse that long is missed: steps are not longer than four of them (fixed steps stay as they are).
+        pulse that long is missed where events are isolated (with an accuracy), whatever the steps.
     """
     if direction not in DIRECTIONS:
         raise ContractError(f"witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}")

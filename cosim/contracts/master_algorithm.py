@@ -63,12 +63,15 @@ class Exchange(Protocol):
         Names of the participants, in the order in which they are stepped.
     interface_names : sequence of str
         ``participant.output`` of each value of the interface.
+    can_restore : bool
+        Whether all participants can go back to a saved state.
     loops : sequence of FeedthroughLoop
         For an algorithm with `MasterAlgorithm.solves_loops`: no order of the participants resolves these, so
         their values have to be found by iteration.
     """
 
     order: Sequence[str]
+    can_restore: bool
     loops: Sequence[FeedthroughLoop]
     interface_names: Sequence[str]
 
@@ -146,7 +149,7 @@ class MasterAlgorithm(ABC):
 
     exchanges_within_step: bool = False
     solves_loops: bool = False
-    restores: ClassVar[bool] = False
+    restores: bool = False
     varies_step: ClassVar[bool] = False
     fixed_sequence: bool = False
 

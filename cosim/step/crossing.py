@@ -10,7 +10,8 @@ witnesses need, so no derivative is evaluated. All witnesses are looked at toget
 ``level``       for each witness the value that counts as zero, and whether it starts there on
                 guard (1: leaving downward is a crossing, -1: leaving upward)
 ``work``        `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level,
-                their rates
+                their rates; the row `SEEN` has the lowest values so far and the largest rates, the
+                next one the highest values
 =============== ===========================================================================
 """
 
@@ -22,15 +23,19 @@ from cosim.compiled.walker import call_dense, walk
 from cosim.step.arrays import Integers, Reals
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
+MOST_PARTS = 1024  # where they oscillate
+A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi in a cycle of a sinusoid
 DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
 LEFT, RIGHT, MIDDLE, FIRST_STACKED = 0, 1, 2, 3
-POINTS = FIRST_STACKED + DEPTH + 4
+SEEN = FIRST_STACKED + DEPTH + 4
+ASIDE = SEEN + 2  # what `cosim.step.witnesses` keeps of an earlier search: LEFT and RIGHT
+POINTS = ASIDE + 2
 HEADER = 3
 NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
 
-SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFff>i"
+SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFffi>i"
 RATES_SIGNATURE = "TIfFFFIFFIFFfF>i"
 
 
@@ -110,7 +115,53 @@ def point(
             row[1 + count + i] = 0.0
         else:
             row[1 + count + i] = (row[1 + count + i] - row[1 + i]) / moved
+        see(work, count, i, row[1 + i], abs(row[1 + count + i]))
     return status
+
+
+def see(work: Reals, count: int, i: int, value: float, rate: float) -> None:
+    """Remember the range of a witness and how fast it was."""
+    width = 1 + 2 * count
+    low = SEEN * width + 1 + i
+    if value < work[low]:
+        work[low] = value
+    if value > work[low + width]:
+        work[low + width] = value
+    if rate > work[low + count]:
+        work[low + count] = rate
+
+
+def forget_seen(work: Reals, count: int) -> None:
+    """Before the first search of a step."""
+    width = 1 + 2 * count
+    for i in range(count):
+        work[SEEN * width + 1 + i] = math.inf
+        work[(SEEN + 1) * width + 1 + i] = -math.inf
+        work[SEEN * width + 1 + count + i] = 0.0
+
+
+def spacing_for(work: Reals, count: int, i: int) -> float:
+    """How far apart points may lie so that a witness that goes on as it was seen hides nothing between them.
+
+    Infinite where zero is further off than its whole range.
+    """
+    width = 1 + 2 * count
+    low = work[SEEN * width + 1 + i]
+    high = work[(SEEN + 1) * width + 1 + i]
+    rate = work[SEEN * width + 1 + count + i]
+    range_of = high - low
+    if not range_of > 0.0 or not rate > 0.0 or low > range_of or -high > range_of:
+        return math.inf
+    return range_of / (A_CYCLE * rate)
+
+
+def may_hide(work: Reals, count: int, i: int) -> bool:
+    """Whether witness `i` could touch zero between LEFT and RIGHT, at the largest rate so far."""
+    width = 1 + 2 * count
+    step = work[RIGHT * width] - work[LEFT * width]
+    a = work[LEFT * width + 1 + i]
+    b = work[RIGHT * width + 1 + i]
+    return a * b > 0.0 and abs(a) + abs(b) < step * work[SEEN * width + 1 + count + i]
 
 
 def copy_row(work: Reals, width: int, source: int, target: int) -> None:
@@ -375,6 +426,7 @@ def first_crossing(
     work: Reals,
     window: float,
     difference: float,
+    parts: int,
 ) -> int:
     """The first crossing between `start` and `stop`; FOUND leaves its window in ``ends[0:2]``.
 
@@ -390,10 +442,10 @@ def first_crossing(
         return -status
     for i in range(count):
         work[LEFT * width + 1 + i] = ends[2 + i]
-    for part in range(1, PARTS + 1):
+    for part in range(1, parts + 1):
         b = stop
-        if part < PARTS:
-            b = start + (stop - start) * (part / PARTS)
+        if part < parts:
+            b = start + (stop - start) * (part / parts)
         status = point(
             table,
             ints,
@@ -414,7 +466,7 @@ def first_crossing(
         )
         if status != 0:
             return -status
-        if part == PARTS:
+        if part == parts:
             for i in range(count):
                 work[FIRST_STACKED * width + 1 + i] = ends[2 + count + i]
         depth = 0
@@ -515,6 +567,8 @@ def first_crossing(
                 smooth = True
                 for i in range(count):
                     smooth = smooth and is_smooth(work, count, i)
+                    if parts > PARTS and probe[HEADER + 3 * i + 1] >= 0:
+                        smooth = smooth and not may_hide(work, count, i)
                 if not smooth:
                     depth += 1
                     copy_row(work, width, MIDDLE, FIRST_STACKED + depth)

@@ -31,7 +31,7 @@ from cosim.step.codes import (
     TERMINATED,
 )
 from cosim.step.copies import different, keep
-from cosim.step.crossing import PARTS
+from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, tell
 from cosim.step.histories import (
     arrived_break,
@@ -86,7 +86,7 @@ from cosim.step.witnesses import (
 )
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
-WITHIN_REACH = 0.999 * PARTS  # shortest pulses: in a step that long a witness is looked at in each of them
+WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 BOTH_KINDS = 3  # of updates that wait for time to advance
 

@@ -8,11 +8,23 @@ from cosim.contracts.method_layout import FIXED, LARGEST, NEXT_STEP
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.crossing import FOUND, HEADER, crosses
+from cosim.step.crossing import (
+    ASIDE,
+    FOUND,
+    HEADER,
+    LEFT,
+    MOST_PARTS,
+    PARTS,
+    RIGHT,
+    copy_row,
+    crosses,
+    forget_seen,
+    spacing_for,
+)
 from cosim.step.crossing import POINTS as ROWS
 from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
 from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
@@ -39,6 +51,7 @@ LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coord
 NEAR = 10.0  # windows: events of one witness closer than that repeat each other
 CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
+SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to be faster
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
@@ -224,11 +237,49 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     method = (coefficients, work, levels, ends, points)
     lengths = (max(CLOSER * window, 4.0 * spacing_of(abs(stop))), DIFFERENCE * (stop - start))
     schedule = (a.watched, a.ints, start, stop)
-    found = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths)
+    forget_seen(points, count)
+    found = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths + (PARTS,))
     if found < 0:
         a.places[ix.BLOCK] = a.program[a.program[ix.WATCHED_AT] - found - 1]
         return -CODE_BLOCK
+    # What lies before may be hidden between the points: the first search stays as it is where nothing does.
+    width = 1 + 2 * count
+    spacing = (stop - start) / PARTS
+    for _ in range(SEARCHES):
+        wanted = points_apart(a, points)
+        end = ends[0] if found == FOUND else stop
+        if not wanted < 0.999 * spacing or not end - start > 4.0 * window:
+            break
+        parts = max(PARTS + 1, math.ceil((end - start) / wanted))
+        spacing = (end - start) / parts
+        last = ends[1]
+        for i in range(count):
+            ends[2 + count + i] = points[1 + i] if found == FOUND else ends[2 + count + i]
+        copy_row(points, width, LEFT, ASIDE)
+        copy_row(points, width, RIGHT, ASIDE + 1)
+        schedule = (a.watched, a.ints, start, end)
+        again = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths + (parts,))
+        if again == FOUND:
+            found = FOUND
+            continue
+        copy_row(points, width, ASIDE, LEFT)
+        copy_row(points, width, ASIDE + 1, RIGHT)
+        ends[0] = end
+        ends[1] = last
+        if again < 0:
+            break
     return found
+
+
+def points_apart(a: Arrays, points: Reals) -> float:
+    """How far apart the points may lie at which witnesses are looked at, by what was seen and promised."""
+    count = a.program[ix.WITNESSES]
+    wanted = math.inf
+    for i in range(count):
+        if not is_condition(a, i):
+            wanted = min(wanted, spacing_for(points, count, i))
+    length = a.clock[ix.TIME] - a.work[STEP_START]
+    return min(max(wanted, length / MOST_PARTS), a.numbers[ix.SHORTEST_PULSE])
 
 
 def foresee(a: Arrays, start: float, stop: float, window: float) -> None:

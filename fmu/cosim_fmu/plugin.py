@@ -2,8 +2,7 @@
 
 import cosim
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
-from cosim_fmu.master.algorithms.adaptive_forward import AdaptiveForward
-from cosim_fmu.master.algorithms.adaptive_step import AdaptiveStep
+from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.jacobi import Jacobi
@@ -31,8 +30,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.gauss_seidel", GaussSeidel)
     register("fmu.waveform_iteration", WaveformIteration)
     register("fmu.interface_newton", InterfaceNewton)
-    register("fmu.adaptive_step", AdaptiveStep)
-    register("fmu.adaptive_forward", AdaptiveForward)
+    register("fmu.adaptive", Adaptive)
     register("fmu.co_simulation", FmuParticipant)
     register("fmu.model_exchange", ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)

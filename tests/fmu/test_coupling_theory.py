@@ -47,12 +47,16 @@ def test_order_over_the_step(cut: Cut, name: str, follows: bool, since: int, ord
 
 
 @BOTH
-@pytest.mark.parametrize(("name", "order"), [("adaptive_step", 1.0), ("adaptive_forward", 2.0)])
-def test_order_over_the_mean_exchange(cut: Cut, name: str, order: float) -> None:
-    options = [{"tolerance": size, "absolute_tolerance": size} for size in (1e-3, 1e-4, 1e-5)]
-    points = [orders.run(cut, False, name, 0.25, chosen) for chosen in options]
-    assert orders.order(points) == pytest.approx(order, abs=0.4)
-    assert points[0][1] > 5.0 * points[2][1]
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("iterations", [0, 2])
+def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int) -> None:
+    tolerances = [1e-3, 1e-4, 1e-5, 1e-6]
+    options = [{"tolerance": t, "absolute_tolerance": t, "iterations": iterations} for t in tolerances]
+    points = [orders.run(cut, follows, "adaptive", 0.25, chosen) for chosen in options]
+    slope = np.polyfit(np.log(tolerances), np.log([error for _, error in points]), 1)[0]
+    assert 0.9 < slope < 1.1
+    assert orders.order(points) == pytest.approx(2.0, abs=0.15)
+    assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
 
 
 def test_extrapolation_begins_with_an_error_of_second_order() -> None:
@@ -215,7 +219,7 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
         ("jacobi", {"extrapolation": 1}, 1e-3, 3e-3),
         ("waveform_iteration", {}, 1e-3, 2e-4),
         ("waveform_iteration", {}, 5e-3, 5e-3),
-        ("adaptive_step", {"tolerance": 1e-4}, 1e-2, 1e-2),
+        ("adaptive", {"tolerance": 1e-4}, 1e-2, 1e-3),
     ],
 )
 def test_quarter_car(algorithm: str, options: dict[str, Any], step: float, largest: float) -> None:

@@ -255,8 +255,7 @@ def test_in_a_scenario(tmp_path: Path) -> None:
         ("gauss_seidel", {"extrapolation": 2}),
         ("waveform_iteration", {}),
         ("interface_newton", {}),
-        ("adaptive_step", {}),
-        ("adaptive_forward", {}),
+        ("adaptive", {}),
     ],
 )
 @pytest.mark.parametrize("dependencies", [True, False])

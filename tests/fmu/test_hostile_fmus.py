@@ -195,8 +195,8 @@ def test_a_step_that_has_to_vary(make: Any) -> None:
     path = make("failing", FAILING)
     with pytest.raises(cosim.CosimError, match=r"m cannot vary its communication step.*0\.25"):
         run(path, until=0.25)
-    with pytest.raises(cosim.ModelError, match="cannot vary its communication step, which AdaptiveForward"):
-        run(path, algorithm="adaptive_forward")
+    with pytest.raises(cosim.ModelError, match="cannot vary its communication step, which Adaptive"):
+        run(path, algorithm="adaptive")
     able = make("failing", FAILING, abilities='canHandleVariableCommunicationStepSize="true"', name="able")
     assert run(able, until=0.25)["m.size"][1:] == pytest.approx([0.1, 0.1, 0.05])
 
@@ -246,7 +246,7 @@ def test_a_parameter_out_of_its_type(make: Any) -> None:
 
 
 @pytest.mark.parametrize("version", [2, 3])
-def test_adaptive_step_tries_shorter_steps_where_one_is_discarded(
+def test_adaptive_tries_shorter_steps_where_one_is_discarded(
     tmp_path: Path, compiled: Compiled, make_fmu: Any, version: int
 ) -> None:
     """Beyond 0.25 s steps that are longer than 0.03 s are discarded."""
@@ -255,15 +255,15 @@ def test_adaptive_step_tries_shorter_steps_where_one_is_discarded(
     else:
         path = make_fmu("failing", macros=("FAIL_SIZE=0.03",))
     starts: dict[str, Any] = {"m.fail_at": 0.25} | ({"m.fail_status": 2} if version == 2 else {})
-    with pytest.raises(CoSimulationError, match='was discarded.*"adaptive_step".*ran dry'):
+    with pytest.raises(CoSimulationError, match='was discarded.*"adaptive".*ran dry'):
         CoSimulation({"m": path}, [], "jacobi", 0.1, starts=starts).simulate(0.5)
-    result = CoSimulation({"m": path}, [], "adaptive_step", 0.1, starts=starts).simulate(0.5)
+    result = CoSimulation({"m": path}, [], "adaptive", 0.1, starts=starts).simulate(0.5)
     assert result.time[-1] == 0.5 and 2 <= result.statistics["algorithm"]["rejected"] <= 12
 
 
-def test_adaptive_step_gives_up_when_every_step_is_discarded(tmp_path: Path, compiled: Compiled) -> None:
+def test_adaptive_gives_up_when_every_step_is_discarded(tmp_path: Path, compiled: Compiled) -> None:
     path = make_box3(tmp_path, compiled, "FAIL_STATUS=Discard")
-    loop = CoSimulation({"m": path}, [], "adaptive_step", 0.1, starts={"m.fail_at": 0.25})
+    loop = CoSimulation({"m": path}, [], "adaptive", 0.1, starts={"m.fail_at": 0.25})
     with pytest.raises(CoSimulationError, match="was discarded.*ran dry"):
         loop.simulate(0.5)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)

@@ -10,8 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
 from failing_checks import checks, failing_checks  # noqa: E402
 
 import cosim  # noqa: E402
-from cosim_fmu.master.algorithms.adaptive_forward import AdaptiveForward  # noqa: E402
-from cosim_fmu.master.algorithms.adaptive_step import AdaptiveStep  # noqa: E402
+from cosim_fmu.master.algorithms.adaptive import Adaptive  # noqa: E402
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel  # noqa: E402
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton  # noqa: E402
 from cosim_fmu.master.algorithms.jacobi import Jacobi  # noqa: E402
@@ -200,8 +199,8 @@ def test_the_right_one_passes() -> None:
         (lambda: GaussSeidel(2), {"order": 1.7}),
         (WaveformIteration, {"order": 1.8}),
         (InterfaceNewton, {"order": 1.8}),
-        (AdaptiveStep, {"order": 0.0}),
-        (AdaptiveForward, {"order": 0.0, "largest_error": 0.05}),
+        (Adaptive, {"order": 0.0}),
+        (lambda: Adaptive(iterations=1), {"order": 0.0}),
     ],
 )
 def test_ours_pass(make: Any, more: Any) -> None:

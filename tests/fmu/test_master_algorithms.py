@@ -1,11 +1,14 @@
 """What each master algorithm promises, against exact solutions."""
 
+import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from test_master_coupling import Block
 
@@ -176,37 +179,136 @@ def test_loop_of_feedthrough_is_solved_in_every_step(make_fmu: MakeFmu, algorith
     assert result["sum.y"] == pytest.approx(result.time / 1.4, abs=1e-7)
 
 
-@pytest.mark.parametrize("base", ["jacobi", "gauss_seidel"])
-def test_adaptive_step_follows_the_tolerance(make_fmu: MakeFmu, base: str) -> None:
-    errors, exchanges = [], []
-    for tolerance in (1e-4, 1e-6):
-        options = {"tolerance": tolerance, "absolute_tolerance": tolerance, "base": base}
-        loop = coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "adaptive_step", 0.25, **options)
+@pytest.mark.parametrize("goes_back", [True, False])
+def test_adaptive_follows_the_tolerance_with_and_without_rollback(make_fmu: MakeFmu, goes_back: bool) -> None:
+    saves = 'canGetAndSetFMUstate="true" ' if goes_back else ""
+    fmu = make_fmu("mass", abilities=saves + 'canHandleVariableCommunicationStepSize="true"')
+    errors, figures = [], []
+    for tolerance in (1e-3, 1e-5):
+        loop = CoSimulation(
+            {"left": fmu, "right": fmu},
+            FORCE_AND_MOTION,
+            "adaptive",
+            0.25,
+            starts=SPRINGS,
+            options={"tolerance": tolerance, "absolute_tolerance": tolerance},
+        )
         errors.append(error(loop))
         assert loop.result is not None
         assert loop.result.time.tolist() == [0.25 * i for i in range(9)]
-        exchanges.append(loop.result.statistics["algorithm"]["exchanges"])
-    assert errors[0] < 2e-2
-    assert errors[1] < errors[0] / 5.0
-    assert 5.0 < exchanges[1] / exchanges[0] < 20.0  # first order: the square root of a hundred
+        figures.append(loop.result.statistics["algorithm"])
+    assert errors[0] < 1e-2 and errors[1] < errors[0] / 30.0
+    assert 5.0 < figures[1]["exchanges"] / figures[0]["exchanges"] < 20.0  # order 2: the root of a hundred
+    assert set(figures[0]) == {"exchanges", "rejected" if goes_back else "missed"}
+    if not goes_back:
+        with pytest.raises(cosim.ModelError, match="cannot save and restore its state, which Adaptive needs"):
+            CoSimulation({"a": fmu}, [], "adaptive", 0.25, options={"iterations": 1})
 
 
-def test_adaptive_forward_needs_no_rollback(make_fmu: MakeFmu) -> None:
-    fmu = make_fmu("mass", abilities='canHandleVariableCommunicationStepSize="true"')
-    parts = {"left": fmu, "right": fmu}
-    errors = []
-    for tolerance in (1e-3, 1e-5):
-        options = {"tolerance": tolerance, "absolute_tolerance": tolerance}
+class Exact(Block):
+    """x' = f(u, x), advanced by the exact solution for a held input."""
+
+    def __init__(self, after: Callable[[float, float, float], float], start: float, goes_back: bool) -> None:
+        super().__init__({"x": lambda time, u: self.x}, ["u"], feedthrough={"x": frozenset()})
+        self.after, self.start, self.goes_back = after, start, goes_back
+
+    def describe(self) -> kit.ParticipantDescription:
+        return dataclasses.replace(super().describe(), can_restore=self.goes_back)
+
+    def initialize(self, start: float, stop: Any, values: Mapping[str, Any], tolerance: Any = None) -> None:
+        super().initialize(start, stop, values)
+        self.x = self.start
+
+    def step(self, time: float, size: float) -> float:
+        self.x = self.after(self.x, self.values["u"], size)
+        return super().step(time, size)
+
+    def save(self) -> Any:
+        return self.x, dict(self.values), self.time
+
+    def restore(self, token: Any) -> None:
+        self.x, values, self.time = token
+        self.values.update(values)
+
+
+@pytest.mark.parametrize("goes_back", [True, False])
+def test_adaptive_goes_on_behind_a_jump(goes_back: bool) -> None:
+    """A signal that jumps inside a communication step is followed by a lag."""
+    clock = Exact(lambda x, u, size: x + size, 0.0, goes_back)
+    clock.outputs = {"x": lambda time, u: float(time >= 0.3137)}
+    lag = Exact(lambda x, u, size: u + (x - u) * math.exp(-size), 0.0, goes_back)
+    options = {"tolerance": 1e-4, "absolute_tolerance": 1e-5}
+    loop = CoSimulation({"s": clock, "lag": lag}, [("s.x", "lag.u")], "adaptive", 0.25, options=options)
+    result = loop.simulate(1.0)
+    expected = 1.0 - math.exp(-(1.0 - 0.3137))
+    # without rollback the exchange in which it jumps stands
+    assert result["lag.x"][-1] == pytest.approx(expected, abs=1e-3 if goes_back else 5e-2)
+    assert result.statistics["algorithm"]["exchanges"] < 300
+
+
+def test_adaptive_follows_predator_and_prey() -> None:
+    """Within 1e-4 after 100 units of time, in fewer than 10,000 exchanges."""
+    prey = Exact(lambda x, u, size: x * math.exp((0.1 - 0.02 * u) * size), 20.0, True)
+    predator = Exact(lambda x, u, size: x * math.exp((0.02 * u - 0.4) * size), 20.0, True)
+    links = [("predator.x", "prey.u"), ("prey.x", "predator.u")]
+    options = {"tolerance": 6e-6, "absolute_tolerance": 6e-6, "iterations": 1}
+    loop = CoSimulation({"prey": prey, "predator": predator}, links, "adaptive", 1.0, options=options)
+    result = loop.simulate(100.0)
+    both = solve_ivp(
+        lambda t, z: [z[0] * (0.1 - 0.02 * z[1]), z[1] * (-0.4 + 0.02 * z[0])],
+        (0.0, 100.0),
+        [20.0, 20.0],
+        "DOP853",
+        rtol=1e-12,
+        atol=1e-12,
+    ).y[:, -1]
+    assert result.statistics["algorithm"]["exchanges"] <= 10_000
+    assert [result["prey.x"][-1], result["predator.x"][-1]] == pytest.approx(both, abs=1e-4)
+
+
+@pytest.mark.parametrize(("hold", "expected"), [("mean", 2.0), ("line", 2.0), ("end", 1.0)])
+def test_what_iteration_holds(make_fmu: MakeFmu, hold: str, expected: float) -> None:
+    errors = [
+        error(coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "waveform_iteration", step, FOLLOWS, hold=hold))
+        for step in (0.02, 0.01)
+    ]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(expected, abs=0.15)
+
+
+def test_iteration_that_holds_the_end_is_the_implicit_euler_method() -> None:
+    """x' = -1000 x across a connection: held ends decay with any step, and means swing."""
+    found = {}
+    for hold in ("end", "mean"):
+        rate = Exact(lambda x, u, size: u, 0.0, True)
+        rate.outputs = {"x": lambda time, u: -1000.0 * u}
+        rate.feedthrough = {"x": frozenset({"u"})}
+        store = Exact(lambda x, u, size: x + size * u, 1.0, True)
+        links = [("rate.x", "store.u"), ("store.x", "rate.u")]
         loop = CoSimulation(
-            parts, FORCE_AND_MOTION, "adaptive_forward", 0.25, starts=SPRINGS, options=options
+            {"store": store, "rate": rate}, links, "interface_newton", 0.01, options={"hold": hold}
         )
-        errors.append(error(loop))
-    assert errors[0] < 1e-2
-    assert errors[1] < errors[0] / 10.0
-    with pytest.raises(cosim.ModelError) as caught:
-        CoSimulation(parts, FORCE_AND_MOTION, "adaptive_step", 0.25, starts=SPRINGS)
-    assert [problem.where for problem in caught.value.problems] == ["participants.left", "participants.right"]
-    assert "cannot save and restore its state, which AdaptiveStep needs" in str(caught.value)
+        found[hold] = loop.simulate(0.05)["store.x"]
+    assert found["end"] == pytest.approx((1.0 / 11.0) ** np.arange(6), abs=1e-6)
+    assert found["mean"] == pytest.approx((-4.0 / 6.0) ** np.arange(6), abs=1e-6)
+
+
+def test_what_cannot_be_held(make_fmu: MakeFmu) -> None:
+    with pytest.raises(cosim.ModelError, match="hold.*'midle'.*middle|hold.*no .*'midle'"):
+        coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "waveform_iteration", 0.1, hold="midle")
+
+
+def test_tolerances_by_name(make_fmu: MakeFmu) -> None:
+    def run(**absolute: float) -> CoSimulation:
+        by_name = {name.replace("_", "."): value for name, value in absolute.items()}
+        options = {"tolerance": 1e-3, "absolute_tolerance": by_name}
+        return coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "adaptive", 0.25, **options)
+
+    with pytest.raises(cosim.ModelError, match="absolute_tolerance.right.x: is -1.0"):
+        run(right_x=-1.0)
+    with pytest.raises(cosim.ModelError, match="no connected output 'right.forse'. Nearest: left.force"):
+        run(right_forse=1e-2).simulate(0.5)
+    loose, tight = (run(left_force=size).simulate(1.0).statistics["algorithm"] for size in (1e-1, 1e-9))
+    assert loose["exchanges"] < tight["exchanges"]
 
 
 def test_options_that_are_wrong_are_all_named(make_fmu: MakeFmu) -> None:

@@ -99,7 +99,7 @@ def test_indicators_that_a_rejected_step_has_seen_are_not_lost(
 ) -> None:
     """NaN until 0.4 s: steps of the algorithm and of the integrator begin again before that."""
     path = odd_ball(tmp_path, compiled, "UNKNOWN_UNTIL=0.4")
-    result = CoSimulation({"m": path}, [], "adaptive_step", 0.3).simulate(0.9, inside="nothing")
+    result = CoSimulation({"m": path}, [], "adaptive", 0.3).simulate(0.9, inside="nothing")
     assert result["m.h"] == pytest.approx([height(t) for t in result.time], abs=1e-7)
 
     now = [0.0]
@@ -254,7 +254,7 @@ def test_rollback_without_continuous_inputs(ball: Path) -> None:
             archive.writestr(name, data)
     parts = {name: open_fmu(ball, name) for name in "ab"}
     links = [("a.bounces", "b.gear"), ("b.bounces", "a.gear")]
-    for algorithm in ("waveform_iteration", "adaptive_step"):
+    for algorithm in ("waveform_iteration", "interface_newton"):
         result = CoSimulation(parts, links, algorithm, 0.1, tolerance=1e-9).simulate(0.4, inside="nothing")
         assert result["a.h"] == pytest.approx([height(t) for t in result.time], abs=1e-6)
 
@@ -280,7 +280,7 @@ def ball_without_saved_states(folder: Path, compiled: Callable[..., Path], text:
     return path
 
 
-@pytest.mark.parametrize("algorithm", ["adaptive_step", "waveform_iteration"])
+@pytest.mark.parametrize("algorithm", ["interface_newton", "waveform_iteration"])
 def test_continuous_states_are_rolled_back_without_saved_states(
     tmp_path: Path, compiled: Callable[..., Path], algorithm: str
 ) -> None:
@@ -313,7 +313,7 @@ def test_discrete_variables_are_not_rolled_back_without_saved_states(
         tmp_path, compiled, DESCRIPTION.replace(' canGetAndSetFMUstate="true"', "")
     )
     assert not open_fmu(path).describe().can_restore
-    with pytest.raises(cosim.ModelError, match="do without, adaptive_forward, gauss_seidel, jacobi"):
+    with pytest.raises(cosim.ModelError, match="do without, adaptive, gauss_seidel, jacobi"):
         CoSimulation({"m": path}, [], "waveform_iteration", 0.3)
 
 

@@ -55,13 +55,27 @@ def test_a_pulse_as_short_as_was_said_is_found(middle, integrator):
     assert simulator.events[0].time == pytest.approx(middle - 1e-3, abs=1e-8)
 
 
-def test_without_it_steps_are_as_long_as_the_motion_lets_them_be():
-    steps = {}
+@pytest.mark.parametrize("middle", [0.3, 0.5, 0.6180339, 0.70001, 0.9137])
+def test_fixed_steps_look_as_closely(middle):
+    simulator = cosim.Simulator(
+        system_of(part=Pulse(middle=middle)),
+        integrator="integrators.runge_kutta_4",
+        fixed_step=0.25,
+        accuracy=1e-6,
+    )
+    simulator.advance_to(1.0)
+    assert simulator.state["part.seen"] == 1
+    assert simulator.events[0].time == pytest.approx(middle - 1e-3, abs=1e-8)
+
+
+def test_a_promise_costs_looks_and_no_steps():
+    steps, seen = {}, {}
     for part in (Pulse, Unpromised):
         simulator = cosim.Simulator(system_of(part=part), accuracy=1e-6)
         simulator.advance_to(1.0)
-        steps[part] = simulator.statistics.steps
-    assert steps[Unpromised] < 20 < 1.0 / (4.0 * WIDTH) <= steps[Pulse]
+        steps[part], seen[part] = simulator.statistics.steps, simulator.state["part.seen"]
+    assert steps[Pulse] < 20 and steps[Unpromised] < 20
+    assert seen == {Pulse: 1, Unpromised: 0}
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -89,7 +90,7 @@ class MasterAlgorithmContract:
         assert not odd, f"steps of {sorted(odd)} s without varies_step"
 
     def test_goes_back_only_if_it_says_so(self) -> None:
-        """Without `restores` no state is saved, so that any participant will do."""
+        """Without `restores` a state is saved only where `Exchange.can_restore`: any participant will do."""
         made = self.make()
         if made.restores:
             pytest.skip("it goes back")
@@ -203,6 +204,9 @@ class _Watched(LinearParticipant):
 
 
 class _Forward(LinearParticipant):
+    def describe(self) -> kit.ParticipantDescription:
+        return dataclasses.replace(super().describe(), can_restore=False)
+
     def save(self) -> Any:
         raise NotImplementedError("this participant cannot save its state")
 

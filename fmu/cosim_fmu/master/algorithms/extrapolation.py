@@ -44,6 +44,11 @@ class Extrapolation:
         name = {1: "line", 2: "parabola"}.get(self.order, "value")
         return f"the {name} through the values at the last {self.order + 1} communication points, continued"
 
+    @property
+    def is_line(self) -> bool:
+        """Whether it knows more than one point; else it holds that."""
+        return len(self._points) > 1
+
     def forget(self) -> None:
         """Before a run."""
         self._points: list[tuple[float, Vector]] = []

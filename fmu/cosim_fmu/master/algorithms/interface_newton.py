@@ -27,13 +27,17 @@ class InterfaceNewton(WaveformIteration):
     Parameters
     ----------
     **options
-        `tolerance`, `absolute_tolerance`, `iterations`: see `WaveformIteration`.
+        `tolerance`, `absolute_tolerance`, `iterations`, `hold`: see `WaveformIteration`.
     """
 
     def __init__(
-        self, tolerance: float = 1e-8, absolute_tolerance: float = 1e-10, iterations: int = 20
+        self,
+        tolerance: float = 1e-8,
+        absolute_tolerance: float = 1e-10,
+        iterations: int = 20,
+        hold: str = "line",
     ) -> None:
-        super().__init__(tolerance, absolute_tolerance, iterations)
+        super().__init__(tolerance, absolute_tolerance, iterations, hold=hold)
         self._jacobian: Vector | None = None
         self._size = 0.0
         self._last: tuple[Vector, Vector] | None = None

@@ -46,6 +46,7 @@ class LoopExchange:
 
     def __init__(self, exchange: Exchange, loop: FeedthroughLoop) -> None:
         self._exchange = exchange
+        self.can_restore = exchange.can_restore
         self.order: Sequence[str] = loop.participants
         self.interface_names: Sequence[str] = loop.values
         known = {name: place for place, name in enumerate(exchange.interface_names)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 import cosim
 
 Vector = NDArray[np.float64]
+USUAL = 1e-6
+"""The absolute tolerance of a value for which none is given, in its unit."""
 SAFETY, MOST_GROWTH, LEAST_SHRINK = 0.9, 2.0, 0.2
-SMALLEST_PART = 1e-6
+SMALLEST_PART = 1e-9
 """Of a communication step; less than that is reported."""
 
 
@@ -22,8 +25,9 @@ class StepControl:
     ----------
     tolerance : float
         Of the error of one exchange, relative to each value of the interface, > 0.
-    absolute_tolerance : float
-        The error that is allowed however small a value is, > 0; in its unit.
+    absolute_tolerance : float or mapping of str to float
+        The error that is allowed however small a value is, > 0, in its unit; or one for each name of the
+        interface that is not to have `USUAL`.
     order : int
         The error of one exchange falls with this power of its length.
 
@@ -33,21 +37,41 @@ class StepControl:
         For tolerances that are none.
     """
 
-    def __init__(self, tolerance: float, absolute_tolerance: float, order: int) -> None:
+    def __init__(self, tolerance: float, absolute_tolerance: float | Mapping[str, float], order: int) -> None:
+        by_name = absolute_tolerance if isinstance(absolute_tolerance, Mapping) else {}
+        usual = USUAL if isinstance(absolute_tolerance, Mapping) else absolute_tolerance
+        given = {"tolerance": tolerance, "absolute_tolerance": usual}
+        given |= {f"absolute_tolerance.{name}": value for name, value in by_name.items()}
         problems = [
             cosim.Problem(name, f"is {value!r}, needs a number greater than 0")
-            for name, value in (("tolerance", tolerance), ("absolute_tolerance", absolute_tolerance))
+            for name, value in given.items()
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < math.inf
         ]
         if problems:
             raise cosim.ModelError(problems)
-        self.tolerance, self.absolute_tolerance = float(tolerance), float(absolute_tolerance)
+        self.tolerance, self._usual, self._by_name = float(tolerance), float(usual), dict(by_name)
         self.order = order
         self.begin()
 
-    def begin(self, first: float = math.inf) -> None:
-        """Before a run; `first` is the length of the first exchange, s."""
-        self.next, self.taken, self.rejected, self.worst = first, 0, 0, -1
+    def begin(self, names: Sequence[str] = ()) -> None:
+        """Before a run; `names` are those of the interface.
+
+        Raises
+        ------
+        ModelError
+            An absolute tolerance is given for a name that is none of them.
+        """
+        self.next, self.taken, self.rejected, self.worst = math.inf, 0, 0, -1
+        wrong = [
+            cosim.Problem(
+                f"absolute_tolerance.{name}", str(cosim.LookUpError("connected output", name, names))
+            )
+            for name in self._by_name
+            if name not in names
+        ]
+        if wrong and names:
+            raise cosim.ModelError(wrong)
+        self.absolute_tolerance = np.array([self._by_name.get(name, self._usual) for name in names])
 
     def length(self, time: float, end: float) -> float:
         """Length of the next exchange, s; two equal ones instead of one and a sliver."""

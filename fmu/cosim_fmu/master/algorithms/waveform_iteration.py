@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,12 @@ from cosim.kit import Course, Exchange
 from cosim_fmu.master.algorithms.extrapolation import Extrapolation
 
 Vector = NDArray[np.float64]
+HELD = {
+    "line": "the line from its value at t_i to that at t_{i+1}",
+    "mean": "the mean of its values at t_i and t_{i+1}, held",
+    "end": "its value at t_{i+1}, held",
+}
+"""What inputs may do over a step, in words."""
 
 
 class WaveformIteration(cosim.MasterAlgorithm):
@@ -34,9 +38,12 @@ class WaveformIteration(cosim.MasterAlgorithm):
         At most so many in one step.
     relaxation : float
         Part of the change that is taken over, 0 < relaxation <= 1.
+    hold : str
+        What inputs do over a step: run along a "line" where participants follow slopes (the others hold its
+        mean); hold the "mean"; hold the value at the "end", which is of first order and damps what is stiff.
     """
 
-    restores: ClassVar[bool] = True
+    restores: bool = True
 
     def __init__(
         self,
@@ -44,7 +51,11 @@ class WaveformIteration(cosim.MasterAlgorithm):
         absolute_tolerance: float = 1e-10,
         iterations: int = 50,
         relaxation: float = 1.0,
+        hold: str = "line",
     ) -> None:
+        if hold not in HELD:
+            raise cosim.ModelError.of("hold", str(cosim.LookUpError("way to hold inputs", str(hold), HELD)))
+        self.hold = hold
         problems = [
             cosim.Problem(name, f"is {value!r}, needs a number greater than 0" + more)
             for name, value, highest, more in (
@@ -69,7 +80,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""
-        return "the line from its value at t_i to that at t_{i+1}, again until both fit"
+        return f"{HELD[self.hold]}, again until both fit"
 
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
@@ -108,7 +119,9 @@ class WaveformIteration(cosim.MasterAlgorithm):
 
     def evaluate(self, exchange: Exchange, time: float, size: float, start: Vector, end: Vector) -> Vector:
         """The interface at the end of a step over which it ran from `start` to `end`."""
-        course = Course(0.5 * (start + end), (end - start) / size, size)
+        middle = end if self.hold == "end" else 0.5 * (start + end)
+        slope = (end - start) / size if self.hold == "line" else np.zeros_like(end)
+        course = Course(middle, slope, size)
         for name in exchange.order:
             exchange.set_inputs(name, course)
         exchange.advance_all(time, size)

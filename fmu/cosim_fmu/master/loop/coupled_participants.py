@@ -125,6 +125,8 @@ class CoupledParticipants:
     refreshes : dict of str to bool
         Participants whose inputs are set once more at the end of a step before their outputs are read, since
         these depend directly on them.
+    can_restore : bool
+        Whether all participants can go back to a saved state.
     stop_reason : str
         Set when a participant asked to stop.
     loops : sequence of FeedthroughLoop
@@ -148,6 +150,7 @@ class CoupledParticipants:
         self.threads = threads
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
         self.loops: Sequence[FeedthroughLoop] = ()
+        self.can_restore = all(description.can_restore for description in descriptions.values())
         self.descriptions = descriptions
         self.statistics = statistics
         self.board: dict[str, Any] = {name: [] for name in participants}

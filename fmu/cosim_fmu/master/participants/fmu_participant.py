@@ -225,7 +225,7 @@ class FmuParticipant(InstanceParticipant):
             return reached
         hint = ": take a smaller communication step"
         if self.describe().can_restore:
-            hint += ', or the algorithm "adaptive_step", which tries smaller ones where this happens'
+            hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
         said, function = self._log.text(), self._step_function
         raise StepDiscarded(str(self.path), text + (f". It logged: {said}" if said else ""), function)
