@@ -22,6 +22,9 @@ from cosim_fmu.master.loop import compiled_steps
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
+    **{"signals.time_table": {"times": (0.0, 1.0, 2.0, 3.0), "samples": (0.0, 1.0, -1.0, 2.0)}},
+    **{"signals.state_space": {"A": np.diag([-1.0, -2.0]), "B": np.ones((2, 1)), "C": np.ones((1, 2))}},
+    **{"signals.transfer_function": {"numerator": (1.0, 2.0), "denominator": (1.0, 3.0, 2.0)}},
     "measures.constant": {"value": 1.0},
     "mechanics.coupled_bushing": {"stiffness": np.eye(6)},
     "mechanics.rigid_body": {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)},
@@ -88,7 +91,7 @@ def mechanism(name: str, **settings: Any) -> Multibody:
 
 def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]]:
     """Every combination of the options of a component, with each special value."""
-    options = {n: d for n, d in cls.declarations.items() if d.kind == "option" and "unit_of" not in d.options}
+    options = {n: d for n, d in cls.declarations.items() if d.kind == "option" and not d.options.get("text")}
     listed = [d.options.get("choices") or (False, True) for d in options.values()]
     for combination in itertools.product(*listed):
         for special in ({}, *SPECIAL.get(id, [])):
@@ -102,6 +105,8 @@ def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict
     numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in given.items()}
     known = {**ATTACHED, **followed}
     attached = {n: known[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in known}
+    sources = {n: d for n, d in cls.declarations.items() if d.options.get("provides") == "source"}
+    attached |= {n: signal for n, d in sources.items() if n not in known and not d.options["optional"]}
     return {**numbers, **attached, **VALUES.get(id, {})}
 
 
