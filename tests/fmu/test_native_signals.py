@@ -42,11 +42,12 @@ def diagram() -> cosim.Model:
 def test_every_variable_equals_the_run_in_python_to_the_last_bit(tmp_path: Path) -> None:
     path = export_native(diagram(), tmp_path / "diagram.fmu", step_size=0.005)
     here = InProcess(diagram(), "integrators.runge_kutta_merson", 1e-6).start()
+    names = [v.name for v in here.variables.values() if v.type == "Real"]  # the FMU has der(…) besides
     with running(path) as fmu:
         fmu.start()
         for i in range(80):
             fmu.steps(i, i + 1, 0.005)
             here.advance(i * 0.005 + 0.005)
-            assert fmu.all() == here.all(), i
+            assert [fmu[n] for n in names] == here.all(), i
         assert not fmu.messages
     assert here["limited.kinks"] > 4.0 and here["control.kinks"] > 2.0
