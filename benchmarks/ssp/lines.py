@@ -38,9 +38,10 @@ TOLERANCE = 1e-12
 def make_fmus(folder: Path) -> None:
     """wagon.fmu and control.fmu."""
     for file, part, kind in (("wagon", "wagon", Wagon), ("control", "law", Controller)):
-        model = cosim.Model(file, simulation={"accuracy": 1e-8})
+        model = cosim.Model(file)
+        model.simulation["accuracy"] = 1e-8
         model.add(kind, part)
-        model.export_fmu(folder / f"{file}.fmu")
+        model.export_fmu(folder / f"{file}.fmu", parameters=["*"])
 
 
 def master_sim(loop: CoSimulation, until: float) -> str:

@@ -63,12 +63,13 @@ class MachineCode:
         ]
         digest = hashlib.sha256(json.dumps([made_of, programs]).encode()).hexdigest()
         kept = kernel_cache.kept(digest)
-        if kept is not None:
-            self._module = llvm.parse_assembly(kept.decode())
-            return
-        self._link(*made_of)
-        self._optimize()
-        kernel_cache.keep(digest, str(self._module).encode())
+        if kept is None:
+            self._link(*made_of)
+            self._optimize()
+            kept = str(self._module).encode()
+            kernel_cache.keep(digest, kept)
+        # of the text in any case: the same bytes follow
+        self._module: Any = llvm.parse_assembly(kept.decode())
 
     def _link(self, texts: list[str], visible: list[str], exported: list[str], allowed: list[str]) -> None:
         import llvmlite.binding as llvm

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 def angle_of(pose: Sequence[float], index: int) -> float:
@@ -13,14 +15,16 @@ def angle_of(pose: Sequence[float], index: int) -> float:
     >>> angle_of((0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), 2)
     1.5707963267948966
     """
-    from cosim_mechanics.spatial import angles_123
-
-    return float(angles_123(pose)[index])
+    return float(_spatial().angles_123(pose)[index])
 
 
 def turned(pose: Sequence[float], angles: Mapping[int, float]) -> list[float]:
     """A frame with some of its angles replaced, rad; the others and the position stay."""
-    from cosim_mechanics.spatial import angles_123, pose_from_angles
+    spatial = _spatial()
+    now = [angles.get(i, angle) for i, angle in enumerate(spatial.angles_123(pose))]
+    return [*spatial.pose_from_angles(now, pose[9:])]
 
-    now = [angles.get(i, angle) for i, angle in enumerate(angles_123(pose))]
-    return [*pose_from_angles(now, pose[9:])]
+
+def _spatial() -> Any:
+    """By name, so that an FMU without frames does not carry mechanics: a model with frames brings it."""
+    return importlib.import_module("cosim_mechanics.spatial")

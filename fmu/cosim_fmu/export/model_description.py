@@ -132,7 +132,7 @@ def default_experiment(interface: FmuInterface) -> Element:
         ("stepSize", interface.step_size),
     ):
         if value is not None:
-            attributes[name] = repr(float(value))
+            attributes[name] = real_text(value)
     return Element("DefaultExperiment", attributes)
 
 
@@ -164,14 +164,26 @@ def number_attributes(variable: FmuVariable) -> dict[str, str]:
         bounds = (("min", variable.minimum), ("max", variable.maximum), ("nominal", variable.nominal))
         for name, bound in bounds:
             if bound is not None:
-                details[name] = repr(float(bound))
+                details[name] = real_text(bound)
     elif variable.type == "Integer":
         for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
             if bound is not None:
                 details[name] = str(int(bound))
     if variable.start is not None:
-        details["start"] = str(variable.start).lower() if variable.type == "Boolean" else repr(variable.start)
+        writer = {"Boolean": lambda value: str(value).lower(), "Real": real_text}.get(variable.type, repr)
+        details["start"] = writer(variable.start)
     return details
+
+
+def real_text(value: float) -> str:
+    """A number as XML writes it.
+
+    Examples
+    --------
+    >>> real_text(0.1), real_text(float("-inf")), real_text(float("nan"))
+    ('0.1', '-INF', 'NaN')
+    """
+    return repr(float(value)).replace("inf", "INF").replace("nan", "NaN")
 
 
 def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int]) -> Element:

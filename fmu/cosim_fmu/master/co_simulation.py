@@ -357,6 +357,8 @@ class CoSimulation:
 
         def keep(why: str) -> None:
             """The process is about to be ended: what has been recorded."""
+            if recorder.unfinished is not None:
+                recorder.unfinished()
             self.result = so_far(why)
 
         self._so_far = None if stream is not None else so_far

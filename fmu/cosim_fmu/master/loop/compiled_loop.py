@@ -137,7 +137,9 @@ class CompiledLoop:
             return self._run_beside(first)
         rows = np.empty((last - first, self._columns.size))
         begun = perf_counter()
+        self.recorder.unfinished = partial(self._keep_so_far, first, rows)
         code = self._call(self._program, self._columns, rows, self._report, first, last)
+        self.recorder.unfinished = None
         spent = perf_counter() - begun
         if code == compiled_steps.DONE:
             if spent < SECONDS_AT_ONCE and not self._one_by_one:
@@ -254,6 +256,11 @@ class CompiledLoop:
             self.recorder.extend(times, rows)
             self.coupled.statistics.steps += last - first
             self.coupled.time = float(times[-1])
+
+    def _keep_so_far(self, first: int, rows: NDArray[np.float64]) -> None:
+        """In the middle of compiled steps, where the process ends: those that are complete."""
+        under_way = int(self._report[0])
+        self._keep(first, under_way, rows[: under_way - first])
 
     def _take_over(self, name: str) -> None:
         """Copy the values of the Python loop into the arrays, and let it see the arrays."""

@@ -60,12 +60,14 @@ def run_steps(
 ):
     """Take the communication steps `first` … `last` - 1 of `count`, at the times of `CommunicationPoints`.
 
-    `report` holds on entry the addresses of the first input, the first output and the first flag.
+    `report` begins with the step under way. On entry its last three are the addresses of the first input, the
+    first output and the first flag.
     """
     inputs_at = report[4]
     outputs_at = report[5]
     flags_at = report[6]
     for i in range(first, last):
+        report[0] = i  # who ends the process inside a call looks here
         time = start + i * step
         for j in range(program.shape[0] // 2):
             part = WIDTH * program[2 * j + 1]
@@ -84,7 +86,6 @@ def run_steps(
                     if scales[2 * slot] != 1.0 or scales[2 * slot + 1] != 0.0:
                         value = scales[2 * slot] * value + scales[2 * slot + 1]
                     if value - value != 0.0:
-                        report[0] = i
                         report[1] = j
                         report[2] = slot
                         report[3] = program[2 * j + 1]
@@ -109,7 +110,6 @@ def run_steps(
                 stop = STEP_FAILED
                 flag = FLAGS * program[2 * j + 1]
                 if time + length > flags[flag + 4]:
-                    report[0] = i
                     report[1] = j
                     report[2] = 0
                     report[3] = program[2 * j + 1]
@@ -119,7 +119,6 @@ def run_steps(
                     parts[part + 2], parts[part], time, length, 1, at, at + 8, at + 16, at + 24
                 )
                 if flags[flag] != 0.0 or flags[flag + 1] != 0.0 or flags[flag + 2] != 0.0:
-                    report[0] = i
                     report[1] = j
                     report[2] = status
                     report[3] = program[2 * j + 1]
@@ -135,7 +134,6 @@ def run_steps(
                     parts[part + 8],
                 )
             if status > 1:  # 0 is OK and 1 a warning, in every version of FMI
-                report[0] = i
                 report[1] = j
                 report[2] = status
                 report[3] = program[2 * j + 1]

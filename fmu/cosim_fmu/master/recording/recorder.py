@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,11 @@ class Recorder:
     stream : ResultStream, optional
         Takes the rows while the run goes on; the result has the first and the last one alone.
 
+    Attributes
+    ----------
+    unfinished : callable or None
+        While steps are taken in compiled code: takes over the rows of those that are complete.
+
     Raises
     ------
     LookUpError
@@ -58,6 +63,7 @@ class Recorder:
         self.keeps_inside = keeps_inside
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
+        self.unfinished: Callable[[], None] | None = None
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
