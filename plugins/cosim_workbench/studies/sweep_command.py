@@ -65,36 +65,42 @@ class SweepCommand(cosim.Command):
             check_plot(arguments.plot)
         settings = _settings(arguments)
         folder = arguments.output or Path(f"{arguments.model.stem}-study")
-        with ExitStack() as stack:
-            if not arguments.quiet:
-                stack.enter_context(compile_notice())
-            study = Study(
-                _model(arguments.model, settings),
-                _varied(arguments.vary),
-                arguments.objective,
-                sample=arguments.sample,
-                seed=arguments.seed,
-                folder=folder,
-                keep_series=arguments.series,
-                **settings,
-            )
-            executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
-            progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
-            try:
-                table = study.run(executor, progress)
-            except (KeyboardInterrupt, cosim.CosimError) as error:
-                if getattr(error, "result", None) is not None:
-                    print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
-                raise
-        if arguments.parquet:
-            table.to_parquet(folder / "table.parquet")
+        try:
+            return _run(arguments, settings, folder)
+        except (KeyboardInterrupt, cosim.CosimError) as error:
+            interrupted = isinstance(error, KeyboardInterrupt) and any(folder.glob("part-*"))
+            if interrupted or getattr(error, "result", None) is not None:
+                print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
+            raise
+
+
+def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) -> int:
+    """Run what is left and write the table."""
+    with ExitStack() as stack:
         if not arguments.quiet:
-            print(_summary(table, folder))
-        if arguments.plot is not None:
-            table.plot(path=arguments.plot)
-            if not arguments.quiet:
-                print(f"plot → {arguments.plot}")
-        return FAILED if table.failed == len(table) else 0
+            stack.enter_context(compile_notice())
+        study = Study(
+            _model(arguments.model, settings),
+            _varied(arguments.vary),
+            arguments.objective,
+            sample=arguments.sample,
+            seed=arguments.seed,
+            folder=folder,
+            keep_series=arguments.series,
+            **settings,
+        )
+        executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
+        progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
+        table = study.run(executor, progress)
+    if arguments.parquet:
+        table.to_parquet(folder / "table.parquet")
+    if not arguments.quiet:
+        print(_summary(table, folder))
+    if arguments.plot is not None:
+        table.plot(path=arguments.plot)
+        if not arguments.quiet:
+            print(f"plot → {arguments.plot}")
+    return FAILED if table.failed == len(table) else 0
 
 
 def _model(path: Path, settings: dict[str, Any]) -> Any:
