@@ -21,17 +21,14 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     package : str
         ``__name__``.
 
-    Examples
-    --------
-    In the ``__init__.py`` of a package:
+    Notes
+    -----
+    In the ``__init__.py`` of a package::
 
-    >>> '''
-    ... if TYPE_CHECKING:
-    ...     from cosim_lamps.lamp import Lamp as Lamp
-    ... else:
-    ...     __getattr__, __dir__ = late_names(__name__)
-    ... '''.count("late_names")
-    1
+        if TYPE_CHECKING:
+            from cosim_lamps.lamp import Lamp as Lamp
+        else:
+            __getattr__, __dir__ = late_names(__name__)
     """
 
     @functools.cache

@@ -144,9 +144,8 @@ class Adaptive(cosim.MasterAlgorithm):
             exchange.set_inputs(name, course)
         exchange.advance_all(time, size)
         exchange.put(end)
-        for _ in range(
-            2
-        ):  # what passes directly through a participant sees the end of the others, not a guess
+        # twice: what passes directly through a participant sees the end of the others, not a guess
+        for _ in range(2):
             for name in exchange.order:
                 exchange.read_outputs(name, exchange.interface())
         return exchange.interface()
