@@ -40,13 +40,16 @@ def empty_ring(start: int) -> list[int]:
 
 
 def entry_offset(ring, index):
-    """Where the entry with this index (0 is the oldest) starts in `past`."""
-    return ring[START] + WIDTH * ((ring[FIRST] + index) % ring[CAPACITY])
+    """Where the entry with this index (0 is the oldest, no more than the capacity) starts in `past`."""
+    place = ring[FIRST] + index
+    if place >= ring[CAPACITY]:  # a remainder would take longer than all else here
+        place -= ring[CAPACITY]
+    return ring[START] + WIDTH * place
 
 
 def entry_time(past, ring, index):
     """Time of an entry, s."""
-    return past[ring[START] + WIDTH * ((ring[FIRST] + index) % ring[CAPACITY])]
+    return past[entry_offset(ring, index)]
 
 
 def entry_kind(past, ring, index):
@@ -263,8 +266,26 @@ def newest_time(past, ring):
 
 def find(past, ring, t):
     """Index of the newest entry that is not later than `t`; -1 when all are later."""
-    low = -1
-    high = ring[COUNT] - 1
+    return newest_not_after(past, ring, -1, ring[COUNT] - 1, t)
+
+
+def newest_not_after(past, ring, low, high, t):
+    """Index of the newest entry from `low` to `high` that is not later than `t`; `low` when all others are.
+
+    Where the steps are about equal the first guess is right.
+    """
+    if low >= 0 and high - low > 3:
+        begin, end = entry_time(past, ring, low), entry_time(past, ring, high)
+        if begin <= t < end:
+            guess = low + int((t - begin) / (end - begin) * (high - low))
+            if entry_time(past, ring, guess) <= t:
+                low = guess
+                if entry_time(past, ring, guess + 1) > t:
+                    return guess
+            else:
+                high = guess - 1
+                if guess - 1 > low and entry_time(past, ring, guess - 1) <= t:
+                    return guess - 1
     while low < high:
         middle = (low + high + 1) // 2
         if entry_time(past, ring, middle) <= t:

@@ -14,6 +14,7 @@ from cosim.system.history_buffer import (
     entry_time,
     find,
     margin,
+    newest_not_after,
 )
 from cosim.system.history_polynomials import (
     cubic,
@@ -167,14 +168,7 @@ def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
 
     An index one past the newest entry stands for the present.
     """
-    left = begin
-    high = end - 1
-    while left < high:
-        middle = (left + high + 1) // 2
-        if entry_time(past, ring, middle) <= at:
-            left = middle
-        else:
-            high = middle - 1
+    left = newest_not_after(past, ring, begin, end - 1, at)
     t0, v0, d0 = point(past, ring, left, t, value, derivative)
     if begin == end:
         known = d0 == d0 and kind != LINEAR
