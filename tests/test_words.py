@@ -17,20 +17,6 @@ PHRASES = {
     r"\bwall's clock\b": "wall-clock time",
     r"\bfool-?proof\b|\bof course\b|\bsimply put\b|\bneedless to say\b": "leave it out",
 }
-LEFT = {
-    # Docstrings of kernel functions: they belong to the fingerprints of shipped code.
-    "cosim/step/crossing.py": 1,
-    "cosim/step/forecast.py": 1,
-    "cosim/step/holds.py": 2,
-    "cosim/step/updates.py": 1,
-    "cosim/step/witnesses.py": 1,
-    # Not mended yet.
-    "cosim/simulation/simulator.py": 3,
-    "cosim/system/system.py": 1,
-    "cosim/contracts/master_algorithm.py": 1,
-    "fmu/cosim_fmu/master/loop/coupled_participants.py": 2,
-}
-"""How often one of the phrases may still be found; less is better."""
 
 
 def texts() -> list[Path]:
@@ -55,8 +41,7 @@ def test_phrases_do_not_come_back() -> None:
     paths = texts()
     assert len(paths) > 500
     found = {path.relative_to(ROOT).as_posix(): faults(path.read_text("utf-8")) for path in paths}
-    new = [f"{path}:{fault}" for path, all in found.items() if len(all) > LEFT.get(path, 0) for fault in all]
-    assert new == []
+    assert [f"{path}:{fault}" for path, all in found.items() for fault in all] == []
 
 
 @pytest.mark.parametrize(

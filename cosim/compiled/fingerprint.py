@@ -8,9 +8,11 @@ the same in every process: no address, no hash of Python's and no name stands fo
 from __future__ import annotations
 
 import contextlib
+import dis
 import enum
 import functools
 import hashlib
+import inspect
 import itertools
 import operator
 import os
@@ -37,6 +39,8 @@ ATTRIBUTES = ("__inline__", "__part__")
 """Marks of a function that change how it is compiled."""
 LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 """What these contain follows from their versions."""
+HAS_DOCSTRING = 0x4000000
+"""The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 
@@ -142,10 +146,22 @@ def _code_digest(code: types.CodeType) -> bytes:
         digest.put("code", code.co_code)
         digest.put("handlers", code.co_exceptiontable)
         digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
-        for constant in code.co_consts:
+        for constant in _constants(code):
             digest.feed(constant)
         known = _digests_of_code[id(code)] = (code, digest.hash.digest())
     return known[1]
+
+
+def _constants(code: types.CodeType) -> tuple[Any, ...]:
+    """The constants of a function, its docstring left out: that changes nothing."""
+    has_docstring = bool(code.co_flags & HAS_DOCSTRING)
+    if sys.version_info < (3, 14):
+        is_function = bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
+        has_docstring = is_function and isinstance(next(iter(code.co_consts), None), str)
+    instructions = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    if not has_docstring or (dis.opmap["LOAD_CONST"], 0) in instructions:  # the same text is used, too
+        return code.co_consts
+    return (None, *code.co_consts[1:])
 
 
 class _Digest:

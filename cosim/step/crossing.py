@@ -91,7 +91,7 @@ def point(
     work: Reals,
     at: int,
 ) -> int:
-    """Values and rates of the witnesses at `t`; a rate that nobody declares is a difference over `step`."""
+    """Values and rates of the witnesses at `t`; a rate that is not declared is a difference over `step`."""
     count = probe[2]
     width = 1 + 2 * count
     row = work[at * width : at * width + width]

@@ -145,7 +145,7 @@ def forecast(
     expected : ndarray
         For each witness a time and by how much it may be wrong, s. Infinite: none is expected. Minus
         infinite: an expected one did not come true, and the next would not have been much nearer; the
-        witness is left alone until it crosses or somebody moves it.
+        witness is left alone until it crosses or is moved.
     aim : float
         s; so far behind a zero the time lies.
     """

@@ -226,7 +226,7 @@ def let_go(a: Arrays, i: int, why: int) -> None:
 
 
 def is_switched_over(a: Arrays, i: int) -> bool:
-    """Whether somebody has given other values to the variables that a held witness switches."""
+    """Whether the variables that a held witness switches were given other values."""
     at = hold_row(a, i)
     found = False
     if a.clock[at + KIND] == SWITCHED:
@@ -312,7 +312,7 @@ def drop(a: Arrays) -> int:
 
 @part("A>v", needed_for="holds")
 def drop_moved(a: Arrays) -> None:
-    """Let go of held witnesses that somebody has moved, or set in motion, since the last step."""
+    """Let go of held witnesses that were moved, or set in motion, since the last step."""
     count = held_count(a)
     if count == 0:
         return

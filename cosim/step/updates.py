@@ -66,7 +66,7 @@ def is_due(a: Arrays, entry: int, does: int, causes: int) -> bool:
 
 @part("Aii>i")
 def list_due(a: Arrays, does: int, causes: int) -> int:
-    """Note which handlers of a kind are due and what stands on their timers; how many."""
+    """Note which handlers of a kind are due and what their timers are set to; how many."""
     due = a.program[ix.DUE]
     count = 0
     for entry in range(a.program[ix.ENTRIES]):

@@ -421,7 +421,7 @@ def fire(a: Arrays, near_by: float) -> None:
 
 
 def jumps(a: Arrays) -> bool:
-    """Which witnesses crossed because somebody wrote to the state since the last step, into CROSSED."""
+    """Which witnesses crossed because the state was written to since the last step, into CROSSED."""
     found = False
     forget_expected(a)
     drop_moved(a)

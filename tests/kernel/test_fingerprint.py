@@ -43,6 +43,18 @@ def user(x):
 curve, FACTOR = first, 2.0
 
 
+def with_text(docstring, returned):
+    namespace = {}
+    exec(f"def f():\n    {docstring!r}\n    return {returned!r}", namespace)
+    return fingerprint(namespace["f"])
+
+
+def test_a_docstring_changes_nothing_but_where_the_code_says_it_too():
+    assert with_text("what it is", "m") == with_text("what it was", "m")
+    assert with_text("what it is", "m") != with_text("what it is", "s")
+    assert with_text("m", "m") != with_text("s", "s")
+
+
 def test_a_changed_helper_gives_a_new_digest():
     digests = {
         fingerprint(user),
