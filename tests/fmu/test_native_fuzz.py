@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from export_parts import Oscillator
+from export_parts import Oscillator, limited
 from how_many import many
 from native_tools import c_compiler, needs_compiler, write_sources
 
@@ -48,17 +49,21 @@ def oscillator() -> cosim.Model:
     return model
 
 
+@pytest.mark.parametrize("model", [oscillator, limited])
 @pytest.mark.parametrize("version", [2, 3])
-def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
-    sources = NativeSources(oscillator(), version)
+def test_random_calls_are_answered_and_refused_values_leave_no_trace(
+    version: int, model: Callable[[], cosim.Model], tmp_path: Path
+) -> None:
+    sources = NativeSources(model(), version, selections={"parameters": ["*"], "all": True})
     program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
     for seed in range(many(4)):
         done = subprocess.run(
             [str(program), *arguments(sources, seed, 20000)], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, (seed, done.stderr[-3000:])
         fine, _, _, errors, fatal, *rest = done.stdout.split()
         assert int(fine) > 1000 and int(errors) > 1000 and int(fatal) == 0
+        assert int(rest[3]) > 100  # refused values
         assert version == 2 or int(rest[-1]) > 50  # intermediate updates
 
 

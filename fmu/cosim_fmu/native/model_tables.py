@@ -39,6 +39,8 @@ ENTRY_POINTS = (
     "check",
     "judge",
     "announce",
+    "frame_angles",
+    "turned_frame",
 )
 """Those that the shell may call; one that a program lacks is a null pointer."""
 

@@ -6,6 +6,7 @@ fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS: prints how many calls were a
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef fmi3InstanceEnvironment Environment;
 #define DECLARE(name, ...) FMI3_EXPORT fmi3Status name(__VA_ARGS__)
@@ -54,7 +55,7 @@ DECLARE(fmi3GetNumberOfContinuousStates, GIVEN, size_t *);
 enum { INSTANCES = 3, ROOM = 4096 };
 
 static unsigned long long seed;
-static long messages, updates;
+static long messages, updates, untouched;
 static unsigned variables;
 static GIVEN instances[INSTANCES];
 
@@ -68,6 +69,16 @@ static double number(void)
 {
     static const double odd[] = {0.0, -0.0, 1.0, -1.0, 1e-300, 1e4, INFINITY, -INFINITY, NAN, 0.01, 0.1};
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
+}
+
+/* Every real number of an instance, NaN for what cannot be read. */
+static void read_all(GIVEN one, double *numbers)
+{
+    for (unsigned i = 0; i < variables && i < ROOM; i++) {
+        uint32_t reference = i;
+        numbers[i] = NAN;
+        (void)fmi3GetFloat64(one, &reference, 1, &numbers[i], 1);
+    }
 }
 
 static void log_message(Environment environment, fmi3Status status, fmi3String category, fmi3String text)
@@ -142,7 +153,7 @@ static fmi3Status through_bytes(GIVEN one, fmi3FMUState *state)
 int main(int count, char **word)
 {
     fmi3FMUState states[INSTANCES] = {NULL};
-    double time[INSTANCES] = {0.0}, values[ROOM], last;
+    double time[INSTANCES] = {0.0}, values[ROOM], before[ROOM] = {0.0}, after[ROOM] = {0.0}, last;
     uint32_t references[8], knowns[4];
     int64_t integers[8];
     bool flags[5], truths[8];
@@ -176,7 +187,14 @@ int main(int count, char **word)
         case 1: status = fmi3ExitInitializationMode(one); break;
         case 2: status = draw(2) ? fmi3EnterConfigurationMode(one) : fmi3EvaluateDiscreteStates(one); break;
         case 3: status = fmi3GetFloat64(one, references, n, values, draw(9) ? n : n + 1); break;
-        case 4: case 5: status = fmi3SetFloat64(one, references, n, values, draw(9) ? n : n + 1); break;
+        case 4: case 5:
+            read_all(one, before);
+            status = fmi3SetFloat64(one, references, n, values, draw(9) ? n : n + 1);
+            if (status != fmi3Error) break;
+            read_all(one, after); /* of a call with one bad value nothing is written */
+            if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
+            untouched++;
+            break;
         case 6: status = fmi3GetInt64(one, references, n, integers, n); break;
         case 7: status = fmi3SetInt64(one, references, n, integers, n); break;
         case 8: status = fmi3GetBoolean(one, references, n, truths, n); break;
@@ -233,7 +251,7 @@ int main(int count, char **word)
         (void)fmi3FreeFMUState(&answers, &states[w]);
         fmi3FreeInstance(instances[w]);
     }
-    printf("%ld %ld %ld %ld %ld messages %ld updates %ld\n", answers[0], answers[1], answers[2], answers[3], answers[4],
-           messages, updates);
+    printf("%ld %ld %ld %ld %ld messages %ld untouched %ld updates %ld\n", answers[0], answers[1], answers[2], answers[3],
+           answers[4], messages, untouched, updates);
     return answers[4] != 0;
 }

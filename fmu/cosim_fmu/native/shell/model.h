@@ -129,6 +129,8 @@ typedef struct {
     EntryPoint *check;
     EntryPoint *judge;
     EntryPoint *announce;
+    EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
+    EntryPoint *turned_frame;
 } Model;
 
 extern const Model cosim_model;
