@@ -12,6 +12,7 @@ from how_many import many
 from native_tools import c_compiler, needs_compiler, write_sources
 
 import cosim
+from cosim_fmu.native.fmu_array import arrays_of
 from cosim_fmu.native.native_sources import NativeSources
 
 pytestmark = needs_compiler
@@ -40,7 +41,9 @@ def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
     states = sum(bool(v.derivative_of) for v in sources.interface.variables)
     indicators = len(sources.indicators)
     numbers = (len(sources.interface.variables), states, indicators, seed, calls)
-    return [sources.token, *map(str, numbers)]
+    sizes = {a.reference: len(a.elements) for a in arrays_of(sources.interface.variables)}
+    listed = ",".join(str(sizes.get(i, 0)) for i in range(numbers[0]))
+    return [sources.token, *map(str, numbers), *([listed] if sources.version == 3 else [])]
 
 
 def oscillator() -> cosim.Model:

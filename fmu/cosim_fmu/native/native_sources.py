@@ -103,7 +103,7 @@ class NativeSources:
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
         self.code = machine_code(self.program, present, RAISED)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds)
+        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds, version == 3)
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:

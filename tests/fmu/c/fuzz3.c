@@ -1,6 +1,6 @@
 /* Calls of FMI 3.0 at random, right and wrong ones, on several instances; made to be run under sanitizers.
 
-fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS: prints how many calls were answered by each status. */
+fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS SIZES: prints how many calls were answered by each status. */
 #include "fmi3.h"
 
 #include <math.h>
@@ -57,6 +57,7 @@ enum { INSTANCES = 3, ROOM = 4096 };
 static unsigned long long seed;
 static long messages, updates, untouched;
 static unsigned variables;
+static size_t sizes[ROOM];
 static GIVEN instances[INSTANCES];
 
 static unsigned draw(unsigned below)
@@ -71,13 +72,22 @@ static double number(void)
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
 }
 
+/* How many values a variable has, as the description says. */
+static size_t size_of(uint32_t reference) { return reference < variables ? sizes[reference] : 1; }
+
+static size_t room_for(const uint32_t *references, unsigned count)
+{
+    size_t total = 0;
+    for (unsigned i = 0; i < count; i++) total += size_of(references[i]);
+    return total;
+}
+
 /* Every real number of an instance, NaN for what cannot be read. */
 static void read_all(GIVEN one, double *numbers)
 {
-    for (unsigned i = 0; i < variables && i < ROOM; i++) {
-        uint32_t reference = i;
-        numbers[i] = NAN;
-        (void)fmi3GetFloat64(one, &reference, 1, &numbers[i], 1);
+    for (uint32_t i = 0; i < variables && i < ROOM; i++) {
+        if (sizes[i] > 0) numbers[i] = NAN;
+        if (sizes[i] > 0) (void)fmi3GetFloat64(one, &i, 1, &numbers[i], sizes[i]);
     }
 }
 
@@ -105,14 +115,14 @@ static void update(Environment environment, double time, bool set_requested, boo
 {
     GIVEN one = *(GIVEN *)environment;
     uint32_t reference = draw(variables);
-    double value;
+    double value[64] = {0.0};
     (void)set_requested;
     (void)finished;
     (void)can_return;
     updates++;
-    if (get_allowed) (void)fmi3GetFloat64(one, &reference, 1, &value, 1);
-    value = number();
-    (void)fmi3SetFloat64(one, &reference, 1, &value, 1);
+    if (get_allowed) (void)fmi3GetFloat64(one, &reference, 1, value, size_of(reference));
+    for (size_t i = 0; i < size_of(reference); i++) value[i] = number();
+    (void)fmi3SetFloat64(one, &reference, 1, value, size_of(reference));
     if (!draw(4)) not_inside(one, time);
     *wants = draw(6) == 0;
     *end = draw(2) ? time : time + 0.001 * (draw(20) - 5.0);
@@ -159,8 +169,9 @@ int main(int count, char **word)
     bool flags[5], truths[8];
     long answers[8] = {0}, calls;
     size_t nx, nz, found;
-    if (count < 7) return 2;
+    if (count < 8) return 2;
     variables = (unsigned)atoi(word[2]);
+    for (unsigned i = 0; i < variables && i < ROOM; i++) sizes[i] = (size_t)strtol(i ? word[7] + 1 : word[7], &word[7], 10);
     nx = (size_t)atoi(word[3]);
     nz = (size_t)atoi(word[4]);
     seed = (unsigned long long)atoll(word[5]);
@@ -174,10 +185,10 @@ int main(int count, char **word)
             time[w] = 0.0;
             continue;
         }
+        for (unsigned j = 0; j < 64; j++) values[j] = number();
         for (unsigned j = 0; j < 8; j++) {
             references[j] = draw(20) ? draw(variables) : draw(2) ? variables + draw(3) : 0xffffffffu;
             if (j < 4) knowns[j] = draw(variables);
-            values[j] = number();
             integers[j] = (int)draw(7) - 3;
         }
         switch (draw(36)) {
@@ -186,10 +197,10 @@ int main(int count, char **word)
             break;
         case 1: status = fmi3ExitInitializationMode(one); break;
         case 2: status = draw(2) ? fmi3EnterConfigurationMode(one) : fmi3EvaluateDiscreteStates(one); break;
-        case 3: status = fmi3GetFloat64(one, references, n, values, draw(9) ? n : n + 1); break;
+        case 3: status = fmi3GetFloat64(one, references, n, values, room_for(references, n) + !draw(9)); break;
         case 4: case 5:
             read_all(one, before);
-            status = fmi3SetFloat64(one, references, n, values, draw(9) ? n : n + 1);
+            status = fmi3SetFloat64(one, references, n, values, room_for(references, n) + !draw(9));
             if (status != fmi3Error) break;
             read_all(one, after); /* of a call with one bad value nothing is written */
             if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
@@ -199,8 +210,9 @@ int main(int count, char **word)
         case 7: status = fmi3SetInt64(one, references, n, integers, n); break;
         case 8: status = fmi3GetBoolean(one, references, n, truths, n); break;
         case 9: {
-            double results[4];
-            status = fmi3GetDirectionalDerivative(one, references, n, knowns, m, values, m, results, n);
+            double results[ROOM];
+            status = fmi3GetDirectionalDerivative(one, references, n, knowns, m, values, room_for(knowns, m), results,
+                                                  room_for(references, n));
             break;
         }
         case 10: status = fmi3GetFMUState(one, &states[w]); break;
