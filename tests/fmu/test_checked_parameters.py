@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export_parts import limited
-from export_tools import Fmu, export, running
+from export_tools import Fmu, export, limited, running
 from native_tools import export_native, needs_compiler
 
 import cosim

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from export_parts import Oscillator, limited
+from export_parts import Oscillator
+from export_tools import limited
 from how_many import many
 from native_tools import c_compiler, needs_compiler, write_sources
 

@@ -34,8 +34,8 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     program : Program
     entries : sequence of str
         Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
-        `cosim.entry_point`. Constant arrays are its own: what it is given in their place is not looked at. Those of
-        another signature than the Step's (`frame_functions`) take arrays of their own.
+        `cosim.entry_point`. Constant arrays are its own: what it is given in their place is not looked at.
+        Those of another signature than the Step's (`frame_functions`) take arrays of their own.
     raised : int
         What an entry point returns where a kernel function raised.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -42,8 +41,8 @@ class FmuArray:
             return texts[0]
         if self.elements[0].derivative_of:
             return f"rate of {self.name.removeprefix('der(').removesuffix(')')}"
-        common = os.path.commonprefix(texts)
-        return common + ", ".join(text.removeprefix(common) for text in texts)
+        heads, _, tails = zip(*(text.rpartition(" ") for text in texts), strict=True)
+        return f"{heads[0]} {', '.join(tails)}" if len(set(heads)) == 1 else texts[0]
 
 
 def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
@@ -75,7 +74,8 @@ def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
 def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArray]:
     """An array of states or of their rates, or its elements where the other one is no array."""
     mine = tuple(v.name for v in array.elements)
-    states, rates = (), ()
+    states: tuple[str, ...] = ()
+    rates: tuple[str, ...] = ()
     if array.elements[0].derivative_of:
         states = tuple(v.derivative_of for v in array.elements)
     else:
