@@ -9,16 +9,16 @@ from typing import ClassVar
 
 import cosim
 from cosim.kit import completes
-from cosim_workbench.plot import check_plot
+from cosim_workbench.plot import Plot, check_plot
 
 
 class PlotCommand(cosim.Command):
-    """Draw saved results: signals of one unit share a panel."""
+    """Draw saved results as a picture, or as a page to zoom and read off."""
 
     name: ClassVar[str] = "plot"
     summary: ClassVar[str] = "draw signals of saved results"
     examples = (
-        ("cosim plot mount.csv", "all signals, one panel for each unit"),
+        ("cosim plot mount.csv", "what a person would choose"),
         ('cosim plot mount.csv engine.z "energy.*" -o energies.svg', "some of them"),
     )
 
@@ -26,17 +26,21 @@ class PlotCommand(cosim.Command):
         """The results, which of their signals, and the picture."""
         parser.add_argument("file", type=Path, help="results: .csv of any tool, .parquet")
         signals = parser.add_argument(
-            "signals", nargs="*", metavar="SIGNAL", help='names or patterns: engine.z "energy.*" (all)'
+            "signals", nargs="*", metavar="SIGNAL", help='names or patterns: engine.z "energy.*" (a choice)'
         )
         completes(signals, _signals)
         parser.add_argument(
-            "-o", "--output", type=Path, metavar="FILE", help="the picture, .png, .svg or .pdf (RESULTS.png)"
+            "-o",
+            "--output",
+            type=Path,
+            metavar="FILE",
+            help="the picture: .png, .svg, .pdf, or .html to zoom in a browser (RESULTS.png)",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, choose, draw."""
         target = arguments.output or Path(f"{arguments.file.stem}.png")
-        check_plot(target)
+        check_plot(target, Plot.suffixes)
         result = cosim.read_result(arguments.file)
         result.statistics.setdefault("model", arguments.file.stem)
         picture = result.plot(*arguments.signals, path=target)
