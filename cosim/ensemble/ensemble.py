@@ -36,7 +36,7 @@ Progress = Callable[[int, int], "bool | None"]
 LOOK = 0.1  # s, wall-clock time, between calls of `progress`
 SHARE = 4  # a thread takes that part of what is left for each
 PATIENCE = 0.2  # s that a call of compiled code takes, about
-PART_TIME = 5.0  # s that some runs take which are given on together, about
+PART_TIME, PART_SHARE = 2.0, 0.02  # s that runs take which are given on together, or part of all the time
 FULL = 8  # of them for each thread at least, so that few threads wait for the last one
 SERIES_PARTS = "workbench.series_parts"
 """Id of the result sink that writes values over time in parts."""
@@ -270,7 +270,7 @@ class Ensemble:
         take: Callable[[int, int, dict[str, Any]], None],
     ) -> bool:
         """Do runs in threads of this process, and give on what some of them have left; as `run_here`."""
-        first, stopped = 0, False
+        first, stopped, start = 0, False, wall.perf_counter()
         most = self.plan.most_runs if self.plan.keeps_series else block.runs
         size = least = min(most, FULL * self.threads)
         while first < block.runs and not stopped:
@@ -287,8 +287,12 @@ class Ensemble:
                 if parts is not None:
                     self._write_part(some, part, parts.some(first, last))
                 take(first, last, vars(part))
-            rate = (last - first) / max(wall.perf_counter() - began, 1e-9)
-            first, size = last, min(max(least, min(8 * size, int(PART_TIME * rate))), most)
+            now = wall.perf_counter()
+            rate, seconds = (
+                (last - first) / max(now - began, 1e-9),
+                max(PART_TIME, PART_SHARE * (now - start)),
+            )
+            first, size = last, min(max(least, min(4 * size, int(seconds * rate))), most)
         return stopped
 
     def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:
