@@ -11,6 +11,8 @@ from cosim.kit import Inspectable
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.wording import counted
 
+LONGEST = 24
+"""Of a text that is shown."""
 FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
 
@@ -109,9 +111,19 @@ def describe_results(path: Path) -> str:
     heading = f"{path.name}   {counted(len(result.names), 'signal')}, {counted(len(result), 'point')}, {span}"
     rows = [["", "first", "last", "least", "greatest"]]
     for name, values in result.columns().items():
+        if values.dtype == object:
+            different = counted(len(set(values)), "different text")
+            rows.append([name, *(f'"{_short(text)}"' for text in (values[0], values[-1])), different, ""])
+            continue
         figures = (values[0], values[-1], values.min(), values.max())
-        rows.append([name, *(f"{figure:.6g}" for figure in figures)])
+        rows.append([name, *(f"{float(figure):.6g}" for figure in figures)])
     return "\n".join([heading, *_table(rows)])
+
+
+def _short(text: str) -> str:
+    """Its beginning, in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _schedule(system: cosim.System) -> list[str]:

@@ -10,12 +10,17 @@ from cosim_workbench.atomic_file import replaced_file
 
 WIDTH, PANEL_HEIGHT, NAME_WIDTH = 8.0, 2.6, 1.8
 """Inches; a column of names beside the panels makes the picture wider."""
+NAMED = 4
+"""Signals that are text, in the line below a picture."""
 LEGEND = 8
 """Names that fit into a panel; more of them stand beside it, in columns of up to twice as many."""
 
 
 class Plot(cosim.ResultSink):
-    """Signals over time below the model's name; those of one unit share a panel, with it at the axis."""
+    """Signals over time below the model's name; those of one unit share a panel, with it at the axis.
+
+    Text is not drawn; a line below the picture names what is.
+    """
 
     suffixes = (".png", ".svg", ".pdf")
 
@@ -32,12 +37,14 @@ class Plot(cosim.ResultSink):
         require_matplotlib()
         from matplotlib.figure import Figure
 
+        texts = _some([name for name, values in result.columns().items() if values.dtype == object])
         panels: dict[str, list[str]] = {}
-        columns = result.columns()
+        columns = result.numbers()
         for name in columns:
             panels.setdefault(result.unit(name), []).append(name)
         if not panels:
-            raise cosim.CosimError("nothing to draw: the result has no signals but the time")
+            has = f"all signals are text ({texts})" if texts else "the result has no signals but the time"
+            raise cosim.CosimError(f"nothing to draw: {has}")
         beside = max(map(_columns_beside, panels.values()))
         size = (WIDTH + NAME_WIDTH * beside, PANEL_HEIGHT * len(panels) + 0.6)
         figure = Figure(figsize=size, layout="constrained")
@@ -54,9 +61,15 @@ class Plot(cosim.ResultSink):
                 panel.legend(fontsize="x-small", ncols=columns_beside, **place)
             else:
                 panel.legend(fontsize="small", loc="best")
-        axes[-1].set_xlabel("time in s")
+        axes[-1].set_xlabel("time in s" + (f"\nnot drawn, since it is text: {texts}" if texts else ""))
         figure.suptitle(str(result.statistics.get("model", "")))
         return figure
+
+
+def _some(names: list[str]) -> str:
+    """The first names of a list, in a line."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _colors(count: int) -> list[Any]:

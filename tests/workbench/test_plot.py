@@ -27,6 +27,16 @@ def test_signals_of_one_unit_share_a_panel() -> None:
     assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
 
 
+def test_text_is_not_drawn_but_named() -> None:
+    figure = Result([0.0, 1.0], {"x": [0.0, 1.0], "on": [False, True], "mode": ["a", "b"]}).plot()
+    assert [line.get_label() for line in figure.axes[0].lines] == ["x", "on"]
+    assert figure.axes[-1].get_xlabel() == "time in s\nnot drawn, since it is text: mode"
+    many = Result([0.0], {"x": [0.0], **{f"m{i}": ["a"] for i in range(9)}}).plot()
+    assert many.axes[-1].get_xlabel().endswith("m0, m1, m2, m3 and 5 more")
+    with pytest.raises(CosimError, match=r"nothing to draw: all signals are text \(mode\)"):
+        Result([0.0], {"mode": ["a"]}).plot()
+
+
 def test_many_signals_have_colors_of_their_own_and_names_beside_the_panel() -> None:
     figure = Result([0.0, 1.0], {f"x{i}": [0.0, 1.0 * i] for i in range(40)}).plot()
     (panel,) = figure.axes
