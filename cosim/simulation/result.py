@@ -303,9 +303,8 @@ class Result:
         -------
         matplotlib.figure.Figure or pathlib.Path
         """
-        chosen = self.select(patterns) if patterns else self
         sink = self._sink(EVENT_PICTURE)
-        return sink.show(chosen) if path is None else sink.write(chosen, Path(path))
+        return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.
@@ -333,22 +332,23 @@ class Result:
         return self._sink(PARQUET).write(self, Path(path))
 
     def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
-        """Draw signals over time, those of one unit in one panel; below it says which are text.
+        """Draw signals over time, those of one unit in one panel, and mark the events.
 
         Parameters
         ----------
         *patterns : str
-            As for `select`; all signals unless given.
+            As for `select`. Without them those that were recorded first, on at most four panels, with the
+            energies as a balance; what is not drawn is noted below.
         path : path-like, optional
-            Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
+            Where to write the picture: ``.png``, ``.svg``, ``.pdf``, or ``.html``, a page to zoom and to read
+            values off. Without it the figure is returned.
 
         Returns
         -------
         matplotlib.figure.Figure or pathlib.Path
         """
-        chosen = self.select(patterns) if patterns else self
         sink = self._sink(PICTURE)
-        return sink.show(chosen) if path is None else sink.write(chosen, Path(path))
+        return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 
     @staticmethod
     def _sink(id: str) -> Any:

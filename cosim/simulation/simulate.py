@@ -42,13 +42,7 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     if isinstance(patterns, str):
         patterns = [patterns]
     if patterns is None:
-        aliases = [f"{n}.{a}" for n, p in system.parts.items() for a in p.signals]
-        chosen = [
-            v.path
-            for v in system.variables.values()
-            if v.kind in RECORDED_KINDS or v.path.rpartition(".")[2] in RECORDED_NAMES
-        ]
-        return chosen + aliases
+        return _default_signals(system)
     names = list(system.variables)
     found: list[str] = []
     for pattern in patterns:
@@ -62,6 +56,25 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
             matching = [pattern]
         found += [n for n in matching if n not in found]
     return found
+
+
+def _default_signals(system: System) -> list[str]:
+    """Outputs and measures, then quantities of parts (joints first), then energies, then states."""
+    moved = {v.path.rpartition(".")[0] for v in system.variables.values() if v.kind == "position"}
+    parts = sorted(system.parts.items(), key=lambda item: item[0] not in moved)
+    aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
+    told: list[str] = []
+    energies: list[str] = []
+    states: list[str] = []
+    for variable in system.variables.values():
+        path = variable.path
+        if path.startswith("energy.") or path.endswith("_energy"):
+            group = energies
+        else:
+            group = told if variable.kind in ("output", "measure") else states
+        if variable.kind in RECORDED_KINDS or path.rpartition(".")[2] in RECORDED_NAMES:
+            group.append(path)
+    return [*told, *aliases, *energies, *states]
 
 
 def end_of_run(until: float | str | None) -> float:

@@ -13,7 +13,7 @@ from cosim.kit import choose_signals, file_digest, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetParts, ParquetResults
-from cosim_workbench.plot import check_plot
+from cosim_workbench.plot import Plot, check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
 from cosim_workbench.resumed_results import ResumedResults
 from cosim_workbench.simulation_table import TOLERANCES, own_options, positive
@@ -50,7 +50,7 @@ class RunCommand(cosim.Command):
             "--references", action="store_true", help="print BibTeX entries of the methods that were used"
         )
         parser.add_argument(
-            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf"
+            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
         )
         parser.add_argument(
             "--trace", choices=["events"], help="print every event: cause, handler, what it changed"
@@ -81,7 +81,7 @@ class RunCommand(cosim.Command):
         target = arguments.output or Path(f"{arguments.model.stem}.csv")
         sink = sink_for(target)
         if arguments.plot is not None:
-            check_plot(arguments.plot)
+            check_plot(arguments.plot, Plot.suffixes)
         if arguments.checkpoint is not None:
             every = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
             settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, every)

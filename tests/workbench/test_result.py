@@ -4,7 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cosim import CosimError, LookUpError, ModelError, Result, registry
+from cosim import CosimError, EventCause, EventRecord, LookUpError, ModelError, Result, registry
+
+BANG = EventRecord(1.0, EventCause.TRIGGERED, "unrestricted", "engine.bang", (1.0, 1.0))
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def result() -> Result:
         "mount.force": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
     }
     units = {"engine.z": "m", "energy.kinetic": "J", "energy.total": "J", "mount.force": "N"}
-    return Result([0.0, 1.0, 1.0], signals, units, ["bang"], {"steps": 2}, "stopped")
+    return Result([0.0, 1.0, 1.0], signals, units, [BANG], {"steps": 2}, "stopped")
 
 
 def test_what_it_holds(result: Result) -> None:
@@ -35,7 +37,7 @@ def test_what_it_holds(result: Result) -> None:
         "N",
         "1",
     ]
-    assert (result.events, result.statistics, result.message) == (["bang"], {"steps": 2}, "stopped")
+    assert (result.events, result.statistics, result.message) == ([BANG], {"steps": 2}, "stopped")
     assert "felt" in result and "time" in result and "engine.x" not in result and 3 not in result
     assert repr(result) == "<Result: 5 signals, 3 points, 0 s to 1 s>"
 
