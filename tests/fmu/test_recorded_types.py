@@ -1,5 +1,6 @@
 """Text and booleans in results: of FMUs of every version, of Python, in memory, in pieces and in files."""
 
+import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -144,3 +145,6 @@ def test_files_of_a_scenario(make_fmu: MakeFmu, tmp_path: Path, ending: str, cap
     assert result["t.boolean_out"].tolist() == [0, 1, 1]
     assert main(["info", str(path)]) == 0
     assert "2 different texts" in capsys.readouterr().out
+    assert main(["info", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["result"]["signals"]
+    assert told["t.string_out"]["last"] == 'a "b",\nc' and told["t.boolean_out"]["last"] in (True, 1.0)
