@@ -24,7 +24,7 @@ CLOSE, SEEN = 0.008, 0.05
 """Of the panel's range: lines that are closer hide each other; those with less range are flat."""
 BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
 
-FAR = 5.0
+FAR = 2.0
 """Times the largest change in a balance: an energy that begins so far away is shown from its start."""
 BALANCE_KEY = ("J", 1.0)
 SIMILAR = 8.0
