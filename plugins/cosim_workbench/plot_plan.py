@@ -173,14 +173,8 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
     names: dict[str, list[str]] = {}
     rest = []
     for name, values in group.items():
-        twin = next(
-            (
-                other
-                for other in islice(names, MOST_COMPARED)
-                if _gap(values, group[other]) <= SAME * _range(values)
-            ),
-            None,
-        )
+        others = () if name == "energy.residual" else islice(names, MOST_COMPARED)
+        twin = next((o for o in others if _gap(values, group[o]) <= SAME * _range(values)), None)
         if twin is not None:
             names[twin].append(name)
         elif most is None or len(names) < most:

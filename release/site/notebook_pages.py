@@ -1,7 +1,7 @@
 """Notebooks as pages: each is executed, and cells and outputs become Markdown.
 
-The notebooks in `docs/notebooks` have no outputs; what a page shows was computed when the site was made. A cell
-that raises stops the making. ``python notebook_pages.py FOLDER`` executes them there by hand.
+The notebooks in `docs/notebooks` have no outputs; what a page shows was computed when the site was made. A
+cell that raises stops the making. ``python notebook_pages.py FOLDER`` executes them there by hand.
 """
 
 from __future__ import annotations
