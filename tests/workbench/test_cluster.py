@@ -66,6 +66,9 @@ def test_no_scheduler_is_an_error_with_its_address(monkeypatch):
 
     monkeypatch.setattr(module, "PATIENCE", 1.0)
     began = time.monotonic()
-    with pytest.raises(cosim.CosimError, match="no Dask scheduler"), module.cluster_executor("tcp://127.0.0.1:9"):
+    with (
+        pytest.raises(cosim.CosimError, match="no Dask scheduler"),
+        module.cluster_executor("tcp://127.0.0.1:9"),
+    ):
         pass
     assert time.monotonic() - began < 30.0

@@ -13,7 +13,7 @@ from cosim_fmu.master.participants.model_exchange_participant import ModelExchan
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 from cosim_fmu.master.wiring.connection import Connection
-from cosim_fmu.ssp.conversions import map_along, scale_along, unit_of
+from cosim_fmu.ssp.conversions import way_along
 from cosim_fmu.ssp.network import Network, Place, Route, routes
 from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_structure import read_ssp
@@ -120,25 +120,21 @@ class SspCoupling:
             counts = f"{'.'.join(source)}.{output} gives {len(starts)} values"
             raise ValueError(f"{counts}, {'.'.join(target)}.{taken} takes {len(ends)}")
         legs = [leg_to(self.network, self._descriptions, hop.end, hop) for hop in route.hops]
-        kind = self._descriptions[source].variables[starts[0]].type if starts else "real"
-        scale, table = (1.0, 0.0), dict[Any, Any]()
-        if kind == "real":
-            unit = self.network.unit(route.hops[0].start) or unit_of(self._descriptions[source], output)
-            scale = scale_along(unit, legs)
-        elif kind in ("integer", "boolean"):
-            table = map_along(kind, legs, self._items(route))
+        if not starts:
+            return
+        first = leg_to(self.network, self._descriptions, route.hops[0].start, route.hops[0])
+        kinds = (
+            self._descriptions[source].variables[starts[0]].type,
+            self._descriptions[target].variables[ends[0]].type,
+        )
+        way = way_along(legs, kinds, first.unit, first.items)
+        # entries for what the source cannot be are ignored, as the standard has it
+        table = tuple((k, v) for k, v in way.table.items() if kinds[0] != "boolean" or k in (0, 1))
         for start, end in zip(starts, ends, strict=True):
             paths = f"{self.names[source]}.{start}", f"{self.names[target]}.{end}"
-            made = Connection(*paths, *scale, converts=False, mapping=tuple(table.items()), reads_any=True)
+            made = Connection(*paths, way.factor, way.offset, converts=False, mapping=table, reads_any=True)
             self.connections.append(made)
             self.places.append(route.hops[-1].place)
-
-    def _items(self, route: Route) -> dict[str, int]:
-        """Items of the enumerations at both ends, for mappings that name them."""
-        found: dict[str, int] = {}
-        for place, name in (route.end, route.hops[0].start):
-            found.update(dict(self._descriptions[place].enumerations.get(name, ())))
-        return found
 
 
 def couple_ssp(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import cosim
@@ -81,6 +81,11 @@ class Network:
         """The unit that a connector declares."""
         connector = self.connectors.get(point)
         return None if connector is None else connector.unit
+
+    def items(self, point: Point) -> Mapping[str, int]:
+        """The items of the enumeration that a connector names; none unless it does."""
+        connector = self.connectors.get(point)
+        return {} if connector is None else connector.items or {}
 
     def _check_sources(self) -> None:
         """One source for each connector, or for each part of an array."""
