@@ -159,8 +159,7 @@ def describe_results(path: Path) -> Description:
             continue
         figures = (column[0], column[-1], column.min(), column.max())
         rows.append([name, *(f"{float(figure):.6g}" for figure in figures)])
-    return "
-".join([heading, *_table(rows)]), values
+    return "\n".join([heading, *_table(rows)]), values
 
 
 def _short(text: str) -> str:
