@@ -86,8 +86,9 @@ class TreeSolver(contracts.DynamicsSolver):
             return ""
         subject = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
         return (
-            f" At about t = {time:.6g} s {subject} in a singular position, where branches of the motion meet: "
-            "Runge-Kutta methods with error control (integrators.runge_kutta_merson, integrators.radau5) pass it."
+            f" At about t = {time:.6g} s {subject} in a singular position, where branches of the motion "
+            "meet; Runge-Kutta methods with error control pass it (integrators.runge_kutta_merson, "
+            "integrators.radau5)."
         )
 
     def create_blocks(self, assembly: Assembly) -> list[Block]:
