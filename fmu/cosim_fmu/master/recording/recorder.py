@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, matches
 from cosim_fmu.master.loop.coupled_participants import Drive, Inside
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.wiring.link import Link
 
@@ -39,6 +40,8 @@ class Recorder:
         Whether anything is recorded between the communication points.
     stream : ResultStream, optional
         Takes the rows while the run goes on; the result has the first and the last one alone.
+    derived : mapping of str to DerivedSignal
+        What is shown beside the variables, by name; patterns choose among them, too.
 
     Attributes
     ----------
@@ -59,6 +62,7 @@ class Recorder:
         *,
         keeps_inside: bool = True,
         stream: ResultStream | None = None,
+        derived: Mapping[str, DerivedSignal] | None = None,
     ) -> None:
         self.keeps_inside = keeps_inside
         self._stream, self._base, self._pending = stream, 0, 0
@@ -75,10 +79,19 @@ class Recorder:
         else:
             chosen = [p for pattern in patterns for p in numbers if _fits(p, pattern)]
             self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+        paths = set(map(".".join, numbers))
+        known = {n: made for n, made in (derived or {}).items() if made.port in numbers and n not in paths}
         for pattern in patterns or ():
-            if not any(_fits(port, pattern) for port in numbers):
+            if not any(_fits(port, pattern) for port in [*numbers, *((name,) for name in known)]):
                 hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
-                raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, numbers), *known], hint)
+        self._derived = {
+            name: made
+            for name, made in known.items()
+            if patterns is None or any(_fits((name,), pattern) for pattern in patterns)
+        }
+        self._shown = len(self.ports)
+        self.ports += dict.fromkeys(d.port for d in self._derived.values() if d.port not in self.ports)
         self._remarks = (
             [] if patterns is not None else _remarks(descriptions, {name for name, _ in self.ports})
         )
@@ -163,7 +176,10 @@ class Recorder:
     def latest(self) -> dict[str, float]:
         """The last recorded values by path."""
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
-        return dict(zip(map(".".join, self.ports), map(float, row), strict=True))
+        if not self._derived:
+            return dict(zip(map(".".join, self.ports), map(float, row), strict=True))
+        values = self._named(np.array([[float(value) for value in row]]))
+        return {name: float(value[0]) for name, value in values.items()}
 
     def result(self, **more: Any) -> cosim.Result:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
@@ -229,11 +245,15 @@ class Recorder:
         return times, table
 
     def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
-        names = [".".join(port) for port in self.ports]
-        return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
+        units = dict(zip(map(".".join, self.ports[: self._shown]), self._units, strict=False))
+        units |= {name: made.unit for name, made in self._derived.items()}
+        return cosim.Result(times, self._named(table), units, **more)
 
-    def _units_of(self, names: Sequence[str]) -> dict[str, str]:
-        return dict(zip(names, self._units, strict=True))
+    def _named(self, table: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Columns by name, and what follows from them."""
+        columns = dict(zip(self.ports, table.T, strict=True))
+        named = {".".join(port): columns[port] for port in self.ports[: self._shown]}
+        return named | {name: made.of(columns[made.port]) for name, made in self._derived.items()}
 
     def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
         """What the recorded inputs did in the step that has ended."""
@@ -263,6 +283,6 @@ def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[s
     return found
 
 
-def _fits(port: tuple[str, str], pattern: str) -> bool:
+def _fits(port: tuple[str, ...], pattern: str) -> bool:
     path = ".".join(port)
     return path == pattern or matches(path, pattern)
