@@ -127,7 +127,7 @@ def test_values_over_time_cannot_be_written(path: Path, tmp_path: Path) -> None:
         loop.to_ssp(tmp_path / "out.ssp")
 
 
-def test_booleans_and_parts_of_arrays(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+def test_booleans_texts_and_parts_of_arrays(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     box = make_box3(tmp_path, compiled)
 
     def typed(name: str, kind: str, inner: str) -> str:
@@ -137,12 +137,13 @@ def test_booleans_and_parts_of_arrays(tmp_path: Path, compiled: Callable[..., Pa
     table = '<ssc:BooleanMappingTransformation><ssc:MapEntry source="true" target="false"/>'
     table += '<ssc:MapEntry source="false" target="true"/></ssc:BooleanMappingTransformation>'
     own = typed("all", "output", sizes) + typed("one", "output", "<ssc:Float64/>")
+    own += typed("said", "output", "<ssc:String/>")
     own += typed("not", "output", "<ssc:Boolean/>") + typed("on", "input", "<ssc:Boolean/>")
     ports = typed("doubled", "output", sizes) + typed("flag_out", "output", "<ssc:Boolean/>")
     ports += typed("flag_in", "input", "<ssc:Boolean/>") + typed("text_out", "output", "<ssc:String/>")
     inner = f"<ssd:Connectors>{ports}</ssd:Connectors>"
     wires = wire("a.doubled", "all") + wire("a.doubled", "one", more='startIndices="2 1"')
-    wires += wire("a.flag_out", "not", table) + wire("on", "a.flag_in")
+    wires += wire("a.text_out", "said") + wire("a.flag_out", "not", table) + wire("on", "a.flag_in")
     top = system(component("a", "box.fmu", inner), wires, f"<ssd:Connectors>{own}</ssd:Connectors>")
     files = {"SystemStructure.ssd": ssd(top, EXPERIMENT, "2.0"), "box.fmu": box}
     inputs: dict[str, Any] = {"on": [[0.0, 0], [0.25, 1]]}
@@ -153,8 +154,9 @@ def test_booleans_and_parts_of_arrays(tmp_path: Path, compiled: Callable[..., Pa
     for place in ("1,1", "1,2", "2,1", "2,2"):
         assert result[f"all[{place}]"].tolist() == result[f"a.doubled[{place}]"].tolist()
     assert result["one"].tolist() == result["a.doubled[2,1]"].tolist()
-    assert result["not"].tolist() == (1.0 - result["a.flag_out"]).tolist()
-    assert set(result["a.flag_out"].tolist()) == {0.0, 1.0}
+    assert result["not"].tolist() == [not on for on in result["a.flag_out"].tolist()]
+    assert set(result["a.flag_out"].tolist()) == {False, True}
+    assert result["said"].tolist() == result["a.text_out"].tolist()
 
 
 def test_archives_without_own_connectors_show_none(tmp_path: Path, make_fmu: MakeFmu) -> None:

@@ -65,11 +65,11 @@ def _shown(
     source, output = route.hops[0].start
     description = descriptions[source]
     starts = elements_of(description, output, route.taken)
-    kind = description.variables[starts[0]].type if starts else "string"
-    if kind != "real" and kind not in WHOLE:
+    if not starts:
         return
+    kind = description.variables[starts[0]].type
     first, *legs = _legs(network, descriptions, route)
-    way = way_along(legs, (kind, "real"), first.unit, first.items)
+    way = way_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
     units = [leg.unit.name for leg in (first, *legs) if leg.unit is not None]
     for start in starts:
         own = start[len(output) + 1 : -1].split(",") if start != output else []

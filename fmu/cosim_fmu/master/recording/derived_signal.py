@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +30,14 @@ class DerivedSignal:
     offset: float = 0.0
     table: Mapping[int, int] = field(default_factory=dict, hash=False)
 
-    def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Its values, from those of the variable."""
-        given = values
-        if self.table:
-            values = values.copy()
-            for source, target in self.table.items():
-                values[given == source] = target
-        return values if (self.factor, self.offset) == (1.0, 0.0) else self.factor * values + self.offset
+    def of(self, given: NDArray[Any]) -> NDArray[Any]:
+        """Its values, from those of the variable; what nothing changes on its way keeps its type."""
+        is_scaled = (self.factor, self.offset) != (1.0, 0.0)
+        if not self.table and not is_scaled:
+            return given
+        values = given.astype(np.float64)
+        for source, target in self.table.items():
+            values[given == source] = target
+        if is_scaled:
+            return self.factor * values + self.offset
+        return values != 0.0 if given.dtype == np.bool_ and set(self.table.values()) <= {0, 1} else values

@@ -44,6 +44,7 @@ typedef struct {
     double maximum;
     double nominal;
     int64_t angle; /* of a frame, whose twelve numbers begin at the index: which; -1: it is a number itself */
+    int64_t elements; /* of the array that begins here; 1: a scalar, 0: an element that has no value reference */
 } Variable;
 
 typedef struct {
@@ -129,6 +130,8 @@ typedef struct {
     EntryPoint *check;
     EntryPoint *judge;
     EntryPoint *announce;
+    EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
+    EntryPoint *turned_frame;
 } Model;
 
 extern const Model cosim_model;
