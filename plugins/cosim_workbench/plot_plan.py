@@ -94,9 +94,12 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
     CosimError
         When there is nothing to draw.
     """
-    columns = (result.select(signals) if signals else result).columns()
+    chosen = result.select(signals) if signals else result
+    columns = chosen.numbers()
+    texts = listed(name for name in chosen.columns() if name not in columns)
     if not columns:
-        raise cosim.CosimError("nothing to draw: the result has no signals but the time")
+        has = f"all signals are text ({texts})" if texts else "the result has no signals but the time"
+        raise cosim.CosimError(f"nothing to draw: {has}")
     by_name = {name for name in columns if {name, name.rpartition("[")[0]} & set(signals)}
     constant = {
         n: float(v[0]) for n, v in columns.items() if n not in by_name and v.size and np.ptp(v) == 0.0
@@ -104,7 +107,7 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
     if len(constant) == len(columns):
         constant = {}
     moving = {name: values for name, values in columns.items() if name not in constant}
-    notes = []
+    notes = [f"text, not drawn: {texts}"] * bool(texts)
     if constant:
         units = {name: pretty_unit(result.unit(name)) for name in constant}
         notes.append(f"constant: {listed(f'{n} = {v:.4g} {units[n]}'.strip() for n, v in constant.items())}")

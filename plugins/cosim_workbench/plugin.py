@@ -5,6 +5,7 @@ from __future__ import annotations
 import cosim
 from cosim_workbench.check_command import CheckCommand
 from cosim_workbench.compare_command import CompareCommand
+from cosim_workbench.completion_command import CompletionCommand
 from cosim_workbench.components_table import ComponentsTable
 from cosim_workbench.connections_table import ConnectionsTable
 from cosim_workbench.dataset import Dataset
@@ -54,6 +55,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.check", CheckCommand)
     register("workbench.profile", ProfileCommand)
     register("workbench.schema", SchemaCommand)
+    register("workbench.completion", CompletionCommand)
     register("workbench.model", ModelSchema)
     register("workbench.plot", Plot)
     register("workbench.table", Table)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from cosim import CosimError, Model, Result
+from cosim_workbench.plot_plan import plot_plan
 
 UNITS = {f"x{i}": "m" for i in range(40)}
 RESULT = Result(
@@ -26,6 +27,14 @@ def test_signals_of_one_unit_share_a_panel() -> None:
     assert labels == [["a.x", "b.x"], ["a.v"], ["b.f[0]", "b.f[1]"]]
     assert axes[-1].get_xlabel() == "time in s"
     assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
+
+
+def test_text_is_not_drawn_but_named() -> None:
+    plan = plot_plan(Result([0.0, 1.0], {"x": [0.0, 1.0], "on": [True, False], "mode": ["a", "b"]}))
+    assert [line.name for panel in plan.panels for line in panel.lines] == ["x", "on"]
+    assert plan.notes == ("text, not drawn: mode",)
+    with pytest.raises(CosimError, match=r"nothing to draw: all signals are text \(mode\)"):
+        Result([0.0], {"mode": ["a"]}).plot()
 
 
 def test_many_signals_have_colors_of_their_own_and_names_beside_the_panel() -> None:

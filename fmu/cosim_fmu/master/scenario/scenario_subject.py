@@ -12,6 +12,8 @@ from cosim.kit import StudySubject, file_digest, matches
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.scenario.scenario import Scenario
 
+NO_NUMBERS = ("string", "binary")
+
 
 class ScenarioSubject(StudySubject):
     """A scenario file: parameters and start values of its participants are varied (``plant.mass``).
@@ -56,13 +58,16 @@ class ScenarioSubject(StudySubject):
         variables = descriptions[participant].variables
         if name not in variables:
             raise cosim.LookUpError(f"variable of {participant}", name, variables)
+        if variables[name].type in NO_NUMBERS:
+            text = f"is {variables[name].type}: a study varies and keeps numbers"
+            raise cosim.ModelError.of(path, text)
         return str(variables[name].unit or "1")
 
     def signals(self) -> list[str]:
-        """What the scenario records."""
+        """The numbers that the scenario records."""
         scenario, loop = self._coupled
         names = [f"{p}.{n}" for p, d in loop.descriptions.items() for n, v in d.variables.items()
-                 if v.causality == "output"]  # fmt: skip
+                 if v.causality == "output" and v.type not in NO_NUMBERS]  # fmt: skip
         listed = scenario.signals
         return names if listed is None else [n for n in names if any(matches(n, s) for s in listed)]
 
