@@ -13,6 +13,7 @@ from typing import Any
 import cosim
 from cosim.kit import (
     FeedthroughLoop,
+    KeepsInstance,
     ParticipantDescription,
     Resizes,
     ResultStream,
@@ -423,6 +424,19 @@ class CoSimulation:
         if self._so_far is None:
             raise cosim.CosimError("there is no run whose rows are kept here")
         return self._so_far()
+
+    def keep_instances(self, keep: bool = True) -> bool:
+        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up those that are kept: the next run makes new ones.
+        """
+        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        for participant in able:
+            participant.keep_instance(keep)
+        return bool(able)
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
