@@ -13,6 +13,8 @@ from cosim.kit import Inspectable, reported_result
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.wording import counted
 
+LONGEST = 24
+"""Of a text that is shown."""
 FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
 Description = tuple[str, dict[str, Any]]
@@ -151,9 +153,19 @@ def describe_results(path: Path) -> Description:
     heading = f"{path.name}   {counted(len(result.names), 'signal')}, {counted(len(result), 'point')}, {span}"
     rows = [["", "first", "last", "least", "greatest"]]
     for name, column in result.columns().items():
+        if column.dtype == object:
+            different = counted(len(set(column)), "different text")
+            rows.append([name, *(f'"{_short(text)}"' for text in (column[0], column[-1])), different, ""])
+            continue
         figures = (column[0], column[-1], column.min(), column.max())
-        rows.append([name, *(f"{figure:.6g}" for figure in figures)])
+        rows.append([name, *(f"{float(figure):.6g}" for figure in figures)])
     return "\n".join([heading, *_table(rows)]), values
+
+
+def _short(text: str) -> str:
+    """Its beginning, in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _schedule(system: cosim.System) -> list[str]:
