@@ -52,7 +52,7 @@ def test_what_is_remembered_is_right_within_the_accuracy(name: str, integrator: 
 
 @pytest.mark.parametrize("integrator", ["dormand_prince", "bdf"])
 def test_a_point_that_changes_a_history_behind_it_has_it_looked_at_again(integrator: str) -> None:
-    """What a history says before a point that it gets had been looked at for the sake of another: off by 17."""
+    """What a history says before a point that it gets was looked at for the sake of another: off by 17."""
     error, result = run(BY_NAME["delayed sinusoid"], integrator, 1e-8, interpolation="dense_output")
     assert error < 5e-9
     first = np.abs(result["first_delay"] - late(BY_NAME["sinusoid"].exact, 0.3)(result.time))

@@ -107,7 +107,7 @@ class NativeSources:
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
-            return describe(version, self.kinds, self.interface, tool, token, shown)
+            return describe(version, self.kinds, self.interface, tool, token, shown, self.program.periodic)
 
         digest = _digest(
             str(self.code),

@@ -65,6 +65,9 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+        )
+        parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -168,7 +171,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.ssp import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
     given = {name: value for name, value in given.items() if value is not None}
     if SspRun.fits(arguments.scenario):
         return SspRun(arguments.scenario, arguments.variant, given)
