@@ -13,6 +13,7 @@ from typing import Any
 import cosim
 from cosim.kit import (
     FeedthroughLoop,
+    KeepsInstance,
     ParticipantDescription,
     Resizes,
     ResultStream,
@@ -35,6 +36,7 @@ from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.wiring.check_loops import check_loops, unknown_outputs
 from cosim_fmu.master.wiring.check_tolerances import check_tolerances
@@ -123,6 +125,8 @@ class CoSimulation:
         Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU.
     findings : list of Problem
         Offences of an SSP against the standard, which were read nevertheless.
+    derived : dict of str to DerivedSignal
+        What results show beside the variables: what the connectors of an SSP's own system give.
 
     Raises
     ------
@@ -193,6 +197,7 @@ class CoSimulation:
         self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
+        self.derived: dict[str, DerivedSignal] = {}
         self.options = dict(options or {})
 
     @classmethod
@@ -202,6 +207,7 @@ class CoSimulation:
         variant: str | None = None,
         *,
         starts: Mapping[str, Any] | None = None,
+        inputs: Any = None,
         **options: Any,
     ) -> CoSimulation:
         """The co-simulation that an SSP describes (versions 1.0 and 2.0).
@@ -214,6 +220,9 @@ class CoSimulation:
             Name of another SSD of the package than ``SystemStructure.ssd``.
         starts : mapping of str to object, optional
             Further start values, which count more than those of the SSP: ``{"plant.mass": 2.0}``.
+        inputs : path, Result, mapping or TimedInputs, optional
+            Values over time (CSV, Parquet) for the connectors of the system itself, by their names, or for
+            inputs of components: ``{"drive": [[0.0, 0.0], [1.0, 5.0]]}``. No SSP can hold them.
         **options
             As for the constructor (``algorithm``, ``step``, ``tolerance`` …), instead of what the SSP says.
 
@@ -229,7 +238,7 @@ class CoSimulation:
         """
         from cosim_fmu.ssp.couple import couple_ssp
 
-        return couple_ssp(path, variant, starts, **options)
+        return couple_ssp(path, variant, starts, inputs, **options)
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
         """Write an SSP that other tools run, valid against the schemas of the standard.
@@ -337,7 +346,14 @@ class CoSimulation:
             raise cosim.ModelError(problems)
         self.settle_order()
         keeps_inside = inside != "nothing"
-        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
+        recorder = Recorder(
+            self.descriptions,
+            self.links,
+            record,
+            keeps_inside=keeps_inside,
+            stream=stream,
+            derived=self.derived,
+        )
         reads = recorder.reads(self.links)
         statistics = CoSimulationStatistics(warnings=[*self.warnings, *recorder.remarks])
         coupled = CoupledParticipants(
@@ -423,6 +439,19 @@ class CoSimulation:
         if self._so_far is None:
             raise cosim.CosimError("there is no run whose rows are kept here")
         return self._so_far()
+
+    def keep_instances(self, keep: bool = True) -> bool:
+        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up those that are kept: the next run makes new ones.
+        """
+        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        for participant in able:
+            participant.keep_instance(keep)
+        return bool(able)
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
