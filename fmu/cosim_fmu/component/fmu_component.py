@@ -18,8 +18,8 @@ class ModelExchangeFmu(cosim.Component):
     """A Model Exchange FMU of FMI 1.0, 2.0 or 3.0 among the parts of a model.
 
     Its states, derivatives, inputs, outputs, event indicators and time events join those of the model: one
-    integrator solves several FMUs and the other parts as one system, without communication points. Real inputs,
-    outputs and parameters have the names of the variables, with ``_`` for what Python does not take in names;
+    integrator solves several FMUs and the other parts as one system, without communication points. Real
+    inputs, outputs and parameters have the names of the variables, with ``_`` for what Python does not take in names;
     start values of other variables are given by the names in the FMU. Outputs are evaluated in the order in
     which the model description lets them depend on inputs; a loop is refused by name.
 

@@ -49,7 +49,7 @@ class RunningFmu(InstanceParticipant):
     ) -> None:
         super().__init__(path, name)
         self.inputs, self.outputs, self.block, self.follows = tuple(inputs), tuple(outputs), block, follows
-        self._kept: list[Any] = []
+        self._buffers: list[Any] = []
         self.model: Any = None  # FmuModel
 
     def start(
@@ -99,7 +99,7 @@ class RunningFmu(InstanceParticipant):
             calls.INPUT_REFERENCES: self._references(self.inputs),
             calls.OUTPUT_REFERENCES: self._references(self.outputs),
         }
-        self._kept = list(buffers.values())
+        self._buffers = list(buffers.values())
         for place, buffer in buffers.items():
             block[place] = ctypes.addressof(buffer)
         block[calls.STATES], block[calls.INDICATORS] = states, indicators
