@@ -18,6 +18,7 @@ from cosim.command_line.command_entries import PLUGINS, claimed_words, commands
 from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.exit_status import ExitStatus, exit_statuses
 from cosim.command_line.json_document import JsonDocument
+from cosim.command_line.lost_interrupts import repeating_lost_interrupts
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
 from cosim.registration.plugin_record import Entry
@@ -38,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
         return ExitStatus.FAILED
     try:
-        status = _dispatch(words)
+        with repeating_lost_interrupts():
+            status = _dispatch(words)
         sys.stdout.flush()  # a reader that went away, or a full disk, is noticed here at the latest
         return int(status)
     except KeyboardInterrupt:
