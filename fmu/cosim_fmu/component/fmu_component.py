@@ -19,9 +19,9 @@ class ModelExchangeFmu(cosim.Component):
 
     Its states, derivatives, inputs, outputs, event indicators and time events join those of the model: one
     integrator solves several FMUs and the other parts as one system, without communication points. Real
-    inputs, outputs and parameters have the names of the variables, with ``_`` for what Python does not take in names;
-    start values of other variables are given by the names in the FMU. Outputs are evaluated in the order in
-    which the model description lets them depend on inputs; a loop is refused by name.
+    inputs, outputs and parameters have the names of the variables, with ``_`` for what Python does not take
+    in names; start values of other variables are given by the names in the FMU. Outputs are evaluated in the
+    order in which the model description lets them depend on inputs; a loop is refused by name.
 
     Limits: the FMU runs for one State at a time. A State can be put back as long as the FMU has not been in
     event mode since; that of an FMU without discrete variables and indicators always can. Others are refused.
