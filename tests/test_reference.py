@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import check_offline
+import overview_pages
 import pytest
 import reference_pages
 
@@ -73,6 +74,21 @@ def test_every_package_that_exports_names_has_a_page() -> None:
             if re.search(r"import (\w+) as \1$", path.read_text("utf-8"), re.MULTILINE):
                 found.add(".".join(path.parent.relative_to(folder).parts))
     assert found - within == set(reference_pages.PACKAGES) - {"cosim.kit"}
+
+
+def test_gallery_and_numbers_lead_everywhere() -> None:
+    root = Path(__file__).parents[1]
+    examples, numbers = (
+        [path.relative_to(root).as_posix() for path in sorted(root.glob(f"{folder}/*/README.md"))]
+        for folder in ("examples", "benchmarks")
+    )
+    gallery = overview_pages.gallery_page(examples)
+    assert len(examples) >= 9 and all(f"]({page})**" in gallery for page in examples)
+    pictures = re.findall(r"!\[\]\(([^)]+)\)", gallery)
+    assert len(pictures) >= 8
+    assert all((root / p).is_file() or (root / "docs" / p).is_file() for p in pictures)
+    page = overview_pages.numbers_page(numbers)
+    assert len(numbers) >= 12 and all(re.search(rf"\]\({path}\) \| `\w+\.py`", page) for path in numbers)
 
 
 def test_options_of_commands_and_units_are_there(pages: dict[str, str]) -> None:

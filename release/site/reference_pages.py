@@ -303,7 +303,7 @@ def _package_page(package: str, places: dict[Any, str]) -> str:
     ]
     constants = []
     for name, thing in public_names(package):
-        if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or thing is Any:
             constants.append(f"`{name}`")
         elif thing in places:
             lines += [f"## {name}", "", f"[{_summary(thing)}]({places[thing]})", ""]
