@@ -13,6 +13,7 @@ import cosim
 from cosim.kit import ParticipantDescription, ResultStream, matches
 from cosim_fmu.master.loop.coupled_participants import Drive, Inside
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.wiring.link import Link
 
 TEXT = ("string", "binary")
@@ -165,7 +166,7 @@ class Recorder:
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
         return dict(zip(map(".".join, self.ports), map(float, row), strict=True))
 
-    def result(self, **more: Any) -> cosim.Result:
+    def result(self, **more: Any) -> CoSimulationResult:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         times, table = self._joined()
         if self._stream is not None:
@@ -179,6 +180,30 @@ class Recorder:
         if self._stream is not None:
             self._stream.close(result)
         return result
+
+    @property
+    def told(self) -> list[str]:
+        """Paths of what is recorded."""
+        return [".".join(port) for port in self.ports]
+
+    def memory(self) -> dict[str, Any]:
+        """All rows so far, for `put_back`; of a run without a stream."""
+        times, table = self._joined()
+        return {
+            "times": times,
+            "table": table,
+            "inner": [tuple(row) for row in self._inner],
+            "courses": {row: tuple(course) for row, course in self._courses.items()},
+            "count": self._count,
+        }
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on behind the rows of another run."""
+        self._rows = []
+        self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
+        self._inner = [InnerRow(*row) for row in memory["inner"]]
+        self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
+        self._count = memory["count"]
 
     def _pass_on(self, rows: int) -> None:
         """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
@@ -228,9 +253,13 @@ class Recorder:
             np.concatenate([values for _, values in self._tables], out=table)
         return times, table
 
-    def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
+    def _as_result(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
+    ) -> CoSimulationResult:
         names = [".".join(port) for port in self.ports]
-        return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
+        return CoSimulationResult(
+            times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more
+        )
 
     def _units_of(self, names: Sequence[str]) -> dict[str, str]:
         return dict(zip(names, self._units, strict=True))
