@@ -27,7 +27,7 @@ def option_names(function: Callable[..., Any]) -> list[str]:
     ['order', 'step']
     """
     if not isinstance(function, type):
-        return _named(function)[0]
+        return list(_named(function)[0])
     found: list[str] = []
     for base in function.__mro__:
         if "__init__" in vars(base):
@@ -38,6 +38,7 @@ def option_names(function: Callable[..., Any]) -> list[str]:
     return found
 
 
+@functools.cache
 def _named(function: Callable[..., Any]) -> tuple[list[str], bool]:
     parameters = inspect.signature(function).parameters.values()
     names = [p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]

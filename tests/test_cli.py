@@ -11,6 +11,7 @@ from typing import ClassVar
 import pytest
 
 from cosim.cli import main
+from cosim.command_line.exit_status import ExitStatus
 from cosim.contracts.command import Command
 from cosim.errors import ContractError, ModelError, Problem, SimulationError
 from cosim.registration.plugin_record import Entry, PluginRecord
@@ -224,7 +225,9 @@ def test_control_c(tmp_path: Path) -> None:
     assert (process.returncode, said) == (130, "interrupted\n")
 
 
-def test_the_exit_statuses_are_said(capsys):
-    assert main(["--help"]) == 0
-    said = capsys.readouterr().out
-    assert "exit status: 0 done; 1 " in said and "2 bad input; 130 interrupted" in said
+def test_the_exit_statuses_are_said(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--help"], ["act", "--help"]):
+        assert cli(*words) == 0
+        said = capsys.readouterr().out
+        for status in ExitStatus:
+            assert f"  {status.value:<3}  {status.meaning}\n" in said + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -38,6 +39,29 @@ def test_quoted_blocks_stand_in_their_files() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_notebooks_run_and_have_no_outputs(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5
+    assert [cell["outputs"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
+    script = tmp_path / f"{path.stem.replace('-', '_')}.py"
+    script.write_text("\n".join("".join(cell["source"]) for cell in code), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script))
+    for target in re.findall(r"\]\(([^)#:]+)", "".join("".join(cell["source"]) for cell in cells)):
+        assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_there_are_two_notebooks() -> None:
+    assert len(NOTEBOOKS) >= 2
 
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))

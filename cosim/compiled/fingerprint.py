@@ -41,6 +41,7 @@ COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
+_names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
 _digests: dict[types.FunctionType, tuple[bytes, list[tuple[types.FunctionType, list[Any]]]]] = {}
 _process = os.urandom(16)
@@ -55,9 +56,11 @@ def reachable_names(code: types.CodeType) -> Iterator[str]:
             yield from reachable_names(constant)
 
 
-@functools.cache
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(reachable_names(code)))
+    known = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
+    if known is None:
+        known = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
+    return known[1]
 
 
 def environment(function: types.FunctionType) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
     from cosim.system.system import System
+
+log = logging.getLogger("cosim.model")
 
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
@@ -193,6 +196,7 @@ class Model:
         with _without_collection():
             system = System(Assembly(self.parts, self.connections, solver), self)
         self._check_starts(system)
+        log.info("built %s: %d parts, %d blocks", self.name, len(self.parts), len(system.blocks))
         return system
 
     def _system(self) -> System:
@@ -470,6 +474,7 @@ class Model:
         fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]
         if len(fitting) == 1:
             model: Model = fitting[0].cls().read(path)
+            log.info("read %s", path)
             return model
         if fitting:
             owners = " and ".join(f"{entry.owner} as {entry.id}" for entry in fitting)

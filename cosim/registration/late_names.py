@@ -39,13 +39,20 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
                 for node in branch.body:
                     if isinstance(node, ast.ImportFrom) and node.module:
                         found.update({a.asname or a.name: (node.module, a.name) for a in node.names})
+                    elif isinstance(node, ast.Assign):  # another name for one of them
+                        found[ast.unparse(node.targets[0])] = found[ast.unparse(node.value)]
         return found
 
     def of_package(name: str) -> Any:
+        if name == "__all__":  # `from package import *`
+            return sorted(places())
         if name.startswith("__") or name not in places():
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
         module, original = places()[name]
-        value = getattr(importlib.import_module(module), original)
+        found = importlib.import_module(module)
+        if not hasattr(found, original):  # a module of a package
+            importlib.import_module(f"{module}.{original}")
+        value = getattr(found, original)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import SimulationError
-from cosim.simulation.event_log import EventLog
+from cosim.simulation.event_log import EventLog, log_starts
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import HANDLERS, failure
 from cosim.simulation.missing_values import MissingValues
@@ -136,6 +136,13 @@ class BoundStep:
         if places[layout.LOG_USED] > 0:
             self.take_log()
 
+    def set_told(self, path: str) -> bool:
+        """Count a notice as told until it is 0 again; whether it was not."""
+        names = [name for name, _ in self.step.tables.notices]
+        at = int(self.step.tables.program[layout.TOLD]) + names.index(path)
+        was, self.step.places[at] = self.step.places[at], 1
+        return not was
+
     def answer(self) -> EventStatus:
         """The worst answer of the last call."""
         places = self.step.places
@@ -195,21 +202,16 @@ class BoundStep:
             return
         self.step.places[layout.LOG_USED] = 0
         log = self.step.arrays.log[:used].copy()
-        values = log.tolist()
-        starts: list[int] = []
+        starts = log_starts(log)
+        who = log[starts + event_log.WHO]
+        for at in starts[who < 0].tolist():
+            self.findings.append(self.reader.finding(log[at:]))
+        starts, who = starts[who >= 0], who[who >= 0]
         answers: dict[int, EventStatus] = {}
-        at = 0
-        while at < used:
-            who = int(values[at + event_log.WHO])
-            if who < 0:
-                self.findings.append(self.reader.finding(log[at:]))
-            else:
-                said = self.handlers.answers.get(who)
-                if said is not None and said.severity == values[at + event_log.ANSWER]:
-                    answers[len(starts)] = said
-                starts.append(at)
-            at += int(values[at])
-        if starts:
+        for handler, said in self.handlers.answers.items():
+            same = log[starts + event_log.ANSWER] == said.severity
+            answers.update((int(i), said) for i in np.flatnonzero((who == handler) & same))
+        if starts.size:
             self.events.add(log, starts, answers)
 
     def forget_events(self) -> None:

@@ -24,6 +24,18 @@ class Piece(NamedTuple):
     answers: dict[int, EventStatus]
 
 
+def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where the records begin that lie one behind the other in `records`."""
+    length = int(records[LENGTH])
+    if records.size % length == 0 and np.all(records[LENGTH::length] == length):  # of one handler, mostly
+        return np.arange(0, records.size, length)
+    lengths, starts, at = records.tolist(), [], 0
+    while at < len(lengths):
+        starts.append(at)
+        at += int(lengths[at + LENGTH])
+    return np.array(starts, dtype=np.int64)
+
+
 class EventLog(Sequence[EventRecord]):
     """A sequence of `EventRecord`.
 
@@ -45,10 +57,10 @@ class EventLog(Sequence[EventRecord]):
         self._size = 0
 
     def add(
-        self, records: NDArray[np.float64], starts: Sequence[int], answers: dict[int, EventStatus]
+        self, records: NDArray[np.float64], starts: NDArray[np.int64], answers: dict[int, EventStatus]
     ) -> None:
         """Add records that begin at these places of an array; `answers` by their place in `starts`."""
-        self._pieces.append(Piece(records, np.array(starts, dtype=np.int64), answers))
+        self._pieces.append(Piece(records, starts, answers))
         self._size += len(starts)
         while self._size - len(self._pieces[0].starts) >= self.limit:
             self._forget(len(self._pieces[0].starts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,8 @@ from cosim.simulation.status import Reason
 from cosim.system.state import State
 from cosim.system.system import System
 
+log = logging.getLogger("cosim.simulation")
+
 Progress = Callable[[float], "bool | None"]
 POINTS = 500
 MOST_POINTS = 1e8
@@ -42,13 +45,7 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     if isinstance(patterns, str):
         patterns = [patterns]
     if patterns is None:
-        aliases = [f"{n}.{a}" for n, p in system.parts.items() for a in p.signals]
-        chosen = [
-            v.path
-            for v in system.variables.values()
-            if v.kind in RECORDED_KINDS or v.path.rpartition(".")[2] in RECORDED_NAMES
-        ]
-        return chosen + aliases
+        return _default_signals(system)
     names = list(system.variables)
     found: list[str] = []
     for pattern in patterns:
@@ -62,6 +59,25 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
             matching = [pattern]
         found += [n for n in matching if n not in found]
     return found
+
+
+def _default_signals(system: System) -> list[str]:
+    """Outputs and measures, then quantities of parts (joints first), then energies, then states."""
+    moved = {v.path.rpartition(".")[0] for v in system.variables.values() if v.kind == "position"}
+    parts = sorted(system.parts.items(), key=lambda item: item[0] not in moved)
+    aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
+    told: list[str] = []
+    energies: list[str] = []
+    states: list[str] = []
+    for variable in system.variables.values():
+        path = variable.path
+        if path.startswith("energy.") or path.endswith("_energy"):
+            group = energies
+        else:
+            group = told if variable.kind in ("output", "measure") else states
+        if variable.kind in RECORDED_KINDS or path.rpartition(".")[2] in RECORDED_NAMES:
+            group.append(path)
+    return [*told, *aliases, *energies, *states]
 
 
 def end_of_run(until: float | str | None) -> float:
@@ -173,6 +189,7 @@ def simulate(
         )
     recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)
+    log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     began = wall.perf_counter()  # of the run itself: without what was compiled for it
 
     def end(message: str) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,6 +23,11 @@ class CompareCommand(cosim.Command):
 
     name: ClassVar[str] = "compare"
     summary: ClassVar[str] = "compare results with a reference, in a band of time and value"
+    examples = (
+        ("cosim compare reference.csv mount.csv", ""),
+        ('cosim compare reference.csv mount.csv --tol 1e-3 --time-tol "1 ms" --signals "engine.*"', ""),
+    )
+    failure: ClassVar[str] = "the results differ"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Two files, the band, the signals."""
@@ -53,6 +59,8 @@ class CompareCommand(cosim.Command):
         found = compare_results(reference, other, *band)
         span = spans_differ(reference, other, band[2])
         different = [deviation for deviation in found if not deviation.is_within]
+        agree = not (different or span)
+        self.report(agree=agree, span=span or None, signals={d.name: _reported(d) for d in found})
         for deviation in different[:MOST_LINES]:
             print(_line(deviation, reference.unit(deviation.name)))
         if len(different) > MOST_LINES:
@@ -66,7 +74,11 @@ class CompareCommand(cosim.Command):
             _draw(arguments.plot, drawn, reference, other, arguments)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
-        return DIFFERENT if different or span else 0
+        return 0 if agree else DIFFERENT
+
+
+def _reported(deviation: Deviation) -> dict[str, Any]:
+    return {**asdict(deviation), "is_within": deviation.is_within}
 
 
 def _line(deviation: Deviation, unit: str) -> str:

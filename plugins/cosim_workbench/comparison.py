@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class Deviation:
     expected, found : float
         The reference and the other there.
     text : str
-        What is wrong besides: it is missing, has another unit …
+        What is wrong besides: it is missing, has another unit, another text …
     """
 
     name: str
@@ -58,7 +59,9 @@ def compare_results(
     At each time the band reaches from the least to the greatest value that the reference has within
     `time_tolerance` (straight lines between its points; both sides where it jumps), and so much farther as is
     allowed: ``absolute + tolerance * (largest magnitude of the signal in the reference)``. The points of
-    the other have to lie in it, and the points of the reference in the same band around the other.
+    the other have to lie in it, and the points of the reference in the same band around the other. Text
+    keeps its value from point to point; at each point it has to be one that the reference has within
+    `time_tolerance`, and the other way round.
 
     Parameters
     ----------
@@ -85,8 +88,13 @@ def compare_results(
         if name not in theirs:
             found.append(Deviation(name, text="is missing in the second"))
             continue
+        if object in (values.dtype, theirs[name].dtype):
+            texts = (reference.time, values), (other.time, theirs[name])
+            found.append(_of_texts(name, *texts, time_tolerance))
+            continue
+        values, numbers = values.astype(np.float64), theirs[name].astype(np.float64)
         try:
-            numbers = converted(theirs[name], other.unit(name), reference.unit(name))
+            numbers = converted(numbers, other.unit(name), reference.unit(name))
         except cosim.UnitError as error:
             found.append(Deviation(name, text=str(error)))
             continue
@@ -105,6 +113,31 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
         return ""
     said = [f"{start:g} s to {end:g} s" for start, end in ends]
     return f"the first has {said[0]}, the second {said[1]}; they are compared where both are"
+
+
+def _of_texts(name: str, one: tuple[Vector, Any], two: tuple[Vector, Any], window: float) -> Deviation:
+    """Where the texts of one are not among those that the other has around that time."""
+    kinds = ["text" if values.dtype == object else "numbers" for _, values in (one, two)]
+    if kinds[0] != kinds[1]:
+        return Deviation(name, text=f"is {kinds[0]} in the first and {kinds[1]} in the second")
+    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
+    found = Deviation(name)
+    for (times, texts), (points, others), is_swapped in ((one, two, False), (two, one, True)):
+        rounding = 1e-9 * max(abs(start), abs(end))
+        first = np.searchsorted(times, points - window - rounding, "left")
+        begins = times[np.minimum(first, times.size - 1)] <= points - window + rounding  # with a point there
+        first = np.maximum(first - ~begins, 0)
+        last = np.searchsorted(times, points + window + rounding, "right")
+        for i in np.flatnonzero((points >= start) & (points <= end)):
+            if points[i] >= found.time:
+                break
+            held = texts[first[i] : last[i]]
+            if others[i] not in held:
+                pair = (others[i], held[-1]) if is_swapped else (held[-1], others[i])
+                said = f"differs from t = {points[i]:.9g} s on: {pair[1]!r:.60} instead of {pair[0]!r:.60}"
+                found = Deviation(name, time=float(points[i]), text=said)
+                break
+    return found
 
 
 def _deviation(

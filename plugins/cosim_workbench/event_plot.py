@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import cosim
-from cosim_workbench.plot import Plot
+from cosim_workbench.plot import PICTURES, Plot, draw_panels, require_matplotlib
+from cosim_workbench.plot_plan import plot_plan
 
 MOST_HANDLERS = 9
 """Of so many the lines have a color of their own; those of the rest are grey."""
@@ -16,9 +19,12 @@ MOST_LINES = 2000
 class EventPlot(Plot):
     """Signals over time as `Plot` draws them, with a line at each event: a color for each handler."""
 
-    def show(self, result: cosim.Result) -> Any:
+    suffixes = PICTURES
+
+    def show(self, result: cosim.Result, signals: Sequence[str] = ()) -> Any:
         """The figure (`matplotlib.figure.Figure`)."""
-        figure = super().show(result)
+        require_matplotlib()
+        figure, panels = draw_panels(replace(plot_plan(result, signals), marks={}))
         times: dict[str, list[float]] = {}
         for event in result.events:
             times.setdefault(event.handler, []).append(event.time)
@@ -26,12 +32,12 @@ class EventPlot(Plot):
         every = 1 + sum(map(len, times.values())) // MOST_LINES
         for place, handler in enumerate(often):
             color = f"C{9 - place}" if place < MOST_HANDLERS else "0.7"
-            for panel in figure.axes:
+            for panel in panels:
                 for time in times[handler][::every]:
                     panel.axvline(time, color=color, linewidth=0.8, alpha=0.6, zorder=0)
             if place < MOST_HANDLERS:
                 label = f"{len(times[handler])} × {handler}"
-                figure.axes[0].plot([], [], color=color, linewidth=0.8, label=label)
+                panels[0].plot([], [], color=color, linewidth=0.8, label=label)
         if often:
-            figure.axes[0].legend(fontsize="small", loc="best")
+            panels[0].legend(fontsize="small", loc="best")
         return figure

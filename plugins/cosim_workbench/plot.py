@@ -2,61 +2,108 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cosim
-from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim_workbench.figure import new_figure
+from cosim_workbench.interactive_plot import interactive_page
+from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
-WIDTH, PANEL_HEIGHT, NAME_WIDTH = 8.0, 2.6, 1.8
+PICTURES = (".png", ".svg", ".pdf")
+WIDTH, PANEL_HEIGHT, NAME_WIDTH, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.4, 1.8, 0.17, 0.16
 """Inches; a column of names beside the panels makes the picture wider."""
 LEGEND = 8
 """Names that fit into a panel; more of them stand beside it, in columns of up to twice as many."""
+NOTE_LENGTH = 118
+"""Letters in a line below the panels."""
 
 
 class Plot(cosim.ResultSink):
-    """Signals over time below the model's name; those of one unit share a panel, with it at the axis."""
+    """Signals over time below the model's name; those of one unit share a panel.
 
-    suffixes = (".png", ".svg", ".pdf")
+    Named signals are all drawn. Where none are named, `plot_plan` chooses.
+    """
 
-    def write(self, result: cosim.Result, path: Path) -> Path:
-        """Draw to a file; its ending says what kind."""
-        check_plot(path)
-        figure = self.show(result)
+    suffixes: ClassVar[tuple[str, ...]] = (*PICTURES, ".html")
+
+    def write(self, result: cosim.Result, path: Path, signals: Sequence[str] = ()) -> Path:
+        """Draw to a file; its ending says what kind. HTML is a page to zoom and read values off."""
+        check_plot(path, self.suffixes)
+        if path.suffix.lower() == ".html":
+            page = interactive_page(plot_plan(result, signals))
+            with replaced_file(path) as draft:
+                draft.write_text(page, "utf-8")
+            return path
+        figure = self.show(result, signals)
         with replaced_file(path) as draft:
             figure.savefig(draft, dpi=120)
         return path
 
-    def show(self, result: cosim.Result) -> Any:
+    def show(self, result: cosim.Result, signals: Sequence[str] = ()) -> Any:
         """The figure (`matplotlib.figure.Figure`)."""
         require_matplotlib()
-        from matplotlib.figure import Figure
-
-        panels: dict[str, list[str]] = {}
-        columns = result.columns()
-        for name in columns:
-            panels.setdefault(result.unit(name), []).append(name)
-        if not panels:
-            raise cosim.CosimError("nothing to draw: the result has no signals but the time")
-        beside = max(map(_columns_beside, panels.values()))
-        size = (WIDTH + NAME_WIDTH * beside, PANEL_HEIGHT * len(panels) + 0.6)
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for panel, (unit, names) in zip(axes, panels.items(), strict=True):
-            colors = _colors(len(names))
-            for name, color in zip(names, colors, strict=True):
-                panel.plot(result.time, columns[name], label=name, linewidth=1.2, color=color)
-            panel.set_ylabel(unit if unit != "1" else names[0] if len(names) == 1 else "[1]")
-            panel.grid(True, alpha=0.3)
-            columns_beside = _columns_beside(names)
-            if columns_beside:
-                place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-                panel.legend(fontsize="x-small", ncols=columns_beside, **place)
-            else:
-                panel.legend(fontsize="small", loc="best")
-        axes[-1].set_xlabel("time in s")
-        figure.suptitle(str(result.statistics.get("model", "")))
+        figure, _ = draw_panels(plot_plan(result, signals))
         return figure
+
+
+def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
+    """The figure of a plan, and the axes of its panels; those of the marks are not among them."""
+    notes = [
+        line for note in plan.notes for line in textwrap.wrap(note, NOTE_LENGTH, subsequent_indent="    ")
+    ]
+    beside = max((_columns_beside(len(panel.lines)) for panel in plan.panels), default=0)
+    rows = [PANEL_HEIGHT] * len(plan.panels) + [ROW_HEIGHT * len(plan.marks)] * bool(plan.marks)
+    below = NOTE_HEIGHT * len(notes) + 0.08 * bool(notes)
+    size = (WIDTH + NAME_WIDTH * beside, sum(rows) + 0.6 + below)
+    figure = new_figure(*size)
+    figure.get_layout_engine().set(rect=(0.0, below / size[1], 1.0, 1.0 - below / size[1]))
+    options: dict[str, Any] = {"sharex": True, "squeeze": False, "height_ratios": rows}
+    axes = list(figure.subplots(len(rows), 1, **options)[:, 0])
+    panels = axes[: len(plan.panels)]
+    for axis, panel in zip(panels, plan.panels, strict=True):
+        for line, color in zip(panel.lines, _colors(len(panel.lines)), strict=True):
+            style = (0, (4, 3)) if line.dashed else "-"
+            axis.plot(plan.time, line.values, label=line.label, linewidth=1.2, color=color, linestyle=style)
+        axis.set_ylabel(panel.label)
+        axis.grid(True, alpha=0.3)
+        _legend(axis, panel.label, [line.label for line in panel.lines])
+    if plan.marks:
+        _draw_marks(axes[-1], plan)
+        if sum(map(len, plan.marks.values())) <= 40:
+            for axis in panels:
+                for times in plan.marks.values():
+                    for time in times:
+                        axis.axvline(time, color="0.6", linewidth=0.6, zorder=0)
+    axes[-1].set_xlabel("time in s")
+    figure.suptitle(plan.title)
+    if notes:
+        figure.text(0.012, 0.04 / size[1], "\n".join(notes), fontsize="x-small", color="0.35", va="bottom")
+    return figure, panels
+
+
+def _draw_marks(axis: Any, plan: PlotPlan) -> None:
+    """A row for each handler, and in it a tick for each of its events."""
+    places = range(len(plan.marks))
+    axis.eventplot(
+        list(plan.marks.values()), lineoffsets=places, linelengths=0.7, linewidths=0.8, colors="0.25"
+    )
+    axis.set_yticks(places, plan.marks, fontsize="x-small")
+    axis.set_ylim(len(plan.marks) - 0.5, -0.5)
+    axis.tick_params(axis="y", length=0)
+
+
+def _legend(axis: Any, label: str, names: Sequence[str]) -> None:
+    """Names of the lines, unless the axis says the only one."""
+    columns = _columns_beside(len(names))
+    if columns:
+        place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        axis.legend(fontsize="x-small", ncols=columns, **place)
+    elif not (len(names) == 1 and label.startswith(names[0])):
+        axis.legend(fontsize="small", loc="best", framealpha=0.7)
 
 
 def _colors(count: int) -> list[Any]:
@@ -68,16 +115,18 @@ def _colors(count: int) -> list[Any]:
     return [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in range(count)]
 
 
-def _columns_beside(names: list[str]) -> int:
+def _columns_beside(names: int) -> int:
     """Columns of a legend that does not fit into its panel; 0 when it does."""
-    return 0 if len(names) <= LEGEND else 1 + (len(names) - 1) // (2 * LEGEND)
+    return 0 if names <= LEGEND else 1 + (names - 1) // (2 * LEGEND)
 
 
-def check_plot(path: Path) -> None:
+def check_plot(path: Path, suffixes: Sequence[str] = PICTURES) -> None:
     """Raise a `CosimError` when a picture cannot be written there; worth asking before a long run."""
-    if path.suffix.lower() not in Plot.suffixes:
-        raise cosim.CosimError(f"{path}: a picture ends in {', '.join(Plot.suffixes)}")
-    require_matplotlib()
+    if path.suffix.lower() not in suffixes:
+        raise cosim.CosimError(f"{path}: a picture ends in {', '.join(suffixes)}")
+    check_folder(path)
+    if path.suffix.lower() != ".html":
+        require_matplotlib()
 
 
 def require_matplotlib() -> None:
@@ -86,4 +135,4 @@ def require_matplotlib() -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError:
         text = "a plot needs matplotlib, which is not installed: pip install 'cosim-framework[plot]'"
-        raise cosim.CosimError(text) from None
+        raise cosim.CosimError(f"{text}; one that ends in .html does not") from None

@@ -7,7 +7,6 @@ in the lines that begin with ``:::``.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import inspect
@@ -162,8 +161,7 @@ def _commands_page(entries: Iterable[kit.Entry]) -> str:
     ]
     for entry in entries:
         command = entry.cls()
-        parser = argparse.ArgumentParser(prog=f"cosim {command.name}", add_help=False)
-        command.configure(parser)
+        parser = kit.CommandParser(command)
         lines += [
             f"## cosim {command.name}",
             "",
@@ -171,7 +169,7 @@ def _commands_page(entries: Iterable[kit.Entry]) -> str:
             "",
         ]
         rows = []
-        for action in parser._actions:
+        for action in parser.arguments:
             names = ", ".join(action.option_strings) or action.dest
             values = action.metavar or (", ".join(map(str, action.choices)) if action.choices else "")
             rows.append((f"`{names}`", f"{values}", action.help or ""))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from export_parts import Oscillator
+from export_tools import limited
 from how_many import many
 from native_tools import c_compiler, needs_compiler, write_sources
 
 import cosim
+from cosim_fmu.native.fmu_array import arrays_of
 from cosim_fmu.native.native_sources import NativeSources
 
 pytestmark = needs_compiler
@@ -39,7 +42,9 @@ def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:
     states = sum(bool(v.derivative_of) for v in sources.interface.variables)
     indicators = len(sources.indicators)
     numbers = (len(sources.interface.variables), states, indicators, seed, calls)
-    return [sources.token, *map(str, numbers)]
+    sizes = {a.reference: len(a.elements) for a in arrays_of(sources.interface.variables)}
+    listed = ",".join(str(sizes.get(i, 0)) for i in range(numbers[0]))
+    return [sources.token, *map(str, numbers), *([listed] if sources.version == 3 else [])]
 
 
 def oscillator() -> cosim.Model:
@@ -48,17 +53,21 @@ def oscillator() -> cosim.Model:
     return model
 
 
+@pytest.mark.parametrize("model", [oscillator, limited])
 @pytest.mark.parametrize("version", [2, 3])
-def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
-    sources = NativeSources(oscillator(), version)
+def test_random_calls_are_answered_and_refused_values_leave_no_trace(
+    version: int, model: Callable[[], cosim.Model], tmp_path: Path
+) -> None:
+    sources = NativeSources(model(), version, selections={"parameters": ["*"], "all": True})
     program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
     for seed in range(many(4)):
         done = subprocess.run(
             [str(program), *arguments(sources, seed, 20000)], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, (seed, done.stderr[-3000:])
         fine, _, _, errors, fatal, *rest = done.stdout.split()
         assert int(fine) > 1000 and int(errors) > 1000 and int(fatal) == 0
+        assert int(rest[3]) > 100  # refused values
         assert version == 2 or int(rest[-1]) > 50  # intermediate updates
 
 

@@ -63,6 +63,26 @@ def test_not_a_number_is_a_difference_unless_both_are_none() -> None:
     assert not compare_results(result(holes), result(T))[0].is_within
 
 
+def test_text_is_held_from_point_to_point() -> None:
+    one = result(["a", "a", "b"], [0.0, 0.5, 1.0])
+    assert compare_results(one, one)[0].is_within
+    assert compare_results(one, result(["a", "b"], [0.0, 1.0]))[0].is_within
+    later = result(["a", "a", "a", "b"], [0.0, 0.5, 1.0, 1.0])
+    assert compare_results(one, later)[0].text == "differs from t = 1 s on: 'a' instead of 'b'"
+    other = compare_results(one, result(["a", "c", "b"], [0.0, 0.7, 1.0]))[0]
+    assert (other.time, other.text) == (0.7, "differs from t = 0.7 s on: 'c' instead of 'a'")
+    early = result(["a", "b", "b"], [0.0, 0.9, 1.0])
+    assert compare_results(one, early)[0].time == 0.9
+    assert compare_results(one, early, time_tolerance=0.1)[0].is_within
+    assert compare_results(one, result([1.0, 2.0], [0.0, 1.0]))[0].text.startswith("is text in the first")
+
+
+def test_booleans_agree_with_their_numbers() -> None:
+    on = np.array([False, True, True])
+    assert compare_results(result(on, [0, 1, 2]), result([0.0, 1.0, 1.0], [0, 1, 2]))[0].is_within
+    assert compare_results(result(on, [0, 1, 2]), result(~on, [0, 1, 2]))[0].time == 0.0
+
+
 def test_missing_signals() -> None:
     other = cosim.Result(T, {"y": T})
     assert compare_results(result(T), other)[0].text == "is missing in the second"

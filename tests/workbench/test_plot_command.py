@@ -8,7 +8,7 @@ import pytest
 
 from cosim.cli import main
 
-CSV = 'time,"a.x [m]","b.x [m]","energy [J]"\n0,0,1,2\n1,1,2,2\n2,4,3,2\n'
+CSV = 'time,"a.x [m]","b.x [m]","energy [J]"\n0,0,1,2\n1,1,2,3\n2,4,3,2\n'
 
 
 @pytest.fixture

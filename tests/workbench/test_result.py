@@ -4,7 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cosim import CosimError, LookUpError, ModelError, Result, registry
+from cosim import CosimError, EventCause, EventRecord, LookUpError, ModelError, Result, registry
+
+BANG = EventRecord(1.0, EventCause.TRIGGERED, "unrestricted", "engine.bang", (1.0, 1.0))
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def result() -> Result:
         "mount.force": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
     }
     units = {"engine.z": "m", "energy.kinetic": "J", "energy.total": "J", "mount.force": "N"}
-    return Result([0.0, 1.0, 1.0], signals, units, ["bang"], {"steps": 2}, "stopped")
+    return Result([0.0, 1.0, 1.0], signals, units, [BANG], {"steps": 2}, "stopped")
 
 
 def test_what_it_holds(result: Result) -> None:
@@ -35,7 +37,7 @@ def test_what_it_holds(result: Result) -> None:
         "N",
         "1",
     ]
-    assert (result.events, result.statistics, result.message) == (["bang"], {"steps": 2}, "stopped")
+    assert (result.events, result.statistics, result.message) == ([BANG], {"steps": 2}, "stopped")
     assert "felt" in result and "time" in result and "engine.x" not in result and 3 not in result
     assert repr(result) == "<Result: 5 signals, 3 points, 0 s to 1 s>"
 
@@ -70,6 +72,21 @@ def test_select(result: Result, patterns: object, names: list[str]) -> None:
 def test_select_refuses_a_pattern_that_matches_nothing(result: Result) -> None:
     with pytest.raises(LookUpError, match=r"'enrgy\.\*'. Nearest: energy\."):
         result.select("enrgy.*")
+
+
+def test_text_and_booleans_stay_what_they_are() -> None:
+    signals = {"mode": ["off", "on"], "on": np.array([False, True]), "gear": [1, 2], "empty": []}
+    result = Result([0.0, 1.0], {k: v for k, v in signals.items() if k != "empty"})
+    assert [result[n].dtype for n in result.names] == [object, np.bool_, np.float64]
+    assert all(type(text) is str for text in result["mode"])
+    assert list(result.numbers()) == ["on", "gear"]
+    assert result.numbers()["on"].tolist() == [0.0, 1.0] and result.numbers()["on"].dtype == np.float64
+    assert result[0.5:]["mode"].tolist() == ["on"]
+    assert result.to_numpy()["mode"].tolist() == ["off", "on"]
+    assert "2 texts" in result._repr_html_()
+    for mixed in (["on", 1.0], np.array(["on", 1.0], dtype=object)):
+        with pytest.raises(ModelError, match="mixed: has values that are neither all numbers nor all text"):
+            Result([0.0, 1.0], {"mixed": mixed})
 
 
 def test_shapes_are_checked_all_at_once() -> None:

@@ -123,6 +123,39 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [path]
 
 
+@given(st.lists(st.text(), min_size=1, max_size=4), st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_text_reads_back(tmp_path: Path, texts: list[str], first: bool) -> None:
+    texts = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    numbers = np.arange(2.0 * len(texts)).reshape(-1, 2)
+    signals = {"a": numbers, "said": texts} if first else {"said": texts, "a": numbers}
+    again = ResultsCsv().read(Result(np.arange(len(texts)), signals).to_csv(tmp_path / "r.csv"))
+    assert again["said"].tolist() == texts and again["said"].dtype == object
+    assert again["a"].tolist() == numbers.tolist()
+
+
+def test_the_dialect_of_text_and_booleans(tmp_path: Path) -> None:
+    import pandas
+
+    result = Result([0.0, 1.0], {"said": ['a "b", c', "line\r\nend"], "on": [False, True]})
+    path = result.to_csv(tmp_path / "r.csv")
+    assert path.read_bytes() == b'"time","said","on"\n0.0,"a ""b"", c",0\n1.0,"line\r\nend",1\n'
+    assert pandas.read_csv(path)["said"].tolist() == ['a "b", c', "line\r\nend"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_text_and_booleans_of_other_tools(tmp_path: Path, separator: str, end: str) -> None:
+    lines = [["time", "said", "on", "x"], ["0", ' "1,5; ""on""" ', "True", "2"], ["1", '""', "false", "3"]]
+    if separator != ",":
+        lines[1][3] = "2,0"
+    (tmp_path / "r.csv").write_bytes(end.join(separator.join(line) for line in lines).encode())
+    found = ResultsCsv().read(tmp_path / "r.csv")
+    assert found["said"].tolist() == ['1,5; "on"', ""]
+    assert found["on"].tolist() == [True, False] and found["on"].dtype == np.bool_
+    assert found["x"].tolist() == [2.0, 3.0]
+
+
 def test_a_result_without_points(tmp_path: Path) -> None:
     path = Result([], {"a": []}).to_csv(tmp_path / "r.csv")
     again = ResultsCsv().read(path)
@@ -151,6 +184,12 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
         ('"time","a"\n0,b\n', r"r\.csv:2: could not convert"),
         ('"time","a"\n1,0\n0,0\n', "time: decreases"),
         ('"time"\nnan\n', "no finite numbers"),
+        ('"time"\n"now"\n', "no finite numbers"),
+        ('"time","a"\n0,"x\ny"\n1,2\n', r"r\.csv:4: a is text in some lines and not in others"),
+        ('"time","a"\n0,"x\n', r"r\.csv:2: could not convert"),
+        ('"time","a"\n0,"x"y\n', r"r\.csv:2: could not convert"),
+        ('"time","a"\n0,"x"\n\n', r"r\.csv:3: does not have the columns"),
+        ('"time","a"\n0,"x",\n', r"r\.csv:2: does not have the columns"),
     ],
 )
 def test_what_is_no_result_is_refused(tmp_path: Path, text: str, says: str) -> None:

@@ -299,9 +299,7 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
 
 def _about(variable: Variable, element: _Element) -> str:
     if element.angle is not None:
-        return (
-            f"{variable.description}: angle about its own {'xyz'[element.angle]} axis, in the order x, y, z"
-        )
+        return f"{variable.description}: body-fixed x-y-z angle about {'xyz'[element.angle]}"
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
     return variable.description

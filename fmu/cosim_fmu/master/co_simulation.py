@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import FeedthroughLoop, ParticipantDescription, ResultStream, options_checked, seconds
+from cosim.kit import (
+    FeedthroughLoop,
+    KeepsInstance,
+    ParticipantDescription,
+    ResultStream,
+    options_checked,
+    seconds,
+)
 from cosim_fmu.master.algorithms.given_algorithm import made_algorithm
 from cosim_fmu.master.checkpoint.snapshot import Snapshot
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -17,6 +24,7 @@ from cosim_fmu.master.loop.look_into_participants import look_into_participants
 from cosim_fmu.master.loop.simulation_run import SimulationRun
 from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.given_participants import configure, described, made_participants
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.trust.coupling_report import CouplingReport
 from cosim_fmu.master.trust.verified_coupling import verified_coupling
@@ -112,6 +120,8 @@ class CoSimulation:
         Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU.
     findings : list of Problem
         Offences of an SSP against the standard, which were read nevertheless.
+    derived : dict of str to DerivedSignal
+        What results show beside the variables: what the connectors of an SSP's own system give.
 
     Raises
     ------
@@ -186,6 +196,7 @@ class CoSimulation:
         self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
+        self.derived: dict[str, DerivedSignal] = {}
         self.options = dict(options or {})
 
     @classmethod
@@ -195,6 +206,7 @@ class CoSimulation:
         variant: str | None = None,
         *,
         starts: Mapping[str, Any] | None = None,
+        inputs: Any = None,
         **options: Any,
     ) -> CoSimulation:
         """The co-simulation that an SSP describes (versions 1.0 and 2.0).
@@ -207,6 +219,9 @@ class CoSimulation:
             Name of another SSD of the package than ``SystemStructure.ssd``.
         starts : mapping of str to object, optional
             Further start values, which count more than those of the SSP: ``{"plant.mass": 2.0}``.
+        inputs : path, Result, mapping or TimedInputs, optional
+            Values over time (CSV, Parquet) for the connectors of the system itself, by their names, or for
+            inputs of components: ``{"drive": [[0.0, 0.0], [1.0, 5.0]]}``. No SSP can hold them.
         **options
             As for the constructor (``algorithm``, ``step``, ``tolerance`` …), instead of what the SSP says.
 
@@ -222,7 +237,7 @@ class CoSimulation:
         """
         from cosim_fmu.ssp.couple import couple_ssp
 
-        return couple_ssp(path, variant, starts, **options)
+        return couple_ssp(path, variant, starts, inputs, **options)
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
         """Write an SSP that other tools run, valid against the schemas of the standard.
@@ -419,6 +434,19 @@ class CoSimulation:
         if self._run is None:
             raise cosim.CosimError("there is no run: call it from progress or observe of simulate")
         return self._run
+
+    def keep_instances(self, keep: bool = True) -> bool:
+        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up those that are kept: the next run makes new ones.
+        """
+        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        for participant in able:
+            participant.keep_instance(keep)
+        return bool(able)
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -62,6 +62,7 @@ def describe(
     tool: str,
     token: str,
     indicators: Sequence[str],
+    clocks: Mapping[str, tuple[int, float | None]],
 ) -> bytes:
     """The text of ``modelDescription.xml``.
 
@@ -78,6 +79,8 @@ def describe(
         guid or instantiation token.
     indicators : sequence of str
         Names of the event indicators; they count in Model Exchange alone.
+    clocks : mapping of str to (int, float or None)
+        What ticks periodically, as `Program.periodic` has it; FMI 3.0 alone shows it.
     """
     elements = [
         Element(name, {"modelIdentifier": interface.identifier, **attributes})
@@ -89,4 +92,4 @@ def describe(
         SubElement(categories, "Category", {"name": name, "description": text})
     if version == 2:
         return model_description(elements, categories, interface, tool, token, len(indicators))
-    return fmi3_description(elements, categories, interface, tool, token, indicators)
+    return fmi3_description(elements, categories, interface, tool, token, indicators, clocks)

@@ -13,6 +13,7 @@ from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.lowering.frame_functions import frame_functions
 from cosim_fmu.lowering.linking import machine_code
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
@@ -97,14 +98,16 @@ class NativeSources:
             variables=variables,
             **settings,
         )
+        if any(v.angle is not None for v in variables):
+            self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
         self.code = machine_code(self.program, present, RAISED)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds)
+        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds, version == 3)
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
-            return describe(version, self.kinds, self.interface, tool, token, shown)
+            return describe(version, self.kinds, self.interface, tool, token, shown, self.program.periodic)
 
         digest = _digest(
             str(self.code),

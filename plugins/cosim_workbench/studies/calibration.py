@@ -94,6 +94,8 @@ class Calibration:
             factor, offset = (1.0, 0.0)
             if data.unit(column) != "1":
                 factor, offset = conversion(data.unit(column), unit)
+            if data[column].dtype == object:
+                raise cosim.ModelError.of(column, "is text, no measured numbers")
             self.measured[path], self._units[path] = factor * data[column] + offset, unit
             if not np.isfinite(self.measured[path]).all():
                 raise cosim.ModelError.of(column, "has values that are no finite numbers")

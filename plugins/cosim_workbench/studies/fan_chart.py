@@ -8,6 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.figure import new_figure
 from cosim_workbench.plot import PANEL_HEIGHT, WIDTH, check_plot, require_matplotlib
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -29,8 +30,6 @@ class FanChart(cosim.ResultSink):
     def show(self, result: Any, names: Sequence[str] = ()) -> Any:
         """The figure (`matplotlib.figure.Figure`)."""
         require_matplotlib()
-        from matplotlib.figure import Figure
-
         if not hasattr(result, "quantiles"):
             raise cosim.CosimError("a fan chart shows many runs: give the result of an ensemble")
         panels: list[tuple[str, str, Any]] = []
@@ -40,7 +39,7 @@ class FanChart(cosim.ResultSink):
             several = flat.shape[2] > 1
             for i in range(flat.shape[2]):
                 panels.append((f"{name}[{i}]" if several else name, result.units[name], flat[:, :, i]))
-        figure = Figure(figsize=(WIDTH, PANEL_HEIGHT * len(panels) + 0.6), layout="constrained")
+        figure = new_figure(WIDTH, PANEL_HEIGHT * len(panels) + 0.6)
         axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for panel, (name, unit, bands) in zip(axes, panels, strict=True):
             for low, alpha, label in ((0, 0.2, "5 % … 95 %"), (1, 0.4, "25 % … 75 %")):

@@ -11,6 +11,7 @@ import numpy as np
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.figure import new_figure
 from cosim_workbench.plot import check_plot, require_matplotlib
 
 PANEL = 1.9
@@ -34,7 +35,6 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
     if path is not None:
         check_plot(Path(path))
     require_matplotlib()
-    from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     columns = {name: table[name].astype(np.float64) for name in names}
@@ -44,7 +44,7 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
     if len(columns) > MOST:
         raise cosim.CosimError(f"{len(columns)} columns are too many for one picture: name at most {MOST}")
     count = len(columns)
-    figure = Figure(figsize=(PANEL * count + 1.0, PANEL * count + 0.6), layout="constrained")
+    figure = new_figure(PANEL * count + 1.0, PANEL * count + 0.6)
     axes: Any = figure.subplots(count, count, squeeze=False)
     failed = table["status"] == "failed"
     alpha = min(1.0, max(0.05, (MANY / max(len(table), 1)) ** 0.5))

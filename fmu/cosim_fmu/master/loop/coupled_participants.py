@@ -227,7 +227,7 @@ class CoupledParticipants:
             else:
                 values = self._on_course(name, course)
             for value, feed in zip(values, feeds, strict=True):
-                _check_finite(self.time, value, feed[2])
+                _check_passed(self.time, value, feed[2])
             self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
             if course is not None and self._followers[name]:
@@ -439,7 +439,7 @@ class CoupledParticipants:
         for source, place, link in self._feeds[name]:
             at = self._interface.get(link.start)
             value = link.convert(self.board[source][place] if at is None else float(end[at]))
-            _check_finite(self.time, value, link)
+            _check_passed(self.time, value, link)
             values.append(value)
         return values
 
@@ -504,10 +504,10 @@ class CoupledParticipants:
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 
 
-def _check_finite(time: float, value: Any, link: Link) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        text = f"{link.output} is {value}: not passed on to {link.target}.{link.input}"
-        raise CoSimulationError(time, text, link.source)
+def _check_passed(time: float, value: Any, link: Link) -> None:
+    fault = link.fault(value)
+    if fault:
+        raise CoSimulationError(time, fault, link.source)
 
 
 def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:

@@ -80,7 +80,10 @@ class SimulationRun:
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
         recorder = Recorder(
-            loop.descriptions, loop.links, record, keeps_inside=inside != "nothing", stream=stream
+            *(loop.descriptions, loop.links, record),
+            keeps_inside=inside != "nothing",
+            stream=stream,
+            derived=loop.derived,
         )
         reads = recorder.reads(loop.links)
         self.statistics = CoSimulationStatistics(warnings=[*loop.warnings, *recorder.remarks])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim.kit import ResultStream, file_digest, reported_result, result_sink, uninterrupted
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
@@ -27,8 +27,17 @@ from cosim_fmu.master.wiring.feedthrough import direct_inputs
 if TYPE_CHECKING:
     from cosim_fmu.ssp import SspRun
 
+log = logging.getLogger("cosim.master")
+
 PARQUET = ".parquet"
-BAD_INPUT = 2
+
+
+class NothingWasRun(cosim.ModelError):
+    """Faults of a scenario, with how many they are."""
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        return f"{super().__str__()}\n{count} problem{'s' * (count > 1)}, nothing was run."
 
 
 class CosimulateCommand(cosim.Command):
@@ -36,6 +45,11 @@ class CosimulateCommand(cosim.Command):
 
     name: ClassVar[str] = "cosimulate"
     summary: ClassVar[str] = "run FMUs and models together, as a scenario file or an SSP says"
+    examples = (
+        ("cosim cosimulate loop.toml", "results to loop.csv"),
+        ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
+        ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The scenario, where the results go, and how much is said."""
@@ -54,6 +68,9 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+        )
         parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
         )
@@ -81,15 +98,21 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple()
+            log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
             loop.settle_order()
+            log.info("ordered: %s", ", ".join(loop.order))
         except cosim.ModelError as error:
-            count = len(error.problems)
-            print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
-            return BAD_INPUT
+            raise NothingWasRun(error.problems) from error
         if not arguments.quiet:
             for line in (*scenario.remarks, *(f"warning: {text}" for text in loop.warnings)):
                 print(line, file=sys.stderr)
+        self.report(
+            participants={name: description.kind for name, description in loop.descriptions.items()},
+            order=loop.order,
+            warnings=[*scenario.remarks, *loop.warnings],
+        )
         if arguments.explain:
+            self.report(explained=loop.explain())
             print(loop.explain())
             return 0
         until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
@@ -115,8 +138,10 @@ class CosimulateCommand(cosim.Command):
                 if stream is None:
                     with uninterrupted():
                         cosim.save_result(sink, loop.result, target)
+                self.report(results=target, **reported_result(loop.result))
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
 
+        log.info("running to t = %g s", until)
         try:
             with last_words(save):
                 saved = None if streams else SavedRows(loop, sink, target)
@@ -125,14 +150,14 @@ class CosimulateCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
-        if not arguments.quiet or arguments.coupling is not None:
-            _ = result.coupling  # into the statistics, which files of results keep
+        _ = result.coupling  # into the statistics, which files of results keep
         if stream is None:
             cosim.save_result(sink, result, target)
         if arguments.verify:
             loop.verify(result, until)
         if arguments.coupling is not None:
             write_coupling(arguments.coupling, result.coupling)
+        self.report(results=target, coupling=result.coupling.figures(), **reported_result(result))
         if not arguments.quiet:
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
@@ -176,7 +201,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.ssp import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
     given = {name: value for name, value in given.items() if value is not None}
     if SspRun.fits(arguments.scenario):
         return SspRun(arguments.scenario, arguments.variant, given)

@@ -340,6 +340,22 @@ Status announce(Instance *instance, const char *function, Progress *progress)
     return OK;
 }
 
+/* A clock ticks from where its event is due until event mode has handled it. */
+Status clock_ticks(Instance *instance, const char *function, uint32_t reference, int *ticks)
+{
+    const Model *model = instance->model;
+    int64_t *places = instance->arrays[model->places].data, clock = (int64_t)reference - model->variable_count, code;
+    if (clock < 0 || clock >= model->clock_count)
+        return refuse(instance, function, "no clock has the value reference %u", (unsigned)reference);
+    *ticks = 0;
+    if (instance->life.mode != EVENT || instance->life.ending) return OK;
+    places[model->places_entry] = model->clocks[clock];
+    code = call(instance, model->due, instance->life.kind == MODEL_EXCHANGE ? 1.0 : 0.0);
+    if (is_failure(model, code)) return failure(instance, function, code);
+    *ticks = code == model->event_happened;
+    return OK;
+}
+
 Status terminate(Instance *instance, const char *function)
 {
     Life *life = &instance->life;

@@ -83,6 +83,7 @@ Status exit_initialization(Instance *instance, const char *function);
 Status check_step(Instance *instance, const char *function, double time, double size);
 Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress);
 Status announce(Instance *instance, const char *function, Progress *progress);
+Status clock_ticks(Instance *instance, const char *function, uint32_t reference, int *ticks);
 void halt_at_jumps(Instance *instance, int halts);
 Status terminate(Instance *instance, const char *function);
 

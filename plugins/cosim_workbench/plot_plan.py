@@ -1,0 +1,227 @@
+"""What a picture of results shows, whoever draws it: panels of lines, marks of events, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_workbench.plot_names import axis_label, listed, pretty_unit
+
+MOST_PANELS, MOST_LINES = 4, 8
+"""Of a picture for which no signals were named; lines are those of a panel."""
+MOST_ROWS, MOST_MARKS = 5, 400
+"""Handlers whose events are marked, and events of one handler: more of them would be a bar."""
+MOST_COMPARED = 64
+"""Lines of a panel with which a signal is compared."""
+SAME = 1e-9
+"""Of the range: two signals that differ by less are one line with two names."""
+CLOSE, SEEN = 0.008, 0.05
+"""Of the panel's range: lines that are closer hide each other; those with less range are flat."""
+BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
+
+FAR = 2.0
+"""Times the largest change in a balance: an energy that begins so far away is shown from its start."""
+BALANCE_KEY = ("J", 1.0)
+SIMILAR = 8.0
+"""Ratio of the ranges of signals without a unit that share a panel."""
+
+Values = NDArray[np.float64]
+Groups = dict[tuple[str, float], dict[str, Values]]
+
+
+@dataclass(frozen=True)
+class PlotLine:
+    """One line: the first name of its signal, what the legend says, the values, and whether it is dashed."""
+
+    name: str
+    label: str
+    values: Values
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class PlotPanel:
+    """Lines of one unit, and what the axis says."""
+
+    label: str
+    lines: tuple[PlotLine, ...]
+
+
+@dataclass(frozen=True)
+class PlotPlan:
+    """What a picture shows.
+
+    Attributes
+    ----------
+    title : str
+        The name of the model.
+    time : ndarray, shape (n,), s
+    panels : tuple of PlotPanel
+    marks : dict of str to ndarray
+        Times of events, by what the row is called.
+    notes : tuple of str
+        What is not drawn, and why.
+    """
+
+    title: str
+    time: Values
+    panels: tuple[PlotPanel, ...]
+    marks: dict[str, Values]
+    notes: tuple[str, ...]
+
+
+def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
+    """What to draw of a result.
+
+    Named signals are all drawn. Where none are named: at most four panels of at most eight lines, in the
+    order in which they were recorded (outputs and measures first); of energies the balance, with its
+    residual, and not those of the parts. Signals of one unit share a panel; of those without one, as in CSV
+    files, those of a similar size. Constant signals, and those that find no place, are in notes.
+
+    Parameters
+    ----------
+    result : Result
+    signals : sequence of str
+        Names and patterns.
+
+    Raises
+    ------
+    CosimError
+        When there is nothing to draw.
+    """
+    chosen = result.select(signals) if signals else result
+    columns = chosen.numbers()
+    texts = listed(name for name in chosen.columns() if name not in columns)
+    if not columns:
+        has = f"all signals are text ({texts})" if texts else "the result has no signals but the time"
+        raise cosim.CosimError(f"nothing to draw: {has}")
+    by_name = {name for name in columns if {name, name.rpartition("[")[0]} & set(signals)}
+    constant = {
+        n: float(v[0]) for n, v in columns.items() if n not in by_name and v.size and np.ptp(v) == 0.0
+    }
+    if len(constant) == len(columns):
+        constant = {}
+    moving = {name: values for name, values in columns.items() if name not in constant}
+    notes = [f"text, not drawn: {texts}"] * bool(texts)
+    if constant:
+        units = {name: pretty_unit(result.unit(name)) for name in constant}
+        notes.append(f"constant: {listed(f'{n} = {v:.4g} {units[n]}'.strip() for n, v in constant.items())}")
+    balance = [f"energy.{kind}" for kind in BALANCE if f"energy.{kind}" in moving]
+    if len(balance) > 2:
+        parts = [n for n in moving if n.endswith("_energy") and result.unit(n) == "J" and n not in by_name]
+        if parts and not signals:
+            notes.append(f"energies of parts, together in the balance: {listed(parts)}")
+            moving = {name: values for name, values in moving.items() if name not in parts}
+    groups: Groups = {}
+    for name, values in moving.items():
+        if len(balance) > 2 and name in balance:
+            groups[BALANCE_KEY] = {kind: moving[kind] for kind in balance}
+        else:
+            groups.setdefault(_key(result.unit(name), values, groups), {})[name] = values
+    if not signals:
+        groups, left = _most_telling(groups)
+        notes += left
+    panels = []
+    for (unit, _), group in groups.items():
+        lines, rest = _lines(group, None if signals else MOST_LINES)
+        if rest:
+            notes.append(f"not drawn in {pretty_unit(unit) or 'no unit'}: {listed(rest)}")
+        names = [line.name for line in lines]
+        label = axis_label(names, unit)
+        panels.append(PlotPanel(label, tuple(lines)))
+    marks, unmarked = _marks(result)
+    title = str(result.statistics.get("model", ""))
+    return PlotPlan(title, result.time, tuple(panels), marks, (*notes, *unmarked))
+
+
+def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
+    """Of the panel that a signal belongs to: the unit, and without one the size of the first signal there."""
+    if unit != "1":
+        return unit, 0.0
+    size = _range(values)
+    near = (k for k in groups if k[0] == "1" and (not size or k[1] / SIMILAR <= size <= k[1] * SIMILAR))
+    return next(near, ("1", size))
+
+
+def _most_telling(groups: Groups) -> tuple[Groups, list[str]]:
+    """The first panels; a balance is among them, the last. What is left out, in words."""
+    others = [key for key in groups if key != BALANCE_KEY]
+    most = MOST_PANELS - (BALANCE_KEY in groups)
+    left: dict[str, int] = {}
+    for key in others[most:]:
+        left[key[0]] = left.get(key[0], 0) + len(groups[key])
+    said = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in left.items())
+    kept = others[:most] + [BALANCE_KEY] * (BALANCE_KEY in groups)
+    return {key: groups[key] for key in kept}, [f"not drawn: {said}; name the signals to see them"] * bool(
+        said
+    )
+
+
+def _offsets(balance: Mapping[str, Values]) -> dict[str, float]:
+    """What energies start with, where it is so much that changes would not be seen beside it, J."""
+    change = max(map(_range, balance.values()))
+    starts = {name: float(values[0]) for name, values in balance.items() if values.size}
+    return {name: start for name, start in starts.items() if abs(start) > FAR * change}
+
+
+def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine], list[str]]:
+    """Lines of a panel: signals that are the same share one, and one that hides another is dashed."""
+    shifts = _offsets(group) if set(group) <= {f"energy.{kind}" for kind in BALANCE} else {}
+    group = {name: values - shifts.get(name, 0.0) for name, values in group.items()}
+    names: dict[str, list[str]] = {}
+    rest = []
+    for name, values in group.items():
+        others = () if name == "energy.residual" else islice(names, MOST_COMPARED)
+        twin = next((o for o in others if _gap(values, group[o]) <= SAME * _range(values)), None)
+        if twin is not None:
+            names[twin].append(name)
+        elif most is None or len(names) < most:
+            names[name] = [name]
+        else:
+            rest.append(name)
+    low = min((np.nanmin(group[n]) for n in names if np.isfinite(group[n]).any()), default=0.0)
+    high = max((np.nanmax(group[n]) for n in names if np.isfinite(group[n]).any()), default=0.0)
+    lines: list[PlotLine] = []
+    for name, same in names.items():
+        values, label = group[name], " = ".join(same[:3]) + (" = …" if len(same) > 3 else "")
+        if name == "energy.residual":
+            label += f" (at most {np.nanmax(np.abs(values), initial=0.0):.2g} J)"
+        if name in shifts:
+            label += f" − {shifts[name]:.4g} J"
+        below = next((o for o in lines[:MOST_COMPARED] if _hides(values, o.values, high - low)), None)
+        if below is not None:
+            label += f" ≈ {below.name}"
+        lines.append(PlotLine(name, label, values, below is not None))
+    return lines, rest
+
+
+def _hides(values: Values, other: Values, height: float) -> bool:
+    """Whether two lines, not flat ones, lie closer to each other than what is seen in a panel."""
+    return max(_range(values), _range(other)) > SEEN * height and _gap(values, other) < CLOSE * height
+
+
+def _gap(first: Values, second: Values) -> float:
+    gap = np.abs(first - second)
+    return float(gap.max()) if gap.size and np.isfinite(gap).all() else np.inf
+
+
+def _range(values: Values) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.ptp(finite)) if finite.size else 0.0
+
+
+def _marks(result: cosim.Result) -> tuple[dict[str, Values], list[str]]:
+    """Times of events by handler, those of the fewest events first, and which are not marked."""
+    times: dict[str, list[float]] = {}
+    for event in result.events:
+        if event.cause.name in ("TRIGGERED", "SCHEDULED", "SIGNALED"):
+            times.setdefault(event.handler, []).append(event.time)
+    few = [n for n in sorted(times, key=lambda n: len(times[n])) if len(times[n]) <= MOST_MARKS][:MOST_ROWS]
+    rest = [f"{len(times[name])} × {name}" for name in times if name not in few]
+    marks = {f"{len(times[name])} × {name}": np.array(times[name]) for name in few}
+    return marks, [f"events, not marked: {listed(rest)}"] if rest else []
