@@ -28,7 +28,7 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 ================= ==========================================================================================
 """
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # as in `cosim`
 
 if TYPE_CHECKING:
     from cosim.command_line.command_entries import commands as commands

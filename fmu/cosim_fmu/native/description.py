@@ -14,6 +14,7 @@ CATEGORIES = {
     "logStatusWarning": "what may be wrong",
     "logStatusDiscard": "what could not be done as asked",
     "logStatusError": "what is wrong",
+    "logProgress": "how far a communication step is that takes long",
 }
 COMMON2 = {
     "needsExecutionTool": "false",

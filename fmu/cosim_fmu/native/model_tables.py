@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, TERMINATED, StepCode
+from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, STEPPED, TERMINATED, StepCode
 from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -56,10 +56,12 @@ PLACES = {
     "places_needed": layout.NEEDED,
     "places_halts": layout.HALTS,
     "places_entry": layout.ENTRY,
+    "places_most": layout.MOST,
     "nothing": layout.NOTHING,
     "restored": layout.RESTORED,
     "terminated": TERMINATED,
     "full": GROW,
+    "stepped": STEPPED,
     "event_happened": EVENT,
     "first_failure": FAILED,
 }

@@ -24,6 +24,8 @@ GOOD_FIT = 1e-4
 """Of the range of an output: participants whose equations miss the run by no more do not change over it."""
 AS_GOOD, SMALL = 3.0, 0.1
 """Equations count that miss the run by at most so many times the best, or this part of the error."""
+MOST_APART = 4.0
+"""Of the least answer: equations may have solutions that grow and that the run does not show."""
 SAFETY = 2.5
 """Bar over estimate, calibrated: `benchmarks/masters/error_bars.py`."""
 UNKNOWN_FROM = 0.5
@@ -87,6 +89,7 @@ def estimated_errors(
     if not chosen.any():
         return SAFETY * ranges, False
     middle = np.quantile(errors[chosen], 0.5, axis=0, method="nearest")
+    middle = np.minimum(middle, MOST_APART * errors[chosen].min(axis=0))
     bars = SAFETY * (middle + np.minimum(best.misfit, ranges))
     return bars, bool(misses.min() < UNKNOWN_FROM)
 

@@ -114,11 +114,13 @@ typedef struct {
     int64_t places_needed;
     int64_t places_halts;
     int64_t places_entry;
+    int64_t places_most;
     int64_t nothing; /* what is written into the first where the cache is not that of the state any more, */
     int64_t restored; /* and where the state is one again that the cache was of */
 
     int64_t terminated; /* what entry points return */
     int64_t full;
+    int64_t stepped;
     int64_t event_happened;
     int64_t first_failure; /* this and more, and what is negative */
 
