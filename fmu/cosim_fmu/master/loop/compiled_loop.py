@@ -22,7 +22,8 @@ from cosim_fmu.master.recording.recorder import Recorder
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
 
-MOST_VALUES_AT_ONCE = 1 << 20
+MOST_VALUES_AT_ONCE = 1 << 17
+"""1 MB: what waits to be written is copied several times."""
 
 
 class NotCompiledError(Exception):
