@@ -4,10 +4,9 @@ A system is data and a schedule. The kernel knows State, Stage, event causes and
 methods and file formats come from plugins.
 """
 
-from typing import TYPE_CHECKING
-
 from cosim.version import __version__ as __version__
 
+TYPE_CHECKING = False  # True for type checkers; to import `typing` would take longer than all else here
 if TYPE_CHECKING:
     from cosim.cause import EventCause as EventCause
     from cosim.component.component import Component as Component

@@ -14,6 +14,7 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
+many runs         `OwnProcesses`, an executor; `Job`, `do_in_chunks`: runs that go to any executor
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -27,7 +28,7 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 ================= ==========================================================================================
 """
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # as in `cosim`
 
 if TYPE_CHECKING:
     from cosim.command_line.command_entries import commands as commands
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
     from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
     from cosim.contracts.participant_abilities import Inspectable as Inspectable
+    from cosim.contracts.participant_abilities import KeepsInstance as KeepsInstance
     from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
     from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
     from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
@@ -161,9 +163,12 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
     from cosim.contracts.study_subject import StudySubject as StudySubject
+    from cosim.ensemble.chunks import Job as Job
+    from cosim.ensemble.chunks import do_in_chunks as do_in_chunks
+    from cosim.ensemble.ensemble import available_processors as available_processors
     from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+    from cosim.ensemble.own_processes import OwnProcesses as OwnProcesses
     from cosim.ensemble.reduction import named_reduction as named_reduction
-    from cosim.ensemble.workers import workers_of as workers_of
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.helper_process import end_with_parent as end_with_parent

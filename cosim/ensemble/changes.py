@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,13 @@ class Changes:
         self.numbers = np.ascontiguousarray(
             np.hstack(columns) if columns else np.zeros((self.runs, 0)), dtype=np.float64
         )
+
+    def some(self, first: int, last: int) -> Changes:
+        """Those of the runs `first` … `last` - 1."""
+        made = copy(self)
+        made.given = {path: given[first:last] for path, given in self.given.items()}
+        made.numbers, made.runs = self.numbers[first:last], last - first
+        return made
 
     def write_first(self, state: State) -> None:
         """Write the values of the first run as a user does, which tells inputs that they are held."""

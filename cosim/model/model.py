@@ -18,6 +18,7 @@ from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.model.content import content
+from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.system.connection import Connection
@@ -91,6 +92,7 @@ class Model:
         self.simulation: dict[str, Any] = {}
         self.folder: Path | None = None
         self._built: tuple[Any, System] | None = None
+        complete_in_ipython(Model)
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
         """Add a part.
@@ -411,7 +413,7 @@ class Model:
     def __reduce__(self) -> Any:
         """What `to_dict` has, with the classes of the parts in place of their ids."""
         parts = [
-            (type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
+            (part.made_by or type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
             for name, part in self.parts.items()
         ]
         rest = self.connections, self.starts, self.simulation

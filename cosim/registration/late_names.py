@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
-import inspect
 import sys
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -33,6 +34,9 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     @functools.cache
     def places() -> dict[str, tuple[str, str]]:
+        import ast  # not before a name is asked for: these two take longest
+        import inspect
+
         found = {}
         for branch in ast.parse(inspect.getsource(sys.modules[package])).body:
             if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test):

@@ -313,9 +313,24 @@ class Simulator:
         answer = self._steps.call(
             "initialize", state.time, state.time, suppressed=suppress_initialization_events
         )
+        self._look_at_start(state)
         if answer.severity < Severity.REACHED_TERMINATION:
             answer = worst([answer, self._steps.ask_monitor(state.time)])
         return self._end_if_asked(self._steps.end(answer, state.time))
+
+    def _look_at_start(self, state: State) -> None:
+        """Tell what the solver of the equations of motion has to say about the first state of a run."""
+        if self._system.solver is None:
+            return
+        try:
+            found = self._system.solver.look_at_start(state.copy().realize(Stage.ACCELERATION))
+        except SimulationError as error:
+            state.agenda[layout.INITIALIZED] = 0
+            self._steps.note_failure(error, state.time)
+            raise
+        for path, message in found:
+            if self._step.set_told(path):
+                self.findings.append(Finding(state.time, "status", path, message))
 
     def _integrator_check(self, state: State) -> None:
         """Refuse systems that are not for this method."""
@@ -354,7 +369,7 @@ class Simulator:
         return self._end_run(self._steps.end(answer, boundary_time))
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
-        """Advance toward a time, for about a tenth of a second of the wall's clock (a few steps at least)."""
+        """Advance toward a time, for about a tenth of a second of wall-clock time (a few steps at least)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status
@@ -377,7 +392,7 @@ class Simulator:
         return min(boundary_time, self.final_time)
 
     def _end_run(self, status: SimulatorStatus) -> SimulatorStatus:
-        """Issue Termination where the run ends here: at the final time, or because somebody asked to stop."""
+        """Issue Termination where the run ends here: at the final time, or after a request to stop."""
         if status.succeeded and self.state.time < self.final_time:
             return status
         if status.succeeded:
@@ -391,7 +406,7 @@ class Simulator:
         return status
 
     def _end_if_asked(self, status: SimulatorStatus) -> SimulatorStatus:
-        """Issue Termination where somebody asked to stop."""
+        """Issue Termination after a request to stop."""
         return status if status.succeeded else self._end_run(status)
 
     @property

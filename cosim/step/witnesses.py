@@ -268,6 +268,8 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
         ends[1] = last
         if again < 0:
             break
+    for i in range(count):
+        ends[2 + count + i] = value(a, i) - level(a, i)  # for the forecast: where the whole step has ended
     return found
 
 

@@ -56,6 +56,8 @@ class CompareCommand(cosim.Command):
         reference, other = cosim.read_result(arguments.reference), cosim.read_result(arguments.other)
         if arguments.signals:
             reference = reference.select(arguments.signals)
+        if not reference.names:
+            raise cosim.CosimError(f"{arguments.reference}: has no signals, so nothing can be compared")
         found = compare_results(reference, other, *band)
         span = spans_differ(reference, other, band[2])
         different = [deviation for deviation in found if not deviation.is_within]

@@ -112,7 +112,9 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
     if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):
         return ""
     said = [f"{start:g} s to {end:g} s" for start, end in ends]
-    return f"the first has {said[0]}, the second {said[1]}; they are compared where both are"
+    apart = max(start for start, _ in ends) > min(end for _, end in ends)
+    what = "nothing can be compared" if apart else "they are compared where both are"
+    return f"the first has {said[0]}, the second {said[1]}; {what}"
 
 
 def _of_texts(name: str, one: tuple[Vector, Any], two: tuple[Vector, Any], window: float) -> Deviation:
@@ -151,7 +153,8 @@ def _deviation(
         if not at.size:
             continue
         low, high = band(times, values, at, window)
-        beyond = np.maximum(np.maximum(low - given, given - high), 0.0)
+        with np.errstate(invalid="ignore"):  # of infinite numbers; they have to be alike
+            beyond = np.maximum(np.maximum(low - given, given - high), 0.0)
         beyond[~np.isfinite(beyond)] = np.inf
         alike = np.isnan(given) & (np.isnan(low) | np.isnan(high))
         beyond[alike | ((given == low) & (given == high))] = 0.0
@@ -159,7 +162,8 @@ def _deviation(
         out = np.flatnonzero(beyond > allowed)
         if out.size and not float(at[out[0]]) >= first.time:
             i = int(out[0])
-            middle = float(np.clip(given[i], low[i], high[i])) if low[i] <= high[i] else float(low[i])
+            is_between = low[i] <= high[i] and np.isfinite(given[i])
+            middle = float(np.clip(given[i], low[i], high[i])) if is_between else float(low[i])
             pair = (float(given[i]), middle) if is_swapped else (middle, float(given[i]))
             first = Deviation(name, 0.0, allowed, float(at[i]), *pair)
     return Deviation(name, largest, allowed, first.time, first.expected, first.found)
@@ -206,7 +210,8 @@ def _on_line(times: Vector, values: Vector, at: Vector, upper: NDArray[np.intp])
     span = after - before
     part = np.where(span > 0.0, (at - before) / np.where(span > 0.0, span, 1.0), 1.0)
     low, high = values[upper - 1], values[upper]
-    line = low + part * (high - low)
+    with np.errstate(invalid="ignore"):
+        line = low + part * (high - low)
     return np.where(part == 0.0, low, np.where(part == 1.0, high, line))
 
 

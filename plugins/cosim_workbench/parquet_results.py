@@ -72,12 +72,12 @@ class ParquetResults(cosim.ResultSink):
             columns = {n: _values(arrow, table[n]) for n in table.column_names}
         except (ValueError, TypeError, arrow.ArrowException) as error:
             raise cosim.CosimError(f"{path}: a column has neither numbers nor text: {error}") from None
-        known = json.loads((schema.metadata or {}).get(KEY, b"{}"))
-        summary = _summary(path)
+        known, summary = _about(schema), _summary(path)
         signals = _vectors(columns, known.get("sizes", {}))
         time = signals.pop("time")
-        if time.dtype == object:
-            raise cosim.CosimError(f"{path}: the times are no numbers")
+        if time.dtype == object or not np.all(np.isfinite(time)):
+            said = "are no numbers" if time.dtype == object else "are no finite numbers"
+            raise cosim.CosimError(f"{path}: the times {said}")
         units = {name: units.get(name, units.get(f"{name}[0]", "1")) for name in signals}
         message = summary.get("message", "the run has not ended" if known else "")
         try:
@@ -201,6 +201,8 @@ def _values(arrow: Any, column: Any) -> Any:
         return np.array([text or "" for text in column.to_pylist()], dtype=object)
     if arrow.types.is_boolean(kind) and not column.null_count:
         return np.asarray(column, dtype=np.bool_)
+    if arrow.types.is_temporal(kind):
+        raise TypeError(f"{kind}, needs numbers (times in s)")
     return np.asarray(column, dtype=np.float64)
 
 
@@ -215,6 +217,16 @@ def _vectors(columns: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         elif whole not in found and all(f"{whole}[{i}]" in columns for i in range(sizes[whole])):
             found[whole] = np.column_stack([columns[f"{whole}[{i}]"] for i in range(sizes[whole])])
     return found
+
+
+def _about(schema: Any) -> dict[str, Any]:
+    """What a part says of itself; nothing when that is damaged."""
+    try:
+        found = json.loads((schema.metadata or {}).get(KEY, b"{}"))
+    except ValueError:
+        return {}
+    sizes = found.get("sizes") if isinstance(found, dict) else None
+    return found if isinstance(sizes, dict) and all(isinstance(n, int) for n in sizes.values()) else {}
 
 
 def _summary(path: Path) -> dict[str, Any]:

@@ -24,7 +24,7 @@ CLOSE, SEEN = 0.008, 0.05
 """Of the panel's range: lines that are closer hide each other; those with less range are flat."""
 BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
 
-FAR = 5.0
+FAR = 2.0
 """Times the largest change in a balance: an energy that begins so far away is shown from its start."""
 BALANCE_KEY = ("J", 1.0)
 SIMILAR = 8.0
@@ -176,14 +176,8 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
     names: dict[str, list[str]] = {}
     rest = []
     for name, values in group.items():
-        twin = next(
-            (
-                other
-                for other in islice(names, MOST_COMPARED)
-                if _gap(values, group[other]) <= SAME * _range(values)
-            ),
-            None,
-        )
+        others = () if name == "energy.residual" else islice(names, MOST_COMPARED)
+        twin = next((o for o in others if _gap(values, group[o]) <= SAME * _range(values)), None)
         if twin is not None:
             names[twin].append(name)
         elif most is None or len(names) < most:

@@ -26,7 +26,9 @@ from cosim_workbench.run_command import RunCommand
 from cosim_workbench.schema_command import SchemaCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
+from cosim_workbench.studies.calibrate_command import CalibrateCommand
 from cosim_workbench.studies.fan_chart import FanChart
+from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.sweep_command import SweepCommand
 from cosim_workbench.table import Table
 from cosim_workbench.toml_reader import TomlReader
@@ -62,4 +64,6 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.event_plot", EventPlot)
     register("workbench.event_table", EventTable)
     register("workbench.fan_chart", FanChart)
+    register("workbench.series_parts", SeriesParts)
     register("workbench.sweep", SweepCommand)
+    register("workbench.calibrate", CalibrateCommand)

@@ -18,7 +18,11 @@ NAME = re.compile(r'(?:^|(?<=,))(?:\s*"[^"]*"\s*(?=,|$)|[^,]*)')
 """A name in the first line: between quotes it may have commas."""
 QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
+IN_ROUND = re.compile(r"(.+?)\s+\(([^()]+)\)")
+"""Where the time has its unit in round brackets, all columns may have."""
 TIMES = ("time", "t")
+MISSING = ["nan"]
+"""An empty cell, as pandas writes NaN."""
 WORDS = {"true": "1", "false": "0"}
 """As fmpy and pandas write booleans."""
 
@@ -60,7 +64,9 @@ class ResultsCsv(cosim.ResultSink):
         """A result with these signals; without events and statistics.
 
         Files of other tools are read, too: columns between commas, semicolons or tabs, decimal commas in
-        the latter two, units behind the names (``"plant.speed [km/h]"``), the time as ``Time`` or ``t``.
+        the latter two, units behind the names (``"plant.speed [km/h]"``) or in the line below them, the time
+        as ``Time`` or ``t`` in any column, remarks (``#``, ``sep=``) above. Empty lines and columns without a
+        name are left out, an empty cell is NaN.
 
         Raises
         ------
@@ -73,23 +79,95 @@ class ResultsCsv(cosim.ResultSink):
             raise cosim.CosimError(f"{path}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError:
             raise cosim.CosimError(f"{path}: is no UTF-8 text") from None
-        header = text.partition("\n")[0]
-        separator = _separator(header)
-        given = [_bare(name) for name in _split(header.rstrip("\r"), separator)] if text else []
-        names, units = [list(part) for part in zip(*map(_with_unit, given), strict=True)] or [[], []]
-        if not names or names[0].lower() not in TIMES:
-            raise cosim.CosimError(f'{path}:1: is no result: the first column has to be "time"')
-        if len(set(names)) != len(names):
-            raise cosim.CosimError(f"{path}:1: two columns have the same name")
-        signals = _columns(path, names, _rows(text[len(header) + 1 :], separator))
-        time = signals.pop(names[0])
+        head = _head(text)
+        line, names = head.line, head.names
+        place = min(filter(_is_time, names), key=lambda name: _rank(names, name), default=None)
+        if place is None:
+            raise cosim.CosimError(f'{path}:{line}: is no result: there is no column "time"')
+        known = [name for name in names if name]
+        if len(set(known)) != len(known):
+            raise cosim.CosimError(f"{path}:{line}: two columns have the same name")
+        signals = _columns(path, names, _rows(head.body, head.separator, line + 1))
+        signals.pop("", None)
+        time = signals.pop(place)
         if time.ndim != 1 or time.dtype == object or not all(map(math.isfinite, time)):
-            raise cosim.CosimError(f"{path}: the times are no finite numbers")
+            said = "stand between quotes, as text does" if time.dtype == object else "are no finite numbers"
+            raise cosim.CosimError(f"{path}: the times {said}")
+        units = dict(zip(names, head.units, strict=True))
         try:
-            factor = conversion(units[0], "s")[0] if units[0] != "1" else 1.0
-            return cosim.Result(factor * time, signals, dict(zip(names, units, strict=True)))
+            factor = conversion(units[place], "s")[0] if units[place] != "1" else 1.0
+            return cosim.Result(factor * time, signals, units)
         except (cosim.UnitError, cosim.ModelError) as error:
             raise cosim.CosimError(f"{path}: {error}") from None
+
+
+class _Head(NamedTuple):
+    """Names and units of the columns, the number of the line that they end in, and what follows it."""
+
+    names: list[str]
+    units: list[str]
+    separator: str
+    line: int
+    body: str
+
+
+def _head(text: str) -> _Head:
+    """The first line that is neither empty nor a remark, and a line of units below it.
+
+    Names may stand in the last remark above the numbers, as numpy writes them.
+    """
+    found = _Head([], [], ",", 1, "")
+    begin, line = 0, 0
+    while begin < len(text):
+        end = text.find("\n", begin) % (len(text) + 1)  # the end of the text where there is none
+        first, place, begin = text[begin:end].rstrip("\r"), begin, end + 1
+        line += 1
+        bare = first.strip()
+        if not bare or bare.lower().startswith("sep="):
+            continue
+        is_remark = bare.startswith("#")
+        if not is_remark and _time_in(found.names):  # of the remark before
+            return _with_units_below(found._replace(line=line - 1, body=text[place:]))
+        header = bare.lstrip("# ") if is_remark else first
+        separator = _separator(header)
+        bare_names = [_bare(name) for name in _split(header, separator)]
+        for pattern in (UNIT, IN_ROUND):
+            given = [_with_unit(name, pattern) for name in bare_names]
+            names, units = [name for name, _ in given], [unit for _, unit in given]
+            if _time_in(names):
+                break
+        found = _Head(names, units, separator, line, "" if is_remark else text[begin:])
+        if not is_remark:
+            return _with_units_below(found)
+    return found
+
+
+def _is_time(name: str) -> bool:
+    return name.lower() in TIMES
+
+
+def _rank(names: list[str], name: str) -> int:
+    """Of names that may be the time the first column counts, then ``time`` before ``t``."""
+    return -1 if name == names[0] else TIMES.index(name.lower())
+
+
+def _time_in(names: list[str]) -> bool:
+    return any(map(_is_time, names))
+
+
+def _with_units_below(head: _Head) -> _Head:
+    """With the units of the next line, where the time has one there and not a number."""
+    line, _, rest = head.body.partition("\n")
+    cells = [_bare(cell).strip("[]()") for cell in _split(line.rstrip("\r"), head.separator)]
+    if len(cells) != len(head.names) or not _time_in(head.names):
+        return head
+    time = next(i for i, name in enumerate(head.names) if _is_time(name))
+    try:
+        conversion(cells[time], "s")
+    except cosim.UnitError:
+        return head
+    units = [_unit(cell) or own for cell, own in zip(cells, head.units, strict=True)]
+    return head._replace(units=units, line=head.line + 1, body=rest)
 
 
 class _Row(NamedTuple):
@@ -100,13 +178,15 @@ class _Row(NamedTuple):
     texts: dict[int, str]
 
 
-def _rows(body: str, separator: str) -> Iterator[_Row]:
+def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
+    """The lines that are not empty; `first` is the number of the first one."""
     if '"' not in body:
-        for number, line in enumerate(body.splitlines(), start=2):
-            yield _Row(number, [_numbers(cell, separator) for cell in line.split(separator)], {})
+        for number, line in enumerate(body.split("\n"), start=first):
+            if line.strip():
+                yield _Row(number, [_numbers(cell, separator) for cell in line.split(separator)], {})
         return
     bare = re.compile(rf"[^{re.escape(separator)}\r\n]*")
-    place, number = 0, 2
+    place, number = 0, first
     while place < len(body):
         row = _Row(number, [], {})
         while True:
@@ -123,12 +203,13 @@ def _rows(body: str, separator: str) -> Iterator[_Row]:
             if body[match.end() : place] != separator:
                 break
         place += body[place - 1 : place + 1] == "\r\n"
+        if len(row.cells) > 1 or row.texts or row.cells[0] != MISSING:
+            yield row._replace(line=number)
         number += 1
-        yield row
 
 
 def _numbers(cell: str, separator: str) -> list[str]:
-    return (cell if separator == "," else cell.replace(",", ".")).split()
+    return (cell if separator == "," else cell.replace(",", ".")).split() or MISSING
 
 
 def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, Any]:
@@ -181,16 +262,20 @@ def _split(header: str, separator: str) -> list[str]:
     return NAME.findall(header) if separator == "," else header.split(separator)
 
 
-def _with_unit(name: str) -> tuple[str, str]:
+def _with_unit(name: str, pattern: re.Pattern[str]) -> tuple[str, str]:
     """Name and unit of ``speed [km/h]``; an index, ``x[1]``, has no space before it."""
-    match = UNIT.fullmatch(name)
-    if match is None:
-        return name, "1"
+    match = pattern.fullmatch(name)
+    unit = "" if match is None else _unit(match[2])
+    return (match[1], unit) if match is not None and unit else (name, "1")
+
+
+def _unit(text: str) -> str:
+    """A unit, if it is one."""
     try:
-        parse_unit(match[2])
+        parse_unit(text)
     except cosim.UnitError:
-        return name, "1"
-    return match[1], match[2]
+        return ""
+    return text
 
 
 def _bare(name: str) -> str:

@@ -1,6 +1,8 @@
 """Components for ensembles; in a module of their own, so that other processes can import them."""
 
 import os
+import threading
+import time
 from typing import Any
 
 import cosim
@@ -104,3 +106,15 @@ def distance(times, first, second):
     for i in range(len(times)):
         found = max(found, abs(first[i] - second[i]))
     return found
+
+
+def ends_its_process(status):
+    os._exit(status)
+
+
+def sends_what_cannot_be_sent():
+    return threading.Lock()
+
+
+def sleeps(seconds):
+    time.sleep(seconds)

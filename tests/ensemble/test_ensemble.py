@@ -277,3 +277,62 @@ def test_other_executors_give_the_same_bytes():
     with ThreadPoolExecutor(2) as pool:
         there = ensemble.run(values, executor=pool, chunk=2)
     assert there.values.tobytes() == here.values.tobytes()
+
+
+@pytest.mark.parametrize("where", ["threads", "executor"])
+def test_values_over_time_go_to_parts_and_come_back(where, tmp_path, monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("cosim.ensemble.ensemble_result.AT_ONCE", 80)  # quantiles in several passes
+    model = cosim.Model("fuse")
+    model.add(Fuse, "fuse")
+    values = {"fuse.power": np.linspace(0.1, 2.0, 40)}
+    settings = {"output_interval": 0.1, "threads": 2, "reduce": ["max(fuse.heat)"], "signals": ["fuse.heat"]}
+    ensemble = cosim.Ensemble(model.build(), 1.0, **settings)
+    kept = ensemble.run(values)
+    with ThreadPoolExecutor(2) as pool:
+        more = {"executor": pool, "chunk": 7} if where == "executor" else {}
+        found = ensemble.run(values, parts=tmp_path / "p", **more)
+    assert len(found.parts) > 1 and found.signals == kept.signals
+    assert sorted(found.parts.values()) == sorted(file.name for file in (tmp_path / "p").iterdir())
+    assert found.values.tobytes() == kept.values.tobytes()
+    np.testing.assert_array_equal(found["fuse.heat"], kept["fuse.heat"])
+    np.testing.assert_array_equal(found.quantiles("fuse.heat"), kept.quantiles("fuse.heat"))
+    for run in (0, 17, 39):
+        np.testing.assert_array_equal(found.run(run)["fuse.heat"], kept.run(run)["fuse.heat"])
+    for one, other in zip(found.table().values(), kept.table().values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(cosim.CosimError, match="choose another folder"):
+        ensemble.run(values, parts=tmp_path / "p")
+    with pytest.raises(cosim.ModelError, match="name signals"):
+        cosim.Ensemble(model.build(), reduce=["max(fuse.heat)"]).run(values, parts=tmp_path / "q")
+
+
+def test_results_are_given_on_as_they_come():
+    ensemble = cosim.Ensemble(ball().build(), 0.8, output_interval=0.1, threads=2)
+    values = {"ball.restitution": np.linspace(0.2, 0.9, 40)}
+    whole, seen = ensemble.run(values), []
+    found = ensemble.run(values, each=lambda first, some: seen.append((first, some)))
+    assert found.signals == [] and found.is_done.all()
+    assert len(seen) > 1 and sum(len(some) for _, some in seen) == 40
+    for first, some in seen:
+        np.testing.assert_array_equal(some["ball.height"], whole["ball.height"][first : first + len(some)])
+
+
+def test_ctrl_c_keeps_the_parts_that_are_written(tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def press(done, of):
+        if done > 40:
+            signal.raise_signal(signal.SIGINT)
+
+    ensemble = cosim.Ensemble(ball().build(), 1.5, output_interval=0.5, threads=2)
+    values = {"ball.restitution": np.linspace(0.2, 0.9, 100_000)}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ensemble.run(values, progress=press, parts=tmp_path / "p")
+    found = caught.value.result
+    done = np.flatnonzero(found.is_done)
+    assert 40 < len(done) < 100_000
+    assert found.run(int(done[-1]))["ball.height"][0] == 1.0
+    assert len(found.run(int(done[-1])).time) == 4

@@ -10,13 +10,14 @@ import pytest
 from export_parts import Oscillator
 from export_tools import limited
 from how_many import many
-from native_tools import c_compiler, needs_compiler, write_sources
+from native_tools import InProcess, c_compiler, needs_compiler, write_sources
 
 import cosim
 from cosim_fmu.native.fmu_array import arrays_of
 from cosim_fmu.native.native_sources import NativeSources
 
 pytestmark = needs_compiler
+MERSON = "integrators.runge_kutta_merson"
 SANITIZERS = [
     "-O1",
     "-g",
@@ -87,3 +88,24 @@ def test_memory_stays_and_threads_give_the_same_bits(tmp_path: Path) -> None:
     assert lives(plain, "threads", "8") == 0
     watched = build(sources, tmp_path, "races", "-O1", "-g", "-fsanitize=thread", "-pthread", driver="lives")
     assert lives(watched, "threads", "4") == 0
+
+
+@pytest.mark.parametrize("model", [oscillator, limited])
+def test_a_step_that_takes_long_says_how_far_it_is(model: Callable[[], cosim.Model], tmp_path: Path) -> None:
+    """As after every 4096 steps of the integrator here; the calls between do not change a bit."""
+    settings = {"integrator": MERSON, "integrator_options": {"fixed_step": 1e-3}, "accuracy": 1e-6}
+    sources = NativeSources(model(), settings=settings)
+    often = "-DSECONDS_BETWEEN_REPORTS=0"
+    program = build(sources, tmp_path, "long", *SANITIZERS, often, driver="long_step")
+    shown = next(i for i, v in enumerate(sources.interface.variables) if v.array == "y")
+    command = [str(program), sources.token, "20.0", str(shown)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *messages, (kind, value) = (line.split(" ", 1) for line in done.stdout.splitlines())
+    told = [text for category, text in messages if category == "logProgress"]
+    times = [float(text.partition("at t = ")[2].partition(" s")[0]) for text in told]
+    assert times == pytest.approx([4.096 * i for i in range(1, 5)], abs=0.02)
+    assert all("fmi2DoStep: at t = " in text and "on the way to 20 s" in text for text in told)
+    here = InProcess(model(), MERSON, 1e-6, fixed_step=1e-3).start()
+    here.advance(20.0)
+    assert (kind, float(value)) == ("value", here[sources.interface.variables[shown].name])

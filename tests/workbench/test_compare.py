@@ -160,3 +160,27 @@ def test_bad_input(
     Path("empty.csv").write_text('"time","x"\n', "utf-8")
     assert main(["compare", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_is_not_finite_is_told_with_what_was_expected() -> None:
+    """Infinite numbers have to be alike; a warning would be an error here."""
+    bad = np.where(T == 0.5, math.nan, T)
+    for one, two, pair in ((T, bad, (0.5, math.nan)), (bad, T, (math.nan, 0.5))):
+        (found,) = compare_results(result(one), result(two))
+        assert not found.is_within and found.time <= 0.5
+        assert str((found.expected, found.found)) == str(pair) or found.time < 0.5
+    endless = np.where(T == 0.5, math.inf, T)
+    assert compare_results(result(endless), result(endless))[0].is_within
+    assert not compare_results(result(T), result(endless))[0].is_within
+    assert not compare_results(result(endless), result(T))[0].is_within
+
+
+def test_nothing_to_compare_is_no_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("time\n0\n1\n")
+    assert main(["compare", str(one), str(one)]) == 2
+    assert "one.csv: has no signals, so nothing can be compared" in capsys.readouterr().err
+    one.write_text("time,x\n0,1\n1,1\n")
+    two.write_text("time,x\n5,1\n6,1\n")
+    assert main(["compare", str(one), str(two)]) == 1
+    assert "0 s to 1 s, the second 5 s to 6 s; nothing can be compared" in capsys.readouterr().out

@@ -251,3 +251,29 @@ def test_the_sink_is_found_by_the_ending(tmp_path: Path) -> None:
         json.loads((some().to_parquet(tmp_path / "b.parquet") / "_summary.json").read_text())["message"]
         == "done"
     )
+
+
+@pytest.mark.parametrize("about", [b"{", b"[]", b'{"sizes": 3}', b'{"sizes": {"ball.force": "x"}}'])
+def test_what_a_part_says_of_itself_may_be_damaged(tmp_path: Path, about: bytes) -> None:
+    from pyarrow import parquet
+
+    path = some().to_parquet(tmp_path / "run.parquet")
+    part = path / "part-000000.parquet"
+    table = parquet.read_table(part)
+    parquet.write_table(table.replace_schema_metadata({b"cosim": about}), part)
+    assert "ball.force[2]" in cosim.read_result(path).names
+
+
+def test_times_that_are_no_seconds_are_refused(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    path = tmp_path / "run.parquet"
+    for times, said in (
+        (pyarrow.array([0.0, None]), "the times are no finite numbers"),
+        (pyarrow.array([0, 1], pyarrow.timestamp("ns")), r"timestamp\[ns\], needs numbers \(times in s\)"),
+        (pyarrow.array(["0", "1"]), "the times are no numbers"),
+    ):
+        parquet.write_table(pyarrow.table({"time": times, "x": [1.0, 2.0]}), path)
+        with pytest.raises(cosim.CosimError, match=said):
+            cosim.read_result(path)

@@ -52,6 +52,10 @@ def test_panels_without_a_unit_say_so_or_name_their_signal() -> None:
     assert [panel.get_ylabel() for panel in several.plot("b").axes] == ["b"]
 
 
+def test_a_notebook_shows_the_figure() -> None:
+    assert RESULT.plot()._repr_png_().startswith(b"\x89PNG")
+
+
 def test_the_title_is_the_name_of_the_model() -> None:
     model = Model("quiet")
     model.add("measures.constant", "one", value=1.0)

@@ -174,21 +174,19 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("", r"r\.csv:1: is no result"),
-        ("x,y\n1,2\n", 'the first column has to be "time"'),
+        ("x,y\n1,2\n", 'there is no column "time"'),
         ('"time","a","a"\n0,1,2\n', "two columns have the same name"),
         ('"time","a"\n0,1\n1\n', r"r\.csv:3: does not have the columns"),
         ('"time","a"\n0,1\n1,2 3\n', r"r\.csv:3: does not have the columns"),
-        ('"time","a"\n0,\n', r"r\.csv:2: does not have the columns"),
-        ('"time,a"\n0,1\n', 'the first column has to be "time"'),
+        ('"time,a"\n0,1\n', 'there is no column "time"'),
         ('"time","a,b"\n0,1,2\n', r"r\.csv:2: does not have the columns"),
         ('"time","a"\n0,b\n', r"r\.csv:2: could not convert"),
         ('"time","a"\n1,0\n0,0\n', "time: decreases"),
         ('"time"\nnan\n', "no finite numbers"),
-        ('"time"\n"now"\n', "no finite numbers"),
+        ('"time"\n"now"\n', "the times stand between quotes, as text does"),
         ('"time","a"\n0,"x\ny"\n1,2\n', r"r\.csv:4: a is text in some lines and not in others"),
         ('"time","a"\n0,"x\n', r"r\.csv:2: could not convert"),
         ('"time","a"\n0,"x"y\n', r"r\.csv:2: could not convert"),
-        ('"time","a"\n0,"x"\n\n', r"r\.csv:3: does not have the columns"),
         ('"time","a"\n0,"x",\n', r"r\.csv:2: does not have the columns"),
     ],
 )
@@ -223,3 +221,73 @@ def test_files_of_other_tools(tmp_path: Path, text: str) -> None:
     assert (found.unit("plant.speed"), found.unit("x[1]")) == ("km/h", "1")
     assert found.time.tolist() == [0.0, 0.5]
     assert found["plant.speed"].tolist() == [36.0, 72.0]
+
+
+BODY = "0,1,2\n1,2,3\n2,3,4\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "iterations, time, x, y\n 0, 0, 1, 2\n 1, 1, 2, 3\n 2, 2, 3, 4\n",  # ecos
+        ",time,x,y\n0,0,1,2\n1,1,2,3\n2,2,3,4\n",  # pandas, with its index
+        '"time","x","y",\n0,1,2,\n1,2,3,\n2,3,4,\n',  # OpenModelica, older versions
+        f"sep=,\r\ntime,x,y\r\n{BODY}",  # for spreadsheets
+        f"# time,x,y\n{BODY}",  # numpy.savetxt
+        f"# made by a tool\n#\n\ntime,x,y\n{BODY}",
+        f"time,x,y\n{BODY}\n\n",
+        f"time,x,y\n\n{BODY}",
+        "t,x,time,y\n0,1,7,2\n1,2,7,3\n2,3,7,4\n",
+    ],
+)
+def test_dialects_of_other_tools(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.csv").write_text(text, "utf-8", newline="")
+    found = ResultsCsv().read(tmp_path / "r.csv")
+    assert found.time.tolist() == [0.0, 1.0, 2.0]
+    assert (found["x"].tolist(), found["y"].tolist()) == ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    assert "" not in found.names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Time (ms),x (mm),y (n)\n0,1,2\n1000,2,3\n",
+        "time,x,y (n)\nms,mm,\n0,1,2\n1000,2,3\n",
+        "time;x;y (n)\n[ms];[mm];-\n0;1,0;2\n1000;2,0;3\n",
+    ],
+)
+def test_units_below_the_names_and_in_round_brackets(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.csv").write_text(text, "utf-8")
+    found = ResultsCsv().read(tmp_path / "r.csv")
+    assert found.time.tolist() == [0.0, 1.0]
+    assert {name: found.unit(name) for name in found.names} == {"x": "mm", "y (n)": "1"}
+    assert found["y (n)"].tolist() == [2.0, 3.0]
+
+
+def test_names_with_round_brackets_stay_what_they_are(tmp_path: Path) -> None:
+    path = Result([0.0], {"gain (A)": [1.0]}).to_csv(tmp_path / "r.csv")
+    assert ResultsCsv().read(path).names == ["gain (A)"]
+
+
+def test_an_empty_cell_is_nan(tmp_path: Path) -> None:
+    """As pandas writes it; not in the time, and not among texts."""
+    path = tmp_path / "r.csv"
+    path.write_text("time,x,y\n0,,2\n1,2,\n")
+    found = ResultsCsv().read(path)
+    np.testing.assert_array_equal(found["x"], [np.nan, 2.0])
+    np.testing.assert_array_equal(found["y"], [2.0, np.nan])
+    for text, said in (
+        ("time,x\n0,1\n,2\n", "the times are no finite numbers"),
+        ('time,x\n0,"a"\n1,\n', r"r\.csv:3: x is text in some lines and not in others"),
+    ):
+        path.write_text(text)
+        with pytest.raises(CosimError, match=said):
+            ResultsCsv().read(path)
+
+
+def test_lines_are_counted_with_those_that_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    for body in ("0,1\n\n\n1,bad\n", '0,1\n\n"",1\n'):
+        path.write_text(f"# remark\n\ntime,x\n{body}")
+        with pytest.raises(CosimError, match=r"r\.csv:(7|6): "):
+            ResultsCsv().read(path)

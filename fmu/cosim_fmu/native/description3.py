@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -29,6 +29,7 @@ def fmi3_description(
     generation_tool: str,
     token: str,
     event_indicators: Sequence[str] = (),
+    clocks: Mapping[str, tuple[int, float | None]] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml`` for FMI 3.0.
 
@@ -45,10 +46,13 @@ def fmi3_description(
     generation_tool, token : str
     event_indicators : sequence of str
         Names of variables, in the order of ``fmi3GetEventIndicators``.
+    clocks : mapping of str to (int, float or None), optional
+        What ticks periodically, as `Program.periodic` has it: an output clock each. Their value references
+        follow that of the time.
 
     References
     ----------
-    Functional Mock-up Interface 3.0, sections 2.4 and 3.3.
+    Functional Mock-up Interface 3.0, sections 2.2.8, 2.4 and 3.3.
     """
     attributes = {"fmiVersion": "3.0", "modelName": plain_text(interface.model_name)}
     attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
@@ -68,9 +72,29 @@ def fmi3_description(
         if steps and array.elements[0].causality in ("input", "output", "local"):
             element.set("intermediateUpdate", "true")
         variables.append(element)
-    variables.append(_time(len(interface.variables), {array.name for array in listed}))
-    root.append(_structure(interface.variables, reference, event_indicators))
+    time = _time(len(interface.variables), {array.name for array in listed})
+    names = {v.name for v in interface.variables}
+    ticking = list(_clocks(clocks or {}, len(interface.variables) + 1, names))
+    variables.extend([time, *ticking])
+    root.append(_structure(interface.variables, reference, event_indicators, ticking))
     return as_text(root)
+
+
+def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: Set[str]) -> Iterator[Element]:
+    """Triggered outputs: the FMU goes through these events by itself, whether or not a host looks."""
+    for i, (path, (_, period)) in enumerate(clocks.items()):
+        yield Element(
+            "Clock",
+            {
+                "name": f"{path}_clock" if path in taken else path,
+                "valueReference": str(first + i),
+                "description": f"ticks every {period!r} s"
+                if period
+                else "ticks with a period that can be set",
+                "causality": "output",
+                "intervalVariability": "triggered",
+            },
+        )
 
 
 def _variable(array: FmuArray, reference: Mapping[str, int]) -> Element:
@@ -103,7 +127,10 @@ def _time(reference: int, taken: Set[str]) -> Element:
 
 
 def _structure(
-    variables: Sequence[FmuVariable], reference: Mapping[str, int], event_indicators: Sequence[str]
+    variables: Sequence[FmuVariable],
+    reference: Mapping[str, int],
+    event_indicators: Sequence[str],
+    clocks: Sequence[Element],
 ) -> Element:
     """What unknowns depend on; an array on all that one of its elements depends on."""
     outputs, derivatives, initial = unknowns(variables)
@@ -123,8 +150,14 @@ def _structure(
             SubElement(structure, tag, {"valueReference": str(place), "dependencies": known_places})
 
     add("Output", outputs, now)
+    for clock in clocks:
+        place = {"valueReference": clock.attrib["valueReference"], "dependencies": str(len(variables))}
+        SubElement(structure, "Output", place)
     add("ContinuousStateDerivative", derivatives, now)
     add("InitialUnknown", initial, at_start, initially=True)
+    for clock in clocks:
+        place = {"valueReference": clock.attrib["valueReference"], "dependencies": ""}
+        SubElement(structure, "InitialUnknown", place)
     for name in event_indicators:
         SubElement(structure, "EventIndicator", {"valueReference": str(reference[name])})
     return structure

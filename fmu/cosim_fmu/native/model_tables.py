@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, TERMINATED, StepCode
+from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, STEPPED, TERMINATED, StepCode
 from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -40,6 +40,7 @@ ENTRY_POINTS = (
     "check",
     "judge",
     "announce",
+    "due",
     "frame_angles",
     "turned_frame",
 )
@@ -54,10 +55,13 @@ PLACES = {
     "places_stage": layout.STAGE,
     "places_needed": layout.NEEDED,
     "places_halts": layout.HALTS,
+    "places_entry": layout.ENTRY,
+    "places_most": layout.MOST,
     "nothing": layout.NOTHING,
     "restored": layout.RESTORED,
     "terminated": TERMINATED,
     "full": GROW,
+    "stepped": STEPPED,
     "event_happened": EVENT,
     "first_failure": FAILED,
 }
@@ -105,6 +109,7 @@ def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
         _variables(model, names),
         _states(model.interface.variables),
         _indicators(model.indicators),
+        _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
         _sentences(program),
         _checks(program),
         _entry_points(program),
@@ -307,6 +312,8 @@ def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> s
         "states": _here("states", states),
         "indicator_count": str(len(model.indicators)),
         "indicators": _here("indicators", list(model.indicators)),
+        "clock_count": str(len(program.periodic)),
+        "clocks": _here("clocks", list(program.periodic)),
         "sentence_count": str(len(_failures(program))),
         "sentences": "sentences",
         "check_count": str(len(program.system.checks)),

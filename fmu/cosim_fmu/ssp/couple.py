@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 from cosim_fmu.master.wiring.connection import Connection
 from cosim_fmu.ssp.conversions import way_along
 from cosim_fmu.ssp.network import Network, Place, Route, routes
+from cosim_fmu.ssp.own_connectors import SystemInputs, derived_signals
 from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_structure import read_ssp
 from cosim_fmu.ssp.start_values import StartValues, elements_of, leg_to
@@ -22,6 +24,7 @@ from cosim_fmu.ssp.structure import Component, Settings
 from cosim_toml.toml_lines import KeyPath
 
 ALGORITHM = "jacobi"
+OTHER = re.compile(r"connections\[(\d+)\]")
 STEPS = 1000
 """Communication steps of a run when no length is given."""
 
@@ -42,8 +45,12 @@ class SspCoupling:
         Elements of nested systems are named ``system/element``; a dot in a name becomes ``_``.
     connections : list of Connection
     starts : dict of str to object
+    derived : dict of str to DerivedSignal
+        What the system's own connectors show.
     given_starts, given_options : dict of str to object
         What was given beside the SSP.
+    inputs : str or None
+        The participant that gives values over time.
 
     Raises
     ------
@@ -54,6 +61,7 @@ class SspCoupling:
     def __init__(self, package: Package, variant: str | None = None) -> None:
         self.package = package
         self.given_starts: dict[str, Any] = {}
+        self.inputs: str | None = None
         self.given_options: dict[str, Any] = {}
         self.system, self.settings = read_ssp(package, variant)
         self.variant = package.choose(variant)
@@ -71,9 +79,18 @@ class SspCoupling:
         values.apply(self.system)
         self._faults += values.faults
         self.starts = {f"{self.names[place]}.{name}": v for (place, name), v in values.starts.items()}
+        self.derived = derived_signals(self.network, self._descriptions, self.names, package.say)
         for found in (*self.network.findings, *values.findings):
             package.say(found.where, found.text)
         self.fail_on_faults()
+
+    def feed(self, series: Any) -> None:
+        """Take values over time for the inputs; raises a `ModelError` as `SystemInputs` does."""
+        found = SystemInputs(series, self.network, self._descriptions, self.names)
+        self.participants[found.name] = found.participant
+        self.connections += found.connections
+        self.places += [f"inputs.{made.start.partition('.')[2]}" for made in found.connections]
+        self.inputs = found.name
 
     def fail_on_faults(self) -> None:
         """Raise what has been found so far."""
@@ -138,11 +155,17 @@ class SspCoupling:
 
 
 def couple_ssp(
-    path: str | Path, variant: str | None = None, starts: Mapping[str, Any] | None = None, **options: Any
+    path: str | Path,
+    variant: str | None = None,
+    starts: Mapping[str, Any] | None = None,
+    inputs: Any = None,
+    **options: Any,
 ) -> CoSimulation:
     """The co-simulation of an SSP, checked; see `CoSimulation.from_ssp`."""
     package = Package(path)
     coupling = SspCoupling(package, variant)
+    if inputs is not None:
+        coupling.feed(inputs)
     settings = coupling.settings
     given: dict[str, Any] = {
         "algorithm": settings.algorithm or ALGORITHM,
@@ -169,7 +192,7 @@ def couple_ssp(
     if settings.stop is None:
         package.say(str(package.path), f"does not say when a run ends; it ends at {loop.until:g} s")
     coupling.given_starts, coupling.given_options = dict(starts or {}), options
-    loop.ssp, loop.findings = coupling, package.findings
+    loop.ssp, loop.findings, loop.derived = coupling, package.findings, coupling.derived
     return loop
 
 
@@ -232,10 +255,11 @@ def _own_steps(coupling: SspCoupling, step: Any) -> dict[str, float]:
 
 
 def _placed(coupling: SspCoupling, fault: cosim.Problem) -> cosim.Problem:
-    """A fault of the coupling with its place in the SSP."""
+    """A fault of the coupling with its place in the SSP; other connections that it names, too."""
     key: KeyPath = getattr(fault, "key", ())
     if key[:1] == ("connections",) and len(key) > 1 and isinstance(key[1], int):
-        return cosim.Problem(coupling.places[key[1]], fault.text)
+        text = OTHER.sub(lambda found: f"in {coupling.places[int(found[1])]}", fault.text)
+        return cosim.Problem(coupling.places[key[1]], text)
     if key[:1] == ("participants",) and len(key) > 1:
         place = next((p for p, name in coupling.names.items() if name == key[1]), None)
         if place is not None:

@@ -173,7 +173,7 @@ class Route:
 
 
 def routes(network: Network, start: Point) -> Iterator[Route]:
-    """All ways from a point to components, through systems and dictionaries.
+    """All ways from a point to components and to connectors of the whole, through systems and dictionaries.
 
     Raises
     ------
@@ -191,6 +191,8 @@ def routes(network: Network, start: Point) -> Iterator[Route]:
         if route.end[0] in network.components:
             yield route
             continue
+        if route.end[0] == ():
+            yield route
         passed = {hop.end for hop in route.hops}
         for hop in reversed(network.hops.get(route.end, [])):
             if hop.end not in passed:

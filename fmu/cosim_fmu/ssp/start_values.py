@@ -62,6 +62,8 @@ class StartValues:
         first = self._leg(point, value)
         found = False
         for route in routes(self.network, point):
+            if route.end[0] not in self.descriptions:
+                continue
             found = True
             legs = [first, *(self._leg(hop.end, hop) for hop in route.hops)]
             if route.taken:

@@ -53,6 +53,9 @@ def write_ssp(
 def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
     """All files of the SSP that the co-simulation was made of, with what has been changed since."""
     package, settings = loop.ssp.package, loop.ssp.settings
+    if loop.ssp.inputs is not None:
+        text = "no SSP can hold values over time: read it without them to write it"
+        raise cosim.ModelError.of(loop.ssp.inputs, text)
     places = _places(package)
     files: dict[str, bytes | Path] = {place: package.file(name) for name, place in places.items()}
     for name, place in places.items():

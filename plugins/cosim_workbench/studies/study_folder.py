@@ -87,12 +87,15 @@ class StudyFolder:
             self._write(file, names, rows)
         return self._read(file)[1]
 
-    def done(self) -> dict[int, list[str]]:
+    def done(self, columns: int) -> dict[int, list[str]]:
         """Rows of the points that are done, by number."""
         rows: dict[int, list[str]] = {}
         for part in sorted(self.path.glob("part-*.csv")):
             if PARTS.match(part.name):
-                for row in self._read(part)[1]:
+                names, found = self._read(part)
+                if len(names) != columns:
+                    raise cosim.CosimError(f"{part}: has {len(names)} columns, this study has {columns}")
+                for row in found:
                     rows.setdefault(int(row[0]), row)
         return rows
 

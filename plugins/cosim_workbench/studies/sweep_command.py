@@ -84,8 +84,8 @@ class SweepCommand(cosim.Command):
         try:
             table = _run(arguments, settings, folder)
         except (KeyboardInterrupt, cosim.CosimError) as error:
-            interrupted = isinstance(error, KeyboardInterrupt) and any(folder.glob("part-*"))
-            if interrupted or getattr(error, "result", None) is not None:
+            interrupted = isinstance(error, KeyboardInterrupt) or hasattr(error, "result")
+            if interrupted and any(folder.glob("part-*")):
                 self.report(folder=folder)
                 print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
             raise

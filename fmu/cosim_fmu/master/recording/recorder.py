@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, matches
 from cosim_fmu.master.loop.coupled_participants import Drive, Inside
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.recording.text_numbers import TextNumbers
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.wiring.link import Link
 
 VALUES = 2**17
@@ -41,6 +43,8 @@ class Recorder:
         Whether anything is recorded between the communication points.
     stream : ResultStream, optional
         Takes the rows while the run goes on; the result has the first and the last one alone.
+    derived : mapping of str to DerivedSignal
+        What is shown beside the variables, by name; patterns choose among them, too.
 
     Attributes
     ----------
@@ -61,6 +65,7 @@ class Recorder:
         *,
         keeps_inside: bool = True,
         stream: ResultStream | None = None,
+        derived: Mapping[str, DerivedSignal] | None = None,
     ) -> None:
         self.keeps_inside = keeps_inside
         self._stream, self._base, self._pending = stream, 0, 0
@@ -78,10 +83,19 @@ class Recorder:
         else:
             chosen = [p for pattern in patterns for p in known if _fits(p, pattern)]
             self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+        paths = set(map(".".join, known))
+        others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
         for pattern in patterns or ():
-            if not any(_fits(port, pattern) for port in known):
+            if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
                 hint = "Binary data cannot be recorded." * any(_fits(port, pattern) for port in variables)
-                raise cosim.LookUpError("signal", pattern, map(".".join, known), hint)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others], hint)
+        self._derived = {
+            name: made
+            for name, made in others.items()
+            if patterns is None or any(_fits((name,), pattern) for pattern in patterns)
+        }
+        self._shown = len(self.ports)
+        self.ports += dict.fromkeys(d.port for d in self._derived.values() if d.port not in self.ports)
         self._remarks = (
             [] if patterns is not None else _remarks(descriptions, {name for name, _ in self.ports})
         )
@@ -171,10 +185,10 @@ class Recorder:
     def latest(self) -> dict[str, Any]:
         """The last recorded values by path: numbers, booleans and texts."""
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
-        values = self._columns_of(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
-        return {".".join(port): column.tolist()[0] for port, column in zip(self.ports, values, strict=True)}
+        named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
+        return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, **more: Any) -> cosim.Result:
+    def result(self, **more: Any) -> CoSimulationResult:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         times, table = self._joined()
         if self._stream is not None:
@@ -188,6 +202,32 @@ class Recorder:
         if self._stream is not None:
             self._stream.close(result)
         return result
+
+    @property
+    def told(self) -> list[str]:
+        """Paths of what is recorded."""
+        return [".".join(port) for port in self.ports]
+
+    def memory(self) -> dict[str, Any]:
+        """All rows so far, for `put_back`; of a run without a stream."""
+        times, table = self._joined()
+        return {
+            "times": times,
+            "table": table,
+            "inner": [tuple(row) for row in self._inner],
+            "courses": {row: tuple(course) for row, course in self._courses.items()},
+            "count": self._count,
+            "texts": self._text_numbers.memory(),
+        }
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on behind the rows of another run."""
+        self._rows = []
+        self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
+        self._inner = [InnerRow(*row) for row in memory["inner"]]
+        self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
+        self._count = memory["count"]
+        self._text_numbers.put_back(memory["texts"])
 
     def _pass_on(self, rows: int) -> None:
         """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
@@ -248,10 +288,18 @@ class Recorder:
             np.concatenate([values for _, values in self._tables], out=table)
         return times, table
 
-    def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
-        names = [".".join(port) for port in self.ports]
-        signals = dict(zip(names, self._columns_of(table), strict=True))
-        return cosim.Result(times, signals, self._units_of(names), **more)
+    def _as_result(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
+    ) -> CoSimulationResult:
+        units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
+        units |= {name: made.unit for name, made in self._derived.items()}
+        return CoSimulationResult(times, self._named(table), units, **more)
+
+    def _named(self, table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+        """Columns by name, and what follows from them."""
+        columns = dict(zip(self.ports, self._columns_of(table), strict=True))
+        named = {".".join(port): columns[port] for port in self.ports[: self._shown]}
+        return named | {name: made.of(columns[made.port]) for name, made in self._derived.items()}
 
     def _columns_of(self, table: NDArray[np.float64]) -> list[NDArray[Any]]:
         """The columns of a table, each as its variable's type wants it."""
@@ -265,9 +313,6 @@ class Recorder:
     def _number(self, column: int, value: Any) -> float:
         """How a value stands in the table."""
         return self._text_numbers.of(value) if column in self._texts else float(value)
-
-    def _units_of(self, names: Sequence[str]) -> dict[str, str]:
-        return dict(zip(names, self._units, strict=True))
 
     def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
         """What the recorded inputs did in the step that has ended."""
@@ -298,6 +343,6 @@ def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[s
     return found
 
 
-def _fits(port: tuple[str, str], pattern: str) -> bool:
+def _fits(port: tuple[str, ...], pattern: str) -> bool:
     path = ".".join(port)
     return path == pattern or matches(path, pattern)

@@ -357,12 +357,22 @@ FMI3(fmi3Status, fmi3SetBinary,
     return count == 0 ? fmi3OK : not_here(given, "fmi3SetBinary", "no variable is of this type");
 }
 
+static const char CLOCKS[] = "all clocks are triggered outputs";
+
 FMI3(fmi3Status, fmi3GetClock,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, fmi3Clock values[]))
 {
-    (void)references;
-    (void)values;
-    return count == 0 ? fmi3OK : not_here(given, "fmi3GetClock", "there are no clocks");
+    const char *function = "fmi3GetClock";
+    INSTANCE(given);
+    if (need_mode(instance, function, INITIALIZING | EVENT) != OK) return fmi3Error;
+    if (count > 0 && (references == NULL || values == NULL))
+        return answer(refuse(instance, function, "no place for values"));
+    for (size_t i = 0; i < count; i++) {
+        int ticks = 0;
+        if (clock_ticks(instance, function, references[i], &ticks) != OK) return fmi3Error;
+        values[i] = ticks != 0;
+    }
+    return fmi3OK;
 }
 
 FMI3(fmi3Status, fmi3SetClock,
@@ -370,7 +380,7 @@ FMI3(fmi3Status, fmi3SetClock,
 {
     (void)references;
     (void)values;
-    return count == 0 ? fmi3OK : not_here(given, "fmi3SetClock", "there are no clocks");
+    return count == 0 ? fmi3OK : not_here(given, "fmi3SetClock", CLOCKS);
 }
 
 #define NO_CLOCK_2(name, type) \
@@ -378,7 +388,7 @@ FMI3(fmi3Status, fmi3SetClock,
     { \
         (void)references; \
         (void)first; \
-        return count == 0 ? fmi3OK : not_here(given, #name, "there are no clocks"); \
+        return count == 0 ? fmi3OK : not_here(given, #name, CLOCKS); \
     }
 NO_CLOCK_2(fmi3GetShiftDecimal, fmi3Float64)
 NO_CLOCK_2(fmi3SetIntervalDecimal, const fmi3Float64)
@@ -391,7 +401,7 @@ NO_CLOCK_2(fmi3SetShiftDecimal, const fmi3Float64)
         (void)references; \
         (void)first; \
         (void)second; \
-        return count == 0 ? fmi3OK : not_here(given, #name, "there are no clocks"); \
+        return count == 0 ? fmi3OK : not_here(given, #name, CLOCKS); \
     }
 NO_CLOCK_3(fmi3GetIntervalDecimal, fmi3Float64, fmi3IntervalQualifier)
 NO_CLOCK_3(fmi3GetShiftFraction, fmi3UInt64, fmi3UInt64)
@@ -406,7 +416,7 @@ FMI3(fmi3Status, fmi3GetIntervalFraction,
     (void)counters;
     (void)resolutions;
     (void)qualifiers;
-    return count == 0 ? fmi3OK : not_here(given, "fmi3GetIntervalFraction", "there are no clocks");
+    return count == 0 ? fmi3OK : not_here(given, "fmi3GetIntervalFraction", CLOCKS);
 }
 
 FMI3(fmi3Status, fmi3ActivateModelPartition,
@@ -414,7 +424,7 @@ FMI3(fmi3Status, fmi3ActivateModelPartition,
 {
     (void)clock;
     (void)time;
-    return not_here(given, "fmi3ActivateModelPartition", "there are no clocks");
+    return not_here(given, "fmi3ActivateModelPartition", CLOCKS);
 }
 
 FMI3(fmi3Status, fmi3GetNumberOfVariableDependencies,
