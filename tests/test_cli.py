@@ -262,12 +262,14 @@ def interrupted(name, *rest, **more):
         os.kill(os.getpid(), signal.SIGINT)
     return real(name, *rest, **more)
 builtins.__import__ = interrupted
-from cosim.__main__ import run
-sys.exit(run())
+from cosim.cli import main
+sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("module", ["cosim.cli", "importlib.metadata", "cosim.registration.registry"])
+@pytest.mark.parametrize(
+    "module", ["cosim.command_line.dispatch", "importlib.metadata", "cosim.registration.registry"]
+)
 def test_control_c_while_modules_are_imported(module: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", START, "plugins", module], capture_output=True, text=True, check=False

@@ -19,7 +19,7 @@ def repeating_lost_interrupts() -> Iterator[None]:
     """Raise `KeyboardInterrupt` again when Python ignored it.
 
     In a destructor or a callback of the garbage collector an exception is printed and forgotten, and the
-    program goes on as if nobody had pressed Ctrl-C; while modules are imported and functions are compiled
+    program goes on as if Ctrl-C had not been pressed; while modules are imported and functions are compiled
     this happens in one of some twenty cases.
     """
     before = sys.unraisablehook

@@ -413,7 +413,7 @@ class Model:
     def __reduce__(self) -> Any:
         """What `to_dict` has, with the classes of the parts in place of their ids."""
         parts = [
-            (type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
+            (part.made_by or type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
             for name, part in self.parts.items()
         ]
         rest = self.connections, self.starts, self.simulation

@@ -17,8 +17,8 @@ KINDS = {"add": "component", "measure": "measure", "joint": "joint", "constraint
 def complete_in_ipython(model: type) -> None:
     """Teach IPython, where it runs, which ids the methods of models take.
 
-    IPython asks objects about keys (``_ipython_key_completions_``), and nobody about arguments: that needs
-    a matcher of its own, which is added once.
+    IPython asks objects about keys (``_ipython_key_completions_``) and not about arguments: that needs a
+    matcher of its own, which is added once.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ def complete_in_ipython(model: type) -> None:
     if matchers is None or any(getattr(known, "matcher_identifier", "") == "cosim" for known in matchers):
         return
 
-    def matcher(context: Any) -> dict[str, Any]:
-        from IPython.core.completer import SimpleCompletion
+    completion = sys.modules["IPython.core.completer"].SimpleCompletion
 
+    def matcher(context: Any) -> dict[str, Any]:
         before = context.full_text[: context.cursor_position]
         typed, ids = ids_that_fit(before, shell.user_ns, model)
         return {
-            "completions": [SimpleCompletion(text=id, type="id") for id in ids],
+            "completions": [completion(text=id, type="id") for id in ids],
             "matched_fragment": typed,
             "suppress": bool(ids),
         }

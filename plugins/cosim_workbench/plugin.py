@@ -26,6 +26,7 @@ from cosim_workbench.run_command import RunCommand
 from cosim_workbench.schema_command import SchemaCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
+from cosim_workbench.studies.calibrate_command import CalibrateCommand
 from cosim_workbench.studies.fan_chart import FanChart
 from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.sweep_command import SweepCommand
@@ -65,3 +66,4 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.fan_chart", FanChart)
     register("workbench.series_parts", SeriesParts)
     register("workbench.sweep", SweepCommand)
+    register("workbench.calibrate", CalibrateCommand)

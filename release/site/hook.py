@@ -17,6 +17,7 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
 from notebook_pages import notebook_pages
+from overview_pages import gallery_page, numbers_page
 from reference_pages import reference_pages
 
 ROOT = Path(__file__).parents[2]
@@ -37,11 +38,17 @@ def on_config(config: Any) -> Any:
     reference = [path for path in _generated if path not in notebooks]
     sections["Reference"] += [path for path in reference if "/api/" not in path]
     sections["Reference"].append({"Python": [path for path in reference if "/api/" in path]})
-    for title, folder in (("Gallery", "examples"), ("Numbers", "benchmarks")):
+    for title, folder, overview in (
+        ("Gallery", "examples", gallery_page),
+        ("Numbers", "benchmarks", numbers_page),
+    ):
         pages = [_site_path(path) for path in _beside() if path.suffix == ".md"]
         sections[title] += [
             page for page in pages if page.startswith(f"{folder}/") and page not in sections[title]
         ]
+        path = f"{title.lower()}.md"
+        _generated[path] = overview(sections[title])
+        sections[title].insert(0, path)
     named = set(_leaves(config.nav))
     decisions = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     sections["Maintainers"].append(

@@ -167,7 +167,7 @@ def number_attributes(variable: FmuVariable) -> dict[str, str]:
                 details[name] = real_text(bound)
     elif variable.type == "Integer":
         for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
-            if bound is not None:
+            if bound is not None and abs(bound) < 2**31:  # all that an Integer of FMI 2.0 can be
                 details[name] = str(int(bound))
     if variable.start is not None:
         writer = {"Boolean": lambda value: str(value).lower(), "Real": real_text}.get(variable.type, repr)

@@ -18,6 +18,7 @@ from cosim.kit import Entry, Registry, use_registry
 from cosim_fmu.export import slave
 from cosim_fmu.export.archive import check_place, read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
+from cosim_fmu.export.check_parts import check_parts
 from cosim_fmu.export.documentation import documentation, needs_of_python
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -98,6 +99,7 @@ class PythonFmuExporter(cosim.Exporter):
         """
         target = Path(path)
         check_place(target)
+        check_parts(model)
         with closing(RecordingRegistry(cosim.registry())) as registry:
             with use_registry(registry):
                 data = _model_data(model)

@@ -63,7 +63,7 @@ def describe(
     tool: str,
     token: str,
     indicators: Sequence[str],
-    clocks: Mapping[str, tuple[int, float | None]],
+    clocks: Mapping[str, tuple[int, float | None]] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml``.
 
@@ -80,7 +80,7 @@ def describe(
         guid or instantiation token.
     indicators : sequence of str
         Names of the event indicators; they count in Model Exchange alone.
-    clocks : mapping of str to (int, float or None)
+    clocks : mapping of str to (int, float or None), optional
         What ticks periodically, as `Program.periodic` has it; FMI 3.0 alone shows it.
     """
     elements = [

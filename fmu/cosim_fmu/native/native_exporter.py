@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_fmu.export.archive import check_place, write_archive
+from cosim_fmu.export.check_parts import check_parts
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.run_settings import run_settings
 from cosim_fmu.lowering.refusals import component_refusals, method_refusals
@@ -94,6 +95,7 @@ class NativeFmuExporter(cosim.Exporter):
         version, kinds, chosen = _choices(fmi, kind, platforms)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         check_place(target)
+        check_parts(model)
         selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         selections |= {"expose": expose, "all": all}
         given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}

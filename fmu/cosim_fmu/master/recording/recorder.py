@@ -15,6 +15,7 @@ from cosim_fmu.master.loop.coupled_participants import Drive, Inside
 from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.recording.text_numbers import TextNumbers
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.wiring.link import Link
 
 VALUES = 2**17
@@ -187,7 +188,7 @@ class Recorder:
         named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
         return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, **more: Any) -> cosim.Result:
+    def result(self, **more: Any) -> CoSimulationResult:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         times, table = self._joined()
         if self._stream is not None:
@@ -201,6 +202,32 @@ class Recorder:
         if self._stream is not None:
             self._stream.close(result)
         return result
+
+    @property
+    def told(self) -> list[str]:
+        """Paths of what is recorded."""
+        return [".".join(port) for port in self.ports]
+
+    def memory(self) -> dict[str, Any]:
+        """All rows so far, for `put_back`; of a run without a stream."""
+        times, table = self._joined()
+        return {
+            "times": times,
+            "table": table,
+            "inner": [tuple(row) for row in self._inner],
+            "courses": {row: tuple(course) for row, course in self._courses.items()},
+            "count": self._count,
+            "texts": self._text_numbers.memory(),
+        }
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on behind the rows of another run."""
+        self._rows = []
+        self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
+        self._inner = [InnerRow(*row) for row in memory["inner"]]
+        self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
+        self._count = memory["count"]
+        self._text_numbers.put_back(memory["texts"])
 
     def _pass_on(self, rows: int) -> None:
         """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
@@ -261,10 +288,12 @@ class Recorder:
             np.concatenate([values for _, values in self._tables], out=table)
         return times, table
 
-    def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
+    def _as_result(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
+    ) -> CoSimulationResult:
         units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
         units |= {name: made.unit for name, made in self._derived.items()}
-        return cosim.Result(times, self._named(table), units, **more)
+        return CoSimulationResult(times, self._named(table), units, **more)
 
     def _named(self, table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
         """Columns by name, and what follows from them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,3 +55,12 @@ class TextNumbers:
         self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
         self._texts = {number: text for number, text in self._texts.items() if number in wanted}
         self.characters = sum(map(len, self._texts.values()))
+
+    def memory(self) -> dict[str, Any]:
+        """All texts that are kept, for `put_back`."""
+        return {"numbers": dict(self._numbers), "texts": dict(self._texts), "next": self._next}
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on with the texts of another run."""
+        self._numbers, self._texts = dict(memory["numbers"]), dict(memory["texts"])
+        self._next, self.characters = memory["next"], sum(map(len, memory["texts"].values()))
