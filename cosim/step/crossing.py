@@ -165,7 +165,7 @@ def spacing_for(work: Reals, count: int, i: int) -> float:
 
 
 def hiding_rate(work: Reals, count: int, i: int) -> float:
-    """How fast witness `i` has to be to touch zero between LEFT and RIGHT; infinite where it crosses there."""
+    """How fast witness `i` has to be to touch zero between LEFT and RIGHT; infinite where it crosses."""
     width = 1 + 2 * count
     step = work[RIGHT * width] - work[LEFT * width]
     a = work[LEFT * width + 1 + i]

@@ -1,4 +1,4 @@
-"""A witness that declares its rate: where it could have touched zero between two looks, it is looked at again."""
+"""A witness that declares its rate is looked at again where it could have touched zero between two looks."""
 
 import math
 import os
@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from kernel_parts import BouncingBall, system_of
+from kernel_parts import system_of
 
 import cosim
 
