@@ -103,7 +103,7 @@ def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.Cap
         ("time [s],drvie\n0,0\n", "no connector of the system or input of a component 'drvie'"),
         ("time [s],drive [s]\n0,0\n", "'s' and 'mm' do not measure the same thing"),
         ("", "drive.csv"),
-        ("time [s],s/b.u,drive\n0,0,0\n", "s/b.u has a source already"),
+        ("time [s],s/b.u,drive\n0,0,0\n", "inputs.drive: s/b.u has a source already, in inputs.s/b.u"),
         ("time [s],unused\n0,0\n", "'unused' is a connector of the system, but leads to no component"),
     ):
         series.write_text(text, "utf-8")
