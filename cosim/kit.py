@@ -14,240 +14,260 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
+many runs         `OwnProcesses`, an executor; `Job`, `do_in_chunks`: runs that go to any executor
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text
+commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
+                  `commands`, `CommandParser` and `completions`: which there are, what arguments may be
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================
 """
 
-from cosim.compiled import foreign as foreign
-from cosim.compiled.fingerprint import environment as environment
-from cosim.compiled.foreign import call_with_array as call_with_array
-from cosim.compiled.foreign import call_with_interval as call_with_interval
-from cosim.compiled.fresh import part_name as part_name
-from cosim.compiled.llvm_text import without_strings as without_strings
-from cosim.compiled.lowered_calls import Schedule as Schedule
-from cosim.compiled.lowered_calls import call_by_number as call_by_number
-from cosim.compiled.lowered_calls import called_signatures as called_signatures
-from cosim.compiled.lowered_calls import constant as constant
-from cosim.compiled.lowered_calls import declaration as declaration
-from cosim.compiled.lowered_calls import global_name as global_name
-from cosim.compiled.lowered_code import entry_point as entry_point
-from cosim.compiled.machine_code import MachineCode as MachineCode
-from cosim.compiled.native import compile_function as compile_function
-from cosim.compiled.native import function_address as function_address
-from cosim.compiled.native import is_plain as is_plain
-from cosim.compiled.native import lower as lower
-from cosim.compiled.native import python_block_address as python_block_address
-from cosim.compiled.native import release_address as release_address
-from cosim.compiled.silent import compiled as compiled
-from cosim.compiled.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
-from cosim.compiled.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
-from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
-from cosim.compiled.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
-from cosim.compiled.walker import STEP_SIGNATURE as STEP_SIGNATURE
-from cosim.compiled.walker import WALK_SIGNATURE as WALK_SIGNATURE
-from cosim.compiled.walker import call_block as call_block
-from cosim.compiled.walker import call_dense as call_dense
-from cosim.compiled.walker import call_step as call_step
-from cosim.compiled.walker import plain_address as plain_address
-from cosim.compiled.walker import repeat_walk as repeat_walk
-from cosim.compiled.walker import walk as walk
-from cosim.component.arguments import Argument as Argument
-from cosim.component.attachment import Attachment as Attachment
-from cosim.component.attachment import Offer as Offer
-from cosim.component.declarations import Declaration as Declaration
-from cosim.component.declarations import attachment as attachment
-from cosim.component.declarations import data_file as data_file
-from cosim.component.declarations import text as text
-from cosim.component.json_schema import component_schema as component_schema
-from cosim.component.run_source import run_source as run_source
-from cosim.contracts import method_layout as method_layout
-from cosim.contracts.capabilities import Capabilities as Capabilities
-from cosim.contracts.dense_output import DenseOutput as DenseOutput
-from cosim.contracts.integrator import Vector as Vector
-from cosim.contracts.master_algorithm import Course as Course
-from cosim.contracts.master_algorithm import Exchange as Exchange
-from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
-from cosim.contracts.method_kernels import MethodKernels as MethodKernels
-from cosim.contracts.method_kernels import method_settings as method_settings
-from cosim.contracts.method_kernels import method_slots as method_slots
-from cosim.contracts.method_kernels import slots_named as slots_named
-from cosim.contracts.method_layout import ACCEPTED_END as ACCEPTED_END
-from cosim.contracts.method_layout import ACCURACY as ACCURACY
-from cosim.contracts.method_layout import ATTEMPTED_END as ATTEMPTED_END
-from cosim.contracts.method_layout import BLOCK_FAILED as BLOCK_FAILED
-from cosim.contracts.method_layout import BY_KINK as BY_KINK
-from cosim.contracts.method_layout import BY_LIMIT as BY_LIMIT
-from cosim.contracts.method_layout import BY_MAXIMUM as BY_MAXIMUM
-from cosim.contracts.method_layout import BY_METHOD as BY_METHOD
-from cosim.contracts.method_layout import BY_TARGET as BY_TARGET
-from cosim.contracts.method_layout import CONSTRAINTS_NOT_MET as CONSTRAINTS_NOT_MET
-from cosim.contracts.method_layout import DENSE_READY as DENSE_READY
-from cosim.contracts.method_layout import DONE as DONE
-from cosim.contracts.method_layout import END as END
-from cosim.contracts.method_layout import ERROR_ORDER as ERROR_ORDER
-from cosim.contracts.method_layout import ERROR_SLOTS as ERROR_SLOTS
-from cosim.contracts.method_layout import EVALUATIONS as EVALUATIONS
-from cosim.contracts.method_layout import FACTORIZATIONS as FACTORIZATIONS
-from cosim.contracts.method_layout import FAILED_BLOCK as FAILED_BLOCK
-from cosim.contracts.method_layout import FAILED_TIME as FAILED_TIME
-from cosim.contracts.method_layout import FIXED as FIXED
-from cosim.contracts.method_layout import INITIAL as INITIAL
-from cosim.contracts.method_layout import JACOBIANS as JACOBIANS
-from cosim.contracts.method_layout import LARGEST as LARGEST
-from cosim.contracts.method_layout import LAST_ERROR as LAST_ERROR
-from cosim.contracts.method_layout import MEMORY_HEADER as MEMORY_HEADER
-from cosim.contracts.method_layout import MINIMUM_STEP as MINIMUM_STEP
-from cosim.contracts.method_layout import NEWTON_FAILURES as NEWTON_FAILURES
-from cosim.contracts.method_layout import NEXT_STEP as NEXT_STEP
-from cosim.contracts.method_layout import NO_CONVERGENCE as NO_CONVERGENCE
-from cosim.contracts.method_layout import NOT_FINITE as NOT_FINITE
-from cosim.contracts.method_layout import NOT_INITIALIZED as NOT_INITIALIZED
-from cosim.contracts.method_layout import OWN as OWN
-from cosim.contracts.method_layout import REASON as REASON
-from cosim.contracts.method_layout import REJECTIONS as REJECTIONS
-from cosim.contracts.method_layout import SETTINGS_HEADER as SETTINGS_HEADER
-from cosim.contracts.method_layout import SLOTS_HEADER as SLOTS_HEADER
-from cosim.contracts.method_layout import SMALLEST as SMALLEST
-from cosim.contracts.method_layout import SMOOTH_SLOTS as SMOOTH_SLOTS
-from cosim.contracts.method_layout import START as START
-from cosim.contracts.method_layout import STEPS as STEPS
-from cosim.contracts.method_layout import STIFF_HITS as STIFF_HITS
-from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES
-from cosim.contracts.method_layout import STIFF_TIME as STIFF_TIME
-from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
-from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
-from cosim.contracts.method_layout import WORST as WORST
-from cosim.contracts.method_layout import own_slots as own_slots
-from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
-from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
-from cosim.contracts.participant_abilities import HasFile as HasFile
-from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
-from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
-from cosim.contracts.participant_abilities import Inspectable as Inspectable
-from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
-from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
-from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
-from cosim.contracts.participant_abilities import Resizes as Resizes
-from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
-from cosim.contracts.participant_abilities import TellsInside as TellsInside
-from cosim.contracts.participant_abilities import Ticks as Ticks
-from cosim.contracts.participant_abilities import Watches as Watches
-from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
-from cosim.contracts.participant_description import TYPES as TYPES
-from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
-from cosim.contracts.participant_description import ParticipantDescription as ParticipantDescription
-from cosim.contracts.participant_description import ParticipantVariable as ParticipantVariable
-from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
-from cosim.contracts.result_stream import ResultStream as ResultStream
-from cosim.contracts.solver import Solver as Solver
-from cosim.contracts.step_code import StepCode as StepCode
-from cosim.contracts.step_code import StepReason as StepReason
-from cosim.contracts.step_statistics import StepStatistics as StepStatistics
-from cosim.contracts.study_subject import StudySubject as StudySubject
-from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
-from cosim.ensemble.reduction import named_reduction as named_reduction
-from cosim.ensemble.workers import workers_of as workers_of
-from cosim.errors import OptionError as OptionError
-from cosim.errors import nearest as nearest
-from cosim.helper_process import end_with_parent as end_with_parent
-from cosim.helper_process import kill_with_parent as kill_with_parent
-from cosim.matching import is_pattern as is_pattern
-from cosim.matching import matches as matches
-from cosim.options import check_options as check_options
-from cosim.options import option_names as option_names
-from cosim.options import options_checked as options_checked
-from cosim.options import seconds as seconds
-from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
-from cosim.registration.kinds import declared_kinds as declared_kinds
-from cosim.registration.late_names import late_names as late_names
-from cosim.registration.plugin_record import Entry as Entry
-from cosim.registration.plugin_record import PluginRecord as PluginRecord
-from cosim.registration.registry import Registry as Registry
-from cosim.registration.registry import use_registry as use_registry
-from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
-from cosim.simulation.event_log import EventLog as EventLog
-from cosim.simulation.event_record import Finding as Finding
-from cosim.simulation.file_digest import file_digest as file_digest
-from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
-from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
-from cosim.simulation.interrupt import uninterrupted as uninterrupted
-from cosim.simulation.read_series import TimeSeries as TimeSeries
-from cosim.simulation.read_series import read_series as read_series
-from cosim.simulation.result_sinks import result_sink as result_sink
-from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
-from cosim.simulation.simulate import choose_signals as choose_signals
-from cosim.simulation.statistics import Statistics as Statistics
-from cosim.simulation.verification import Agreement as Agreement
-from cosim.simulation.verification import Verification as Verification
-from cosim.simulation.verification import VerifiedRun as VerifiedRun
-from cosim.step import layout
-from cosim.step.accuracy import set_accuracy as set_accuracy
-from cosim.step.arrays import ARRAYS as ARRAYS
-from cosim.step.arrays import CONSTANT as CONSTANT
-from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
-from cosim.step.arrays import PARTS as PARTS
-from cosim.step.arrays import Arrays as Arrays
-from cosim.step.codes import EVENT as EVENT
-from cosim.step.codes import FAILED as FAILED
-from cosim.step.codes import GROW as GROW
-from cosim.step.codes import SENTENCES as SENTENCES
-from cosim.step.codes import STEPPED as STEPPED
-from cosim.step.codes import TERMINATED as TERMINATED
-from cosim.step.entries import ENTRIES as ENTRIES
-from cosim.step.held_tables import HeldTables as HeldTables
-from cosim.step.larger import larger as larger
-from cosim.step.method import Method as Method
-from cosim.step.method import prepared as prepared
-from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
-from cosim.step.projection import MOVE as MOVE
-from cosim.step.projection import NORMALIZE as NORMALIZE
-from cosim.step.projection import NOT_MET as NOT_MET
-from cosim.step.projection import PREPARE as PREPARE
-from cosim.step.projection import failure_code as failure_code
-from cosim.step.projection import project as project
-from cosim.step.projection import project_end as project_end
-from cosim.step.projection import project_error as project_error
-from cosim.step.projection import worth_projecting as worth_projecting
-from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
-from cosim.step.recording import ROWS_HEADER as ROWS_HEADER
-from cosim.step.sliding_field import sliding_field as sliding_field
-from cosim.step.tables import Tables as Tables
-from cosim.step.whole_way import whole_way as whole_way
-from cosim.system.assembly import Assembly as Assembly
-from cosim.system.history_buffer import FULL as FULL
-from cosim.system.history_buffer import RING as RING
-from cosim.system.history_buffer import append_to_history as append_to_history
-from cosim.system.history_buffer import break_time as break_time
-from cosim.system.history_buffer import enter_piece as enter_piece
-from cosim.system.history_buffer import entry_kind as entry_kind
-from cosim.system.history_buffer import entry_time as entry_time
-from cosim.system.history_buffer import forget_after as forget_after
-from cosim.system.history_buffer import leave_piece as leave_piece
-from cosim.system.history_buffer import mark_start as mark_start
-from cosim.system.history_buffer import newest_time as newest_time
-from cosim.system.history_buffer import next_break_order as next_break_order
-from cosim.system.history_buffer import trim_history as trim_history
-from cosim.system.history_lookup import before_start as before_start
-from cosim.system.history_lookup import delayed_value as delayed_value
-from cosim.system.history_lookup import extrapolation_error as extrapolation_error
-from cosim.system.history_lookup import has_derivatives as has_derivatives
-from cosim.system.history_lookup import interpolate_history as interpolate_history
-from cosim.system.history_lookup import value_in_piece as value_in_piece
-from cosim.system.history_refinement import refine_history as refine_history
-from cosim.system.projection import Projection as Projection
-from cosim.system.schedule import Block as Block
-from cosim.system.schedule import Slot as Slot
-from cosim.system.variable import Variable as Variable
-from cosim.unit_text import unit_product as unit_product
-from cosim.units import conversion as conversion
-from cosim.units import parse_unit as parse_unit
+TYPE_CHECKING = False  # as in `cosim`
 
-step_layout = layout
-"""The module in which the indices of the Step have names."""
+if TYPE_CHECKING:
+    from cosim.command_line.command_entries import commands as commands
+    from cosim.command_line.command_parser import CommandParser as CommandParser
+    from cosim.command_line.completes import completes as completes
+    from cosim.command_line.completes import completions as completions
+    from cosim.command_line.registered_id import RegisteredId as RegisteredId
+    from cosim.compiled import foreign as foreign
+    from cosim.compiled.fingerprint import environment as environment
+    from cosim.compiled.foreign import call_with_array as call_with_array
+    from cosim.compiled.foreign import call_with_interval as call_with_interval
+    from cosim.compiled.fresh import part_name as part_name
+    from cosim.compiled.llvm_text import without_strings as without_strings
+    from cosim.compiled.lowered_calls import Schedule as Schedule
+    from cosim.compiled.lowered_calls import call_by_number as call_by_number
+    from cosim.compiled.lowered_calls import called_signatures as called_signatures
+    from cosim.compiled.lowered_calls import constant as constant
+    from cosim.compiled.lowered_calls import declaration as declaration
+    from cosim.compiled.lowered_calls import global_name as global_name
+    from cosim.compiled.lowered_code import entry_point as entry_point
+    from cosim.compiled.machine_code import MachineCode as MachineCode
+    from cosim.compiled.native import compile_function as compile_function
+    from cosim.compiled.native import function_address as function_address
+    from cosim.compiled.native import is_plain as is_plain
+    from cosim.compiled.native import lower as lower
+    from cosim.compiled.native import python_block_address as python_block_address
+    from cosim.compiled.native import release_address as release_address
+    from cosim.compiled.silent import compiled as compiled
+    from cosim.compiled.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
+    from cosim.compiled.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
+    from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
+    from cosim.compiled.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
+    from cosim.compiled.walker import STEP_SIGNATURE as STEP_SIGNATURE
+    from cosim.compiled.walker import WALK_SIGNATURE as WALK_SIGNATURE
+    from cosim.compiled.walker import call_block as call_block
+    from cosim.compiled.walker import call_dense as call_dense
+    from cosim.compiled.walker import call_step as call_step
+    from cosim.compiled.walker import plain_address as plain_address
+    from cosim.compiled.walker import repeat_walk as repeat_walk
+    from cosim.compiled.walker import walk as walk
+    from cosim.component.arguments import Argument as Argument
+    from cosim.component.attachment import Attachment as Attachment
+    from cosim.component.attachment import Offer as Offer
+    from cosim.component.declarations import Declaration as Declaration
+    from cosim.component.declarations import attachment as attachment
+    from cosim.component.declarations import data_file as data_file
+    from cosim.component.declarations import text as text
+    from cosim.component.json_schema import component_schema as component_schema
+    from cosim.component.run_source import run_source as run_source
+    from cosim.contracts import method_layout as method_layout
+    from cosim.contracts.capabilities import Capabilities as Capabilities
+    from cosim.contracts.dense_output import DenseOutput as DenseOutput
+    from cosim.contracts.integrator import Vector as Vector
+    from cosim.contracts.master_algorithm import Course as Course
+    from cosim.contracts.master_algorithm import Exchange as Exchange
+    from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
+    from cosim.contracts.method_kernels import MethodKernels as MethodKernels
+    from cosim.contracts.method_kernels import method_settings as method_settings
+    from cosim.contracts.method_kernels import method_slots as method_slots
+    from cosim.contracts.method_kernels import slots_named as slots_named
+    from cosim.contracts.method_layout import ACCEPTED_END as ACCEPTED_END
+    from cosim.contracts.method_layout import ACCURACY as ACCURACY
+    from cosim.contracts.method_layout import ATTEMPTED_END as ATTEMPTED_END
+    from cosim.contracts.method_layout import BLOCK_FAILED as BLOCK_FAILED
+    from cosim.contracts.method_layout import BY_KINK as BY_KINK
+    from cosim.contracts.method_layout import BY_LIMIT as BY_LIMIT
+    from cosim.contracts.method_layout import BY_MAXIMUM as BY_MAXIMUM
+    from cosim.contracts.method_layout import BY_METHOD as BY_METHOD
+    from cosim.contracts.method_layout import BY_TARGET as BY_TARGET
+    from cosim.contracts.method_layout import CONSTRAINTS_NOT_MET as CONSTRAINTS_NOT_MET
+    from cosim.contracts.method_layout import DENSE_READY as DENSE_READY
+    from cosim.contracts.method_layout import DONE as DONE
+    from cosim.contracts.method_layout import END as END
+    from cosim.contracts.method_layout import ERROR_ORDER as ERROR_ORDER
+    from cosim.contracts.method_layout import ERROR_SLOTS as ERROR_SLOTS
+    from cosim.contracts.method_layout import EVALUATIONS as EVALUATIONS
+    from cosim.contracts.method_layout import FACTORIZATIONS as FACTORIZATIONS
+    from cosim.contracts.method_layout import FAILED_BLOCK as FAILED_BLOCK
+    from cosim.contracts.method_layout import FAILED_TIME as FAILED_TIME
+    from cosim.contracts.method_layout import FIXED as FIXED
+    from cosim.contracts.method_layout import INITIAL as INITIAL
+    from cosim.contracts.method_layout import JACOBIANS as JACOBIANS
+    from cosim.contracts.method_layout import LARGEST as LARGEST
+    from cosim.contracts.method_layout import LAST_ERROR as LAST_ERROR
+    from cosim.contracts.method_layout import MEMORY_HEADER as MEMORY_HEADER
+    from cosim.contracts.method_layout import MINIMUM_STEP as MINIMUM_STEP
+    from cosim.contracts.method_layout import NEWTON_FAILURES as NEWTON_FAILURES
+    from cosim.contracts.method_layout import NEXT_STEP as NEXT_STEP
+    from cosim.contracts.method_layout import NO_CONVERGENCE as NO_CONVERGENCE
+    from cosim.contracts.method_layout import NOT_FINITE as NOT_FINITE
+    from cosim.contracts.method_layout import NOT_INITIALIZED as NOT_INITIALIZED
+    from cosim.contracts.method_layout import OWN as OWN
+    from cosim.contracts.method_layout import REASON as REASON
+    from cosim.contracts.method_layout import REJECTIONS as REJECTIONS
+    from cosim.contracts.method_layout import SETTINGS_HEADER as SETTINGS_HEADER
+    from cosim.contracts.method_layout import SLOTS_HEADER as SLOTS_HEADER
+    from cosim.contracts.method_layout import SMALLEST as SMALLEST
+    from cosim.contracts.method_layout import SMOOTH_SLOTS as SMOOTH_SLOTS
+    from cosim.contracts.method_layout import START as START
+    from cosim.contracts.method_layout import STEPS as STEPS
+    from cosim.contracts.method_layout import STIFF_HITS as STIFF_HITS
+    from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES
+    from cosim.contracts.method_layout import STIFF_TIME as STIFF_TIME
+    from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
+    from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
+    from cosim.contracts.method_layout import WORST as WORST
+    from cosim.contracts.method_layout import own_slots as own_slots
+    from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
+    from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
+    from cosim.contracts.participant_abilities import HasFile as HasFile
+    from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
+    from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
+    from cosim.contracts.participant_abilities import Inspectable as Inspectable
+    from cosim.contracts.participant_abilities import KeepsInstance as KeepsInstance
+    from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
+    from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
+    from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
+    from cosim.contracts.participant_abilities import Resizes as Resizes
+    from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
+    from cosim.contracts.participant_abilities import TellsInside as TellsInside
+    from cosim.contracts.participant_abilities import Ticks as Ticks
+    from cosim.contracts.participant_abilities import Watches as Watches
+    from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
+    from cosim.contracts.participant_description import TYPES as TYPES
+    from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
+    from cosim.contracts.participant_description import ParticipantDescription as ParticipantDescription
+    from cosim.contracts.participant_description import ParticipantVariable as ParticipantVariable
+    from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
+    from cosim.contracts.result_stream import ResultStream as ResultStream
+    from cosim.contracts.solver import Solver as Solver
+    from cosim.contracts.step_code import StepCode as StepCode
+    from cosim.contracts.step_code import StepReason as StepReason
+    from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+    from cosim.contracts.study_subject import StudySubject as StudySubject
+    from cosim.ensemble.chunks import Job as Job
+    from cosim.ensemble.chunks import do_in_chunks as do_in_chunks
+    from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+    from cosim.ensemble.own_processes import OwnProcesses as OwnProcesses
+    from cosim.ensemble.processors import available_processors as available_processors
+    from cosim.ensemble.reduction import named_reduction as named_reduction
+    from cosim.ensemble.reduction import unit_of_reduction as unit_of_reduction
+    from cosim.errors import OptionError as OptionError
+    from cosim.errors import nearest as nearest
+    from cosim.helper_process import end_with_parent as end_with_parent
+    from cosim.helper_process import kill_with_parent as kill_with_parent
+    from cosim.matching import is_pattern as is_pattern
+    from cosim.matching import matches as matches
+    from cosim.options import check_options as check_options
+    from cosim.options import option_names as option_names
+    from cosim.options import options_checked as options_checked
+    from cosim.options import seconds as seconds
+    from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
+    from cosim.registration.kinds import declared_kinds as declared_kinds
+    from cosim.registration.late_names import late_names as late_names
+    from cosim.registration.plugin_record import Entry as Entry
+    from cosim.registration.plugin_record import PluginRecord as PluginRecord
+    from cosim.registration.registry import Registry as Registry
+    from cosim.registration.registry import use_registry as use_registry
+    from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
+    from cosim.simulation.event_log import EventLog as EventLog
+    from cosim.simulation.event_record import Finding as Finding
+    from cosim.simulation.file_digest import file_digest as file_digest
+    from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
+    from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
+    from cosim.simulation.interrupt import uninterrupted as uninterrupted
+    from cosim.simulation.read_series import TimeSeries as TimeSeries
+    from cosim.simulation.read_series import read_series as read_series
+    from cosim.simulation.reported_result import reported_result as reported_result
+    from cosim.simulation.result_sinks import result_sink as result_sink
+    from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
+    from cosim.simulation.simulate import choose_signals as choose_signals
+    from cosim.simulation.statistics import Statistics as Statistics
+    from cosim.simulation.verification import Agreement as Agreement
+    from cosim.simulation.verification import Verification as Verification
+    from cosim.simulation.verification import VerifiedRun as VerifiedRun
+    from cosim.step import layout as layout
+    from cosim.step.accuracy import set_accuracy as set_accuracy
+    from cosim.step.arrays import ARRAYS as ARRAYS
+    from cosim.step.arrays import CONSTANT as CONSTANT
+    from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
+    from cosim.step.arrays import PARTS as PARTS
+    from cosim.step.arrays import Arrays as Arrays
+    from cosim.step.codes import EVENT as EVENT
+    from cosim.step.codes import FAILED as FAILED
+    from cosim.step.codes import GROW as GROW
+    from cosim.step.codes import SENTENCES as SENTENCES
+    from cosim.step.codes import STEPPED as STEPPED
+    from cosim.step.codes import TERMINATED as TERMINATED
+    from cosim.step.entries import ENTRIES as ENTRIES
+    from cosim.step.held_tables import HeldTables as HeldTables
+    from cosim.step.larger import larger as larger
+    from cosim.step.method import Method as Method
+    from cosim.step.method import prepared as prepared
+    from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
+    from cosim.step.projection import MOVE as MOVE
+    from cosim.step.projection import NORMALIZE as NORMALIZE
+    from cosim.step.projection import NOT_MET as NOT_MET
+    from cosim.step.projection import PREPARE as PREPARE
+    from cosim.step.projection import failure_code as failure_code
+    from cosim.step.projection import project as project
+    from cosim.step.projection import project_end as project_end
+    from cosim.step.projection import project_error as project_error
+    from cosim.step.projection import worth_projecting as worth_projecting
+    from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
+    from cosim.step.recording import ROWS_HEADER as ROWS_HEADER
+    from cosim.step.sliding_field import sliding_field as sliding_field
+    from cosim.step.tables import Tables as Tables
+    from cosim.step.whole_way import whole_way as whole_way
+    from cosim.system.assembly import Assembly as Assembly
+    from cosim.system.history_buffer import FULL as FULL
+    from cosim.system.history_buffer import RING as RING
+    from cosim.system.history_buffer import append_to_history as append_to_history
+    from cosim.system.history_buffer import break_time as break_time
+    from cosim.system.history_buffer import enter_piece as enter_piece
+    from cosim.system.history_buffer import entry_kind as entry_kind
+    from cosim.system.history_buffer import entry_time as entry_time
+    from cosim.system.history_buffer import forget_after as forget_after
+    from cosim.system.history_buffer import leave_piece as leave_piece
+    from cosim.system.history_buffer import mark_start as mark_start
+    from cosim.system.history_buffer import newest_time as newest_time
+    from cosim.system.history_buffer import next_break_order as next_break_order
+    from cosim.system.history_buffer import trim_history as trim_history
+    from cosim.system.history_lookup import before_start as before_start
+    from cosim.system.history_lookup import delayed_value as delayed_value
+    from cosim.system.history_lookup import extrapolation_error as extrapolation_error
+    from cosim.system.history_lookup import has_derivatives as has_derivatives
+    from cosim.system.history_lookup import interpolate_history as interpolate_history
+    from cosim.system.history_lookup import value_in_piece as value_in_piece
+    from cosim.system.history_refinement import refine_history as refine_history
+    from cosim.system.projection import Projection as Projection
+    from cosim.system.schedule import Block as Block
+    from cosim.system.schedule import Slot as Slot
+    from cosim.system.variable import Variable as Variable
+    from cosim.unit_text import unit_product as unit_product
+    from cosim.units import conversion as conversion
+    from cosim.units import parse_unit as parse_unit
+
+    step_layout = layout
+else:
+    from cosim.registration.late_names import late_names
+
+    __getattr__, __dir__ = late_names(__name__)

@@ -45,6 +45,7 @@ LAYERS = (
     ("cosim.simulation",),
     ("cosim.ensemble",),
     ("cosim.model",),
+    ("cosim.command_line",),
     ("cosim.cli", "cosim.kit"),
     ("cosim", "cosim.__main__"),
     ("cosim.testing",),
@@ -317,8 +318,10 @@ def exported(module: str) -> set[str]:
     """What `cosim/__init__.py` or `kit.py` bind as a public name; a submodule that is loaded is none."""
     source = (ROOT / "cosim" / module).read_text("utf-8")
     found = ast.parse(source).body
+    found += [node for branch in found if isinstance(branch, ast.If) for node in branch.body]
     names = {a.asname or a.name for node in found if isinstance(node, ast.ImportFrom) for a in node.names}
-    return names | {ast.unparse(node.targets[0]) for node in found if isinstance(node, ast.Assign)}
+    names |= {ast.unparse(node.targets[0]) for node in found if isinstance(node, ast.Assign)}
+    return names - {"TYPE_CHECKING"}
 
 
 @pytest.mark.parametrize("package", sorted(set(PACKAGES) - {"cosim"}))

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -11,6 +12,7 @@ from typing import ClassVar
 import pytest
 
 from cosim.cli import main
+from cosim.command_line.exit_status import ExitStatus
 from cosim.contracts.command import Command
 from cosim.errors import ContractError, ModelError, Problem, SimulationError
 from cosim.registration.plugin_record import Entry, PluginRecord
@@ -224,7 +226,53 @@ def test_control_c(tmp_path: Path) -> None:
     assert (process.returncode, said) == (130, "interrupted\n")
 
 
-def test_the_exit_statuses_are_said(capsys):
-    assert main(["--help"]) == 0
-    said = capsys.readouterr().out
-    assert "exit status: 0 done; 1 " in said and "2 bad input; 130 interrupted" in said
+def test_the_exit_statuses_are_said(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--help"], ["act", "--help"]):
+        assert cli(*words) == 0
+        said = capsys.readouterr().out
+        for status in ExitStatus:
+            assert f"  {status.value:<3}  {status.meaning}\n" in said + "\n"
+
+
+def test_control_c_where_python_ignores_exceptions(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a destructor it is lost; the command ends all the same."""
+
+    class Destroyed:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    def act() -> int:
+        thing = Destroyed()
+        del thing
+        time.sleep(10)
+        return 0
+
+    Act.acts["lose"] = act
+    began = time.monotonic()
+    assert cli("act", "lose") == 130
+    assert time.monotonic() - began < 5
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+START = """
+import builtins, os, signal, sys
+real, wanted = builtins.__import__, sys.argv.pop()
+def interrupted(name, *rest, **more):
+    if name == wanted:
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest, **more)
+builtins.__import__ = interrupted
+from cosim.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["cosim.command_line.dispatch", "importlib.metadata", "cosim.registration.registry"]
+)
+def test_control_c_while_modules_are_imported(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", START, "plugins", module], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "interrupted\n" and done.stdout == ""
+    assert done.returncode in (130, -signal.SIGINT)  # 130 for a shell, both of them

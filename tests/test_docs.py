@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -34,10 +35,70 @@ def test_quoted_blocks_stand_in_their_files() -> None:
         assert block in (ROOT / path).read_text(encoding="utf-8"), f"{path} has changed: {block[:60]!r}"
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.stem)
+TEXTS = sorted(
+    [
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("*.md"),
+        *ROOT.glob("examples/*/README.md"),
+        *ROOT.glob("benchmarks/*/README.md"),
+    ]
+)
+LONG = {"CHANGELOG.md", "known-gaps.md"}
+"""Lists that are looked up, not read."""
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^```.*?^```$|^ {4}[^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """What mkdocs and GitHub call the headings of a page."""
+    titles = re.findall(r"^#+ (.*)$", without_code(page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for target, anchor in re.findall(
+        r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", without_code(page.read_text("utf-8"))
+    ):
+        there = page.parent / target if target else page
+        assert there.exists(), f"{page.name} links to {target}"
+        if anchor and there.suffix == ".md":
+            assert anchor in anchors(there), f"{page.name} links to {target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", [page for page in TEXTS if page.name not in LONG], ids=name_of)
+def test_pages_have_1500_words_at_most(page: Path) -> None:
+    text = re.sub(r"\]\([^)]*\)", "]", without_code(page.read_text("utf-8")))
+    assert len(re.findall(r"[^\W\d_][\w'’-]*", text)) <= 1500
+
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_notebooks_run_and_have_no_outputs(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5
+    assert [cell["outputs"] for cell in code if cell["outputs"] or cell["execution_count"]] == []
+    script = tmp_path / f"{path.stem.replace('-', '_')}.py"
+    script.write_text("\n".join("".join(cell["source"]) for cell in code), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script))
+    for target in re.findall(r"\]\(([^)#:]+)", "".join("".join(cell["source"]) for cell in cells)):
+        assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_there_are_two_notebooks() -> None:
+    assert len(NOTEBOOKS) >= 2
 
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))

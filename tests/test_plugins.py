@@ -428,7 +428,7 @@ def test_the_list_of_plugins(install: Install, tmp_path: Path) -> None:
     install("tyres")
     install("mechanics", distribution="foreign-mechanics")
     install("broken", "import casadi_that_is_not_there")
-    shown = json.loads(listing(tmp_path, "--json").stdout)
+    shown = json.loads(listing(tmp_path, "--json").stdout)["result"]
     rows = {(row["name"], row["distribution"]): row for row in shown["plugins"]}
     assert rows["tyres", "acme-tyres"]["registers"] == {"command": ["tyres.greet"]}
     assert rows["broken", "acme-broken"]["status"] == "failed"
@@ -449,4 +449,4 @@ def test_a_distribution_whose_metadata_are_damaged(install: Install, tmp_path: P
     install("wheels")
     shown = listing(tmp_path, "--json")
     assert shown.returncode == 0, shown.stderr
-    assert {"tyres", "wheels"} <= {row["name"] for row in json.loads(shown.stdout)["plugins"]}
+    assert {"tyres", "wheels"} <= {row["name"] for row in json.loads(shown.stdout)["result"]["plugins"]}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
 import check_offline
+import overview_pages
 import pytest
 import reference_pages
 
@@ -63,8 +65,38 @@ def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
             assert f"## {name}\n" in text or f"`{name}`" in text, f"{package}.{name}"
 
 
+def test_every_package_that_exports_names_has_a_page() -> None:
+    root = Path(__file__).parents[1]
+    within = {"cosim_fmu.master", "cosim_fmu.ssp"}  # what others may import of them, cosim_fmu exports
+    found = set()
+    for folder, packages in ((root, "cosim"), (root / "plugins", "cosim_*"), (root / "fmu", "cosim_*")):
+        for path in folder.glob(f"{packages}/**/__init__.py"):
+            if re.search(r"import (\w+) as \1$", path.read_text("utf-8"), re.MULTILINE):
+                found.add(".".join(path.parent.relative_to(folder).parts))
+    assert found - within == set(reference_pages.PACKAGES) - {"cosim.kit"}
+
+
+def test_gallery_and_numbers_lead_everywhere() -> None:
+    root = Path(__file__).parents[1]
+    examples, numbers = (
+        [path.relative_to(root).as_posix() for path in sorted(root.glob(f"{folder}/*/README.md"))]
+        for folder in ("examples", "benchmarks")
+    )
+    gallery = overview_pages.gallery_page(examples)
+    assert len(examples) >= 9 and all(f"]({page})**" in gallery for page in examples)
+    pictures = re.findall(r"!\[\]\(([^)]+)\)", gallery)
+    assert len(pictures) >= 8
+    assert all((root / p).is_file() or (root / "docs" / p).is_file() for p in pictures)
+    page = overview_pages.numbers_page(numbers)
+    assert len(numbers) >= 12 and all(re.search(rf"\]\({path}\) \| `\w+\.py`", page) for path in numbers)
+
+
 def test_options_of_commands_and_units_are_there(pages: dict[str, str]) -> None:
-    assert "`--until`" in section(pages["reference/command.md"], "cosim run")
+    commands = pages["reference/command.md"]
+    assert "`--until`" in section(commands, "cosim run")
+    assert "`--strict`" in section(commands, "cosim plugins")
+    assert "`--json`" in section(commands, "Options of all commands")
+    assert argparse.SUPPRESS not in commands
     assert "| `rpm` | 0.1047197551 | `s-1.rad` |" in pages["reference/units.md"]
 
 

@@ -49,6 +49,10 @@ class Component:
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    made_by : type
+        Of a subclass that another component makes for the values it is given: that one.
+    not_exported : str
+        Of a subclass: why a model that has one cannot be exported.
     contract_kit : str
         Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
     open_units : tuple of str
@@ -82,6 +86,8 @@ class Component:
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    made_by: ClassVar[type[Component] | None] = None
+    not_exported: ClassVar[str] = ""
     contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 

@@ -123,6 +123,11 @@ class Handler:
     timer: Any = None
     name: str = field(default="")
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether it comes again and again, at times that a period and an offset give."""
+        return self.cause is EventCause.SCHEDULED and not self.times and self.timer is None
+
 
 @options_checked
 def kernel(

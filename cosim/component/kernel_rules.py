@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosim.compiled.debugging import VARIABLE, is_debugging
-from cosim.compiled.fingerprint import environment
+from cosim.compiled.fingerprint import REPLACED, environment
 from cosim.component.assigned_names import names_without_value
 from cosim.component.kernel_source import bound_names, definition_of, names_of_file, where
 from cosim.errors import ContractError, nearest
@@ -96,7 +96,7 @@ def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozens
     found = [(line, f"{where(function, line)}: {text}") for line, text in checked.faults()]
     faults = [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
     for helper in checked.globals.values():
-        if isinstance(helper, types.FunctionType) and helper is not function:
+        if isinstance(helper, types.FunctionType) and helper is not function and helper not in REPLACED:
             faults += rule_faults(helper)
     return tuple(dict.fromkeys(faults))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -24,6 +25,12 @@ class Command(ABC):
         The word that is typed: lower case letters, digits, ``_`` and ``-``.
     summary : str
         One line for ``cosim --help``.
+    examples : tuple of (str, str)
+        Command lines, each with what it does, for ``cosim <name> --help``.
+    failure : str
+        What the exit status 1 means, when it says more than that a run could not go on.
+    reported : dict
+        What `report` was given; ``--json`` prints it.
 
     Raises
     ------
@@ -45,6 +52,8 @@ class Command(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    examples: ClassVar[tuple[tuple[str, str], ...]] = ()
+    failure: ClassVar[str] = ""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -71,6 +80,22 @@ class Command(ABC):
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it and return the exit status.
 
-        Bad input is raised as a `CosimError` (exit status 2), a simulation that could not go on as a
-        `SimulationError` (exit status 1); the command line prints both without a traceback.
+        What people see is printed, and what programs need is given to `report`. Bad input is raised as a
+        `CosimError` (exit status 2), a simulation that could not go on as a `SimulationError` (exit
+        status 1); the command line prints both without a traceback.
         """
+
+    def report(self, **values: Any) -> None:
+        """Tell programs what came of it: with ``--json`` it is printed, also when an error follows.
+
+        Parameters
+        ----------
+        **values
+            Texts, numbers, paths, arrays, dataclasses, and lists and dicts of them.
+        """
+        self.reported.update(values)
+
+    @functools.cached_property
+    def reported(self) -> dict[str, Any]:
+        """What was reported so far."""
+        return {}

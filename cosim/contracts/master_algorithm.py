@@ -55,7 +55,7 @@ class Exchange(Protocol):
     """What the master offers to its algorithm.
 
     Between the participants lies a board with the last values read of every output. The *interface*
-    are the real outputs on it that are connected, each once.
+    are the real outputs on it that feed an input, each once.
 
     Attributes
     ----------
@@ -136,6 +136,8 @@ class MasterAlgorithm(ABC):
     fixed_sequence : bool
         Whether `step` does the same calls in the same order in every step, whatever the values. The master
         then notes them once and repeats them in compiled code.
+    order : int
+        The error of the coupling falls with this power of the communication step.
 
     Examples
     --------
@@ -152,6 +154,11 @@ class MasterAlgorithm(ABC):
     restores: bool = False
     varies_step: ClassVar[bool] = False
     fixed_sequence: bool = False
+    order: int = 1
+
+    def tightened(self) -> MasterAlgorithm | None:
+        """The same with a tenth of its tolerance, where the error of the coupling follows that; else None."""
+        return None
 
     def initialize(self, exchange: Exchange, time: float) -> None:  # noqa: B027 - most have nothing to forget
         """Forget earlier runs; called at the start `time` (s), before the first step."""

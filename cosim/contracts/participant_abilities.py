@@ -125,6 +125,14 @@ class Ticks(Protocol):
 
 
 @runtime_checkable
+class KeepsInstance(Protocol):
+    """A participant that `close` need not end for good: `initialize` sets it back to its beginning."""
+
+    def keep_instance(self, keep: bool = True) -> None:
+        """Whether it is kept from now on; False gives up what is kept."""
+
+
+@runtime_checkable
 class KeepsLog(Protocol):
     """A participant that logs: its messages can be written to a file."""
 

@@ -59,6 +59,20 @@ class Solver(ABC):
         """
         return ""
 
+    def look_ahead(self, state: State, duration: float) -> str:
+        """A sentence, behind a space, about where the motion leads within a time; empty where it is ordinary.
+
+        Asked for when a step could not be taken.
+
+        Parameters
+        ----------
+        state : State
+            Of the last good step.
+        duration : float
+            s
+        """
+        return ""
+
     def unmet(self, state: State, tolerance: float) -> list[str]:
         """Which conditions of the solver are missed by more, each with what is missing.
 
@@ -68,5 +82,25 @@ class Solver(ABC):
             Realized to ACCELERATION.
         tolerance : float
             In the units of the conditions.
+        """
+        return []
+
+    def look_at_start(self, state: State) -> list[tuple[str, str]]:
+        """What a user should know about the state in which a run begins.
+
+        Parameters
+        ----------
+        state : State
+            Realized to ACCELERATION; it meets the conditions of the solver.
+
+        Returns
+        -------
+        list of (str, str)
+            Path of a slot with a notice that is to be told, and a sentence in place of the notice's.
+
+        Raises
+        ------
+        SimulationError
+            No run can begin there.
         """
         return []

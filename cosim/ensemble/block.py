@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,8 @@ class Block:
         Steps and events.
     failures : dict of int to FailedRun
         By row.
+    parts : dict of int to str
+        By first row, the names of files that have the values over time where they are not kept here.
     """
 
     def __init__(self, runs: int, points: int, columns: int, reductions: int, keeps_series: bool) -> None:
@@ -47,3 +51,20 @@ class Block:
         self.ends = np.full(runs, np.nan)
         self.counts = np.zeros((runs, 2), dtype=np.int64)
         self.failures: dict[int, FailedRun] = {}
+        self.parts: dict[int, str] = {}
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Block:
+        """The block that was given as `vars`."""
+        made = cls(0, 0, 0, 0, False)
+        vars(made).update(found)
+        return made
+
+    def take(self, first: int, last: int, found: Mapping[str, Any]) -> None:
+        """Take over what rows `first` … `last` - 1 have left in a block of their own, given as `vars`."""
+        for name in ("series", "final", "reduced", "codes", "ends", "counts"):
+            if getattr(self, name) is not None:
+                getattr(self, name)[first:last] = found[name]
+        for run, failed in found["failures"].items():
+            self.failures[first + run] = replace(failed, run=first + run)
+        self.parts |= {first + run: name for run, name in found["parts"].items()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,12 @@ from cosim.ensemble.block import Block
 from cosim.ensemble.changes import Changes
 from cosim.ensemble.compiled_runs import CompiledRuns
 from cosim.ensemble.ensemble_result import EnsembleResult
+from cosim.ensemble.in_executor import run_in_executor
+from cosim.ensemble.own_processes import OwnProcesses
 from cosim.ensemble.plan import Plan
+from cosim.ensemble.processors import available_processors
 from cosim.ensemble.python_parts import python_parts
+from cosim.ensemble.run_queue import RunQueue
 from cosim.ensemble.simulator_runs import SimulatorRuns
 from cosim.errors import CosimError, ModelError
 from cosim.simulation.chosen_integrator import chosen_integrator
@@ -31,8 +35,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.ensemble")
 Progress = Callable[[int, int], "bool | None"]
 LOOK = 0.1  # s, wall-clock time, between calls of `progress`
-SHARE = 4  # a thread takes that part of what is left for each
-PATIENCE = 0.2  # s that a call of compiled code takes, about
+PART_TIME, PART_SHARE = 2.0, 0.02  # s that runs take which are given on together, or part of all the time
+FULL = 8  # of them for each thread at least, so that few threads wait for the last one
+SERIES_PARTS = "workbench.series_parts"
+"""Id of the result sink that writes values over time in parts."""
 
 
 class Ensemble:
@@ -138,6 +144,8 @@ class Ensemble:
         progress: Progress | None = None,
         executor: Executor | None = None,
         chunk: int | None = None,
+        parts: Any = None,
+        each: Callable[[int, EnsembleResult], Any] | None = None,
     ) -> EnsembleResult:
         """Do the runs.
 
@@ -154,6 +162,13 @@ class Ensemble:
             Runs in its workers instead, in chunks; Dask's ``client.get_executor()`` is one.
         chunk : int, optional
             Runs in a chunk for an executor; by their measured time unless given.
+        parts : path-like, optional
+            A new folder into which values over time are written as runs end, in parts of Parquet, by whoever
+            does the runs: workers of a cluster need the folder, too. Memory does not grow with the number of
+            runs then. Or what such a folder is written by (`cosim_workbench.studies.SeriesParts`).
+        each : callable, optional
+            Called as some runs have ended, every few seconds and in any order, with the number of the first
+            one and the result of these; values over time are there alone then.
 
         Returns
         -------
@@ -168,32 +183,116 @@ class Ensemble:
             ended.
         """
         changes = Changes(self.system, values or {}, count)
-        block = self.new_block(changes.runs)
-        message = ""
+        if parts is not None and not hasattr(parts, "add"):
+            parts = _series_parts(Path(parts))
+        if parts is not None and not self.plan.keeps_series:
+            raise ModelError.of("parts", "nothing is recorded over time: name signals beside the reductions")
+        block = self.new_block(changes.runs, keeps_series=parts is None and each is None)
         try:
-            if executor is not None or self.in_python:
-                from cosim.ensemble.in_executor import OwnProcesses, run_in_executor
-            if executor is not None:
-                stopped = run_in_executor(self, changes, block, executor, progress, chunk)
-            elif self.in_python:
-                message = f"in processes, since these are Python: {', '.join(self.in_python)}"
-                log.warning("%s", message)
-                with OwnProcesses(self.threads) as pool:
-                    stopped = run_in_executor(self, changes, block, pool, progress, chunk)
-            else:
-                stopped = self.run_here(changes, block, progress)
+            message = self._do(changes, block, progress, executor, chunk, parts, each)
         except (KeyboardInterrupt, CosimError) as error:
-            done = EnsembleResult(self.plan, changes.given, block, str(error) or "interrupted")
+            done = EnsembleResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
             error.result = done  # type: ignore[union-attr]
             raise
-        if stopped:
-            message = f"stopped after {int((block.codes >= 0).sum())} of {block.runs} runs"
-        return EnsembleResult(self.plan, changes.given, block, message)
+        finally:
+            if parts is not None:
+                parts.remove_others(block.parts.values())
+        return EnsembleResult(self.plan, changes.given, block, message, parts)
 
-    def new_block(self, runs: int) -> Block:
+    def _do(
+        self,
+        changes: Changes,
+        block: Block,
+        progress: Progress | None,
+        executor: Executor | None,
+        chunk: int | None,
+        parts: Any,
+        each: Callable[[int, EnsembleResult], Any] | None,
+    ) -> str:
+        """Do the runs wherever they can be done; why they were stopped, or done elsewhere."""
+        message = ""
+
+        def take(first: int, last: int, found: dict[str, Any]) -> None:
+            block.take(first, last, found)
+            if each is not None:
+                some = Block.of(found)
+                each(first, EnsembleResult(self.plan, changes.some(first, last).given, some, parts=parts))
+
+        if executor is not None:
+            stopped = run_in_executor(self, changes, block, executor, progress, chunk, parts, take)
+        elif self.in_python:
+            message = f"in processes, since these are Python: {', '.join(self.in_python)}"
+            log.warning("%s", message)
+            with OwnProcesses(self.threads) as pool:
+                stopped = run_in_executor(self, changes, block, pool, progress, chunk, parts, take)
+        elif parts is not None or each is not None:
+            stopped = self._run_in_parts(changes, block, progress, parts, take)
+        else:
+            stopped = self.run_here(changes, block, progress)
+        return f"stopped after {int((block.codes >= 0).sum())} of {block.runs} runs" if stopped else message
+
+    def new_block(self, runs: int, *, keeps_series: bool = True) -> Block:
         """Room for the results of some runs."""
         plan = self.plan
-        return Block(runs, plan.points, len(plan.columns), len(plan.reductions), plan.keeps_series)
+        keeps = plan.keeps_series and keeps_series
+        return Block(runs, plan.points, len(plan.columns), len(plan.reductions), keeps)
+
+    def run_chunk(self, values: Mapping[str, Any], count: int, parts: Any) -> dict[str, Any]:
+        """Do some runs in this process: the arrays of a block, but for what has been written to a part.
+
+        Parameters
+        ----------
+        values, count
+            As for `run`.
+        parts : SeriesParts or None
+            For these runs.
+        """
+        changes = Changes(self.system, values, count)
+        block = self.new_block(changes.runs)
+        self.run_here(changes, block)
+        if parts is not None:
+            self._write_part(changes, block, parts)
+        return vars(block)
+
+    def _write_part(self, changes: Changes, block: Block, parts: Any) -> None:
+        """Have the values over time of a block written to a file in place of being kept."""
+        if block.series is not None:
+            name = parts.add(EnsembleResult(self.plan, changes.given, block))
+            block.series, block.parts = None, {0: name} if name else {}
+
+    def _run_in_parts(
+        self,
+        changes: Changes,
+        block: Block,
+        progress: Progress | None,
+        parts: Any,
+        take: Callable[[int, int, dict[str, Any]], None],
+    ) -> bool:
+        """Do runs in threads of this process, and give on what some of them have left; as `run_here`."""
+        first, stopped, start = 0, False, wall.perf_counter()
+        most = self.plan.most_runs if self.plan.keeps_series else block.runs
+        size = least = min(most, FULL * self.threads)
+        while first < block.runs and not stopped:
+            last = min(first + size, block.runs)
+            some, part = changes.some(first, last), self.new_block(last - first)
+
+            def report(done: int, of: int, first: int = first) -> bool | None:
+                return None if progress is None else progress(first + done, block.runs)
+
+            began = wall.perf_counter()
+            try:
+                stopped = self.run_here(some, part, report)
+            finally:
+                if parts is not None:
+                    self._write_part(some, part, parts.some(first, last))
+                take(first, last, vars(part))
+            now = wall.perf_counter()
+            rate, seconds = (
+                (last - first) / max(now - began, 1e-9),
+                max(PART_TIME, PART_SHARE * (now - start)),
+            )
+            first, size = last, min(max(least, min(4 * size, int(seconds * rate))), most)
+        return stopped
 
     def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:
         """Do runs in threads of this process; whether `progress` has stopped them."""
@@ -207,7 +306,7 @@ class Ensemble:
             if not self._runs:
                 self._check(start)
             self._runs.append(runs)
-        queue = _Queue(block.runs, threads)
+        queue = RunQueue(block.runs, threads)
         errors: list[BaseException] = []
 
         def work(runs: CompiledRuns | SimulatorRuns) -> None:
@@ -217,7 +316,7 @@ class Ensemble:
                     began = wall.perf_counter()
                     if not runs.run(*span):
                         return
-                    queue.note(span[1] - span[0], wall.perf_counter() - began)
+                    queue.measure(span[1] - span[0], wall.perf_counter() - began)
             except BaseException as error:
                 errors.append(error)
                 stop[0] = 1
@@ -250,35 +349,11 @@ class Ensemble:
             check(self.system, start.copy().realize(Stage.ACCELERATION))
 
 
-class _Queue:
-    """Runs that are left, handed out in spans: many where they are short, few toward the end."""
+def _series_parts(folder: Path) -> Any:
+    from cosim.registration.registry import registry
 
-    def __init__(self, runs: int, threads: int) -> None:
-        self._next, self._runs, self._threads = 0, runs, threads
-        self._lock = threading.Lock()
-        self._span = 1
-
-    def next_span(self) -> tuple[int, int] | None:
-        """First run and the one behind the last; None where none is left."""
-        with self._lock:
-            left = self._runs - self._next
-            if not left:
-                return None
-            size = max(1, min(self._span, left // (SHARE * self._threads)))
-            first, self._next = self._next, self._next + size
-            return first, self._next
-
-    def note(self, runs: int, took: float) -> None:
-        """How long some runs have taken, s, wall-clock time."""
-        with self._lock:
-            self._span = max(1, min(4 * runs, int(runs * PATIENCE / max(took, 1e-9))))
-
-
-def available_processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    made: Any = registry().get("result_sink", SERIES_PARTS)
+    return made(folder)
 
 
 def _unpickled(system: System, settings: dict[str, Any], start: State) -> Ensemble:

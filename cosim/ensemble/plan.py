@@ -17,6 +17,9 @@ from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System
 
+MOST_NUMBERS = 2**21
+"""Values over time that are kept at once where they go to files: 16 MB."""
+
 
 class Plan:
     """Times, recorded columns and reductions.
@@ -90,6 +93,11 @@ class Plan:
     def points(self) -> int:
         """How many there are on the grid."""
         return int(self.times.size)
+
+    @property
+    def most_runs(self) -> int:
+        """How many runs may be kept at once where their values over time go to files."""
+        return max(1, MOST_NUMBERS // (self.points * len(self.columns)))
 
     def units(self) -> dict[str, str]:
         """Of the recorded paths."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.model.content import content
+from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.system.connection import Connection
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
     from cosim.system.system import System
+
+log = logging.getLogger("cosim.model")
 
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
@@ -88,6 +92,7 @@ class Model:
         self.simulation: dict[str, Any] = {}
         self.folder: Path | None = None
         self._built: tuple[Any, System] | None = None
+        complete_in_ipython(Model)
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
         """Add a part.
@@ -193,6 +198,7 @@ class Model:
         with _without_collection():
             system = System(Assembly(self.parts, self.connections, solver), self)
         self._check_starts(system)
+        log.info("built %s: %d parts, %d blocks", self.name, len(self.parts), len(system.blocks))
         return system
 
     def _system(self) -> System:
@@ -376,6 +382,7 @@ class Model:
         *,
         progress: Callable[[int, int], bool | None] | None = None,
         executor: Executor | None = None,
+        parts: str | PathLike[str] | None = None,
         **settings: Any,
     ) -> EnsembleResult:
         """Many runs that differ in parameters, start values or inputs, on all processors.
@@ -386,7 +393,7 @@ class Model:
             A value for each run: ``{"controller.gain": [1.0, 2.0, 4.0]}``.
         until : float, optional
             End of each run, s; that of the model's file unless given, as the other settings.
-        progress, executor
+        progress, executor, parts
             As for `Ensemble.run`.
         **settings
             As for `Ensemble`: ``reduce=["max(engine.z)"]``, ``signals``, ``accuracy`` …
@@ -400,14 +407,14 @@ class Model:
         known = {**self.simulation, **settings}
         if until is not None:
             known["until"] = until
-        return Ensemble(self._system(), **known).run(values, progress=progress, executor=executor)
+        return Ensemble(self._system(), **known).run(values, None, progress, executor, parts=parts)
 
     # as data
 
     def __reduce__(self) -> Any:
         """What `to_dict` has, with the classes of the parts in place of their ids."""
         parts = [
-            (type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
+            (part.made_by or type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
             for name, part in self.parts.items()
         ]
         rest = self.connections, self.starts, self.simulation
@@ -470,6 +477,7 @@ class Model:
         fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]
         if len(fitting) == 1:
             model: Model = fitting[0].cls().read(path)
+            log.info("read %s", path)
             return model
         if fitting:
             owners = " and ".join(f"{entry.owner} as {entry.id}" for entry in fitting)

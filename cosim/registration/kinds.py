@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import re
 from collections.abc import Callable
 from typing import TypeVar
@@ -42,6 +44,8 @@ def plugin_kind(name: str) -> Callable[[T], T]:
         raise ContractError(f"the kind '{name}' must be snake_case, such as 'force_element'")
 
     def declare(base: T) -> T:
+        if not _is_kernels(base):
+            _declare_kernel_kinds()
         old = _declared.setdefault(name, base)
         if _place(old) != _place(base):
             raise ContractError(
@@ -60,8 +64,21 @@ def kinds_of(cls: type) -> tuple[str, ...]:
 
 
 def declared_kinds() -> dict[str, type]:
-    """The base class of each kind that is declared so far."""
+    """The base class of each kind: the kernel's, and those of plugins that are imported."""
+    _declare_kernel_kinds()
     return dict(_declared)
+
+
+@functools.cache
+def _declare_kernel_kinds() -> None:
+    """Import all that ``import cosim`` leaves for later: the kernel's kinds belong to it."""
+    kernel = importlib.import_module("cosim")
+    for name in dir(kernel):
+        getattr(kernel, name)
+
+
+def _is_kernels(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "cosim"
 
 
 def _place(cls: type) -> str:

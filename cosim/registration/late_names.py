@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
-import inspect
 import sys
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -33,19 +34,29 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     @functools.cache
     def places() -> dict[str, tuple[str, str]]:
+        import ast  # not before a name is asked for: these two take longest
+        import inspect
+
         found = {}
         for branch in ast.parse(inspect.getsource(sys.modules[package])).body:
             if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test):
                 for node in branch.body:
                     if isinstance(node, ast.ImportFrom) and node.module:
                         found.update({a.asname or a.name: (node.module, a.name) for a in node.names})
+                    elif isinstance(node, ast.Assign):  # another name for one of them
+                        found[ast.unparse(node.targets[0])] = found[ast.unparse(node.value)]
         return found
 
     def of_package(name: str) -> Any:
+        if name == "__all__":  # `from package import *`
+            return sorted(places())
         if name.startswith("__") or name not in places():
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
         module, original = places()[name]
-        value = getattr(importlib.import_module(module), original)
+        found = importlib.import_module(module)
+        if not hasattr(found, original):  # a module of a package
+            importlib.import_module(f"{module}.{original}")
+        value = getattr(found, original)
         setattr(sys.modules[package], name, value)
         return value
 

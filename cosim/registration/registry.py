@@ -100,6 +100,7 @@ class Registry:
         LookUpError
             When no plugin registered this class.
         """
+        cls = getattr(cls, "made_by", None) or cls
         name = place_of(cls)
         for entries in self._entries.values():
             for entry in entries.values():

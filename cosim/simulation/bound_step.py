@@ -136,6 +136,13 @@ class BoundStep:
         if places[layout.LOG_USED] > 0:
             self.take_log()
 
+    def set_told(self, path: str) -> bool:
+        """Count a notice as told until it is 0 again; whether it was not."""
+        names = [name for name, _ in self.step.tables.notices]
+        at = int(self.step.tables.program[layout.TOLD]) + names.index(path)
+        was, self.step.places[at] = self.step.places[at], 1
+        return not was
+
     def answer(self) -> EventStatus:
         """The worst answer of the last call."""
         places = self.step.places

@@ -8,12 +8,22 @@ import tempfile
 import time as wall
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from cosim.errors import CosimError, StateError
 from cosim.system.state import State
 from cosim.system.system import System
 
 LARGEST = 1 << 32  # bytes
+
+
+class HasBytes(Protocol):
+    """A State, or whatever else goes into a checkpoint."""
+
+    def to_bytes(self) -> bytes:
+        """All of it."""
+
+
 log = logging.getLogger("cosim.simulation")
 
 
@@ -48,7 +58,7 @@ class Checkpoint:
         """Whether it is time to write."""
         return wall.monotonic() - self._last >= self.every
 
-    def write(self, state: State) -> None:
+    def write(self, state: HasBytes) -> None:
         """Write now; what goes wrong is logged, since a run is worth more than a checkpoint of it."""
         try:
             handle, name = tempfile.mkstemp(prefix=f".{self.path.name}-", dir=self.path.parent)

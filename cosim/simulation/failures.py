@@ -228,7 +228,9 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
     last = f"The State is that of the last good step, t = {state.time:.9g} s."
-    return SimulationError(state.time, f"{where}{code.sentence} {last}{_notices(step)}")
+    tried = max(0.0 if at is None else at[0] - state.time, integrator.fixed_step or 0.0)
+    ahead = "" if system.solver is None else system.solver.look_ahead(state, tried)
+    return SimulationError(state.time, f"{where}{code.sentence} {last}{ahead}{_notices(step)}")
 
 
 def _not_finite(system: System, failed: State, good: State) -> str:

@@ -43,7 +43,7 @@ def read_series(
     ----------
     series : path, Result or mapping of str to sequence
         A file that `cosim.read_result` reads (CSV, Parquet; units in the header), a result, or for each
-        signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``.
+        signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``. Text is left out.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def read_series(
     result = series if isinstance(series, Result) else read_result(Path(series))
     if not len(result):
         raise ModelError.of("series", f"{series} has no points")
-    columns = result.columns()
+    columns = result.numbers()
     return {name: TimeSeries(result.time, values, result.unit(name)) for name, values in columns.items()}
 
 

@@ -26,6 +26,7 @@ EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
 class Result:
     """Signals over time, with their units, the events and the statistics of the run.
 
+    Signals are numbers, true or false, or text: arrays of float64, of bool, or of objects that are `str`.
     Nothing of it is changed by reading, plotting or writing.
 
     Parameters
@@ -33,7 +34,7 @@ class Result:
     time : array_like, shape (n,), s
         Does not decrease; an instant with an event may stand in it twice, before and after.
     signals : mapping of str to array_like, shape (n,) or (n, size)
-        By path: ``"engine.z"``.
+        By path: ``"engine.z"``. Booleans and text stay what they are, other numbers become float64.
     units : mapping of str to str, optional
         Modelica unit expressions; a signal that is not named has unit "1".
     events : sequence, optional
@@ -48,7 +49,7 @@ class Result:
     Raises
     ------
     ModelError
-        Listing every signal that does not fit the times.
+        Listing every signal that does not fit the times, or has neither numbers nor text.
 
     Examples
     --------
@@ -72,12 +73,12 @@ class Result:
         findings: Sequence[Any] = (),
     ) -> None:
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
-        self.signals = {name: np.asarray(values, dtype=np.float64) for name, values in signals.items()}
+        problems: list[Problem] = []
+        self.signals = {name: _values(name, values, problems) for name, values in signals.items()}
         self.units = {name: (units or {}).get(name, "1") for name in self.signals}
         self.events, self.findings = events, list(findings)
         self.statistics = dict(statistics or {})
         self.message = message
-        problems = []
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
         elif np.any(np.diff(self.time) < 0.0):
@@ -111,10 +112,10 @@ class Result:
         return name == "time" or (isinstance(name, str) and self._find(name) is not None)
 
     @overload
-    def __getitem__(self, name: str) -> NDArray[np.float64]: ...
+    def __getitem__(self, name: str) -> NDArray[Any]: ...
     @overload
     def __getitem__(self, name: slice) -> Result: ...
-    def __getitem__(self, name: str | slice) -> NDArray[np.float64] | Result:
+    def __getitem__(self, name: str | slice) -> NDArray[Any] | Result:
         """Values of one signal over time, or the result between two times: ``result[0.5:1.0]``.
 
         Parameters
@@ -202,7 +203,7 @@ class Result:
         LookUpError
             For a pattern that matches nothing, with the nearest name.
         """
-        chosen: dict[str, NDArray[np.float64]] = {}
+        chosen: dict[str, NDArray[Any]] = {}
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
             names = [pattern]
             if is_pattern(pattern):
@@ -215,15 +216,23 @@ class Result:
         units = {name: self.unit(name) for name in chosen}
         return Result(self.time, chosen, units, self.events, self.statistics, self.message, self.findings)
 
-    def columns(self) -> dict[str, NDArray[np.float64]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """Every scalar by itself: elements of a vector signal are ``name[i]``, counted from 0."""
-        flat: dict[str, NDArray[np.float64]] = {}
+        flat: dict[str, NDArray[Any]] = {}
         for name, values in self.signals.items():
             if values.ndim == 1:
                 flat[name] = values
             else:
                 flat.update({f"{name}[{i}]": values[:, i] for i in range(values.shape[1])})
         return flat
+
+    def numbers(self) -> dict[str, NDArray[np.float64]]:
+        """The `columns` that can be drawn and computed with: without text, booleans as 0 and 1."""
+        return {
+            name: values.astype(np.float64, copy=False)
+            for name, values in self.columns().items()
+            if values.dtype != object
+        }
 
     def to_numpy(self) -> NDArray[Any]:
         """A structured array, as fmpy has it: a field ``time``, then one field for each signal.
@@ -233,8 +242,7 @@ class Result:
         ndarray, shape (n,)
         """
         fields: list[Any] = [("time", np.float64)]
-        for name, values in self.signals.items():
-            fields.append((name, np.float64) if values.ndim == 1 else (name, np.float64, values.shape[1:]))
+        fields += [(name, values.dtype, values.shape[1:]) for name, values in self.signals.items()]
         table = np.empty(self.time.size, dtype=fields)
         table["time"] = self.time
         for name, values in self.signals.items():
@@ -363,6 +371,26 @@ class Result:
         return (whole[0], index) if index < self.signals[whole[0]].shape[1] else None
 
 
-def _range(values: NDArray[np.float64]) -> tuple[str, str]:
-    """The least and the largest value, as text."""
-    return (f"{values.min():.6g}", f"{values.max():.6g}") if values.size else ("", "")
+def _values(name: str, given: ArrayLike, problems: list[Problem]) -> NDArray[Any]:
+    """The values of a signal as one of the three kinds of array."""
+    values = np.asarray(given)
+    if values.dtype.kind == "U" and not isinstance(given, np.ndarray):
+        values = np.asarray(given, dtype=object)  # numpy makes texts of numbers beside them, and drops zeros
+    if values.dtype.kind in "UT" or (values.dtype == object and all(isinstance(v, str) for v in values.flat)):
+        return values.astype(object)
+    if values.dtype == np.bool_:
+        return values
+    try:
+        return values.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        problems.append(Problem(name, "has values that are neither all numbers nor all text"))
+        return np.full(values.shape, np.nan)
+
+
+def _range(values: NDArray[Any]) -> tuple[str, str]:
+    """The least and the largest value, as text; of texts how many there are."""
+    if not values.size:
+        return "", ""
+    if values.dtype == object:
+        return f"{len(set(values.flat))} texts", ""
+    return f"{float(values.min()):.6g}", f"{float(values.max()):.6g}"

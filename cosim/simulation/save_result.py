@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from cosim.simulation.result import Result
 
 if TYPE_CHECKING:
     from cosim.contracts.result_sink import ResultSink
+
+log = logging.getLogger("cosim.simulation")
 
 
 def save_result(sink: ResultSink, result: Result, target: Path) -> None:
@@ -29,6 +32,7 @@ def save_result(sink: ResultSink, result: Result, target: Path) -> None:
     """
     try:
         sink.write(result, target)
+        log.info("written %s", target)
     except (CosimError, OSError) as error:
         try:
             folder = Path(tempfile.mkdtemp(prefix="cosim-results-"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,8 @@ from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.system.state import State
 from cosim.system.system import System
+
+log = logging.getLogger("cosim.simulation")
 
 Progress = Callable[[float], "bool | None"]
 POINTS = 500
@@ -186,6 +189,7 @@ def simulate(
         )
     recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)
+    log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     began = wall.perf_counter()  # of the run itself: without what was compiled for it
 
     def end(message: str) -> Result:

@@ -313,9 +313,24 @@ class Simulator:
         answer = self._steps.call(
             "initialize", state.time, state.time, suppressed=suppress_initialization_events
         )
+        self._look_at_start(state)
         if answer.severity < Severity.REACHED_TERMINATION:
             answer = worst([answer, self._steps.ask_monitor(state.time)])
         return self._end_if_asked(self._steps.end(answer, state.time))
+
+    def _look_at_start(self, state: State) -> None:
+        """Tell what the solver of the equations of motion has to say about the first state of a run."""
+        if self._system.solver is None:
+            return
+        try:
+            found = self._system.solver.look_at_start(state.copy().realize(Stage.ACCELERATION))
+        except SimulationError as error:
+            state.agenda[layout.INITIALIZED] = 0
+            self._steps.note_failure(error, state.time)
+            raise
+        for path, message in found:
+            if self._step.set_told(path):
+                self.findings.append(Finding(state.time, "status", path, message))
 
     def _integrator_check(self, state: State) -> None:
         """Refuse systems that are not for this method."""

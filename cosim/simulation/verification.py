@@ -155,7 +155,7 @@ def _at(result: Result, grid: Reals) -> dict[str, Reals]:
     """The columns of a result at these times, after the events of each; NaN where it has none."""
     rows = np.searchsorted(result.time, grid, side="right") - 1
     known = (rows >= 0) & (result.time[np.maximum(rows, 0)] == grid)
-    return {name: np.where(known, values[rows], np.nan) for name, values in result.columns().items()}
+    return {name: np.where(known, values[rows], np.nan) for name, values in result.numbers().items()}
 
 
 def _size(values: Reals) -> float:

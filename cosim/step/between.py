@@ -2,8 +2,9 @@
 
 A signal that the integrator does not integrate tells it nothing: steps grow as if it stood still. So the
 histories of such signals (updates "between") are looked at when a step has ended: the signal is evaluated on
-the dense output, and a point is added where the history is off, from left to right in halves of halves, until
-it is off nowhere. A step that would need too many points is taken again, shorter.
+the dense output, and a point is added where the history is off, from left to right in parts of parts, until
+it is off nowhere: from where the new point has changed a history it is looked at anew. A step that would need
+too many points is taken again, shorter.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
 from cosim.step.histories import remember_inside
 from cosim.step.realize import first_coefficient, last_coefficient, realize, redo
-from cosim.system.history_buffer import BEFORE, FULL, REFINED, margin
-from cosim.system.history_refinement import ADDED, NO_VALUE
+from cosim.system.history_buffer import BEFORE, FULL, REFINED, RING, margin
+from cosim.system.history_refinement import ADDED, NO_VALUE, entry_after, piece_start
 
 MOST = 100  # points that a step may add to a history; then it is taken again, shorter
-DEEPEST = 60  # parts of parts
-ROOM = MOST + 3 * DEEPEST  # entries that a step can bring
+ROOM = MOST + 180  # entries that a step can bring
+SHORTENED = 60  # how often, at most
 SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
 CLOSE = 0.25  # of the accuracy
 FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked at: none has points there
@@ -35,7 +36,7 @@ def refine_step(a: Arrays, may_shorten: int) -> int:
     if a.scratch[a.program[ix.REFINED_UNTIL]] == a.clock[ix.TIME]:
         return 0
     shorter = may_shorten != 0 and a.settings[FIXED] == 0.0
-    for _ in range(DEEPEST):
+    for _ in range(SHORTENED):
         start = a.work[STEP_START]
         if not start < a.clock[ix.TIME]:
             break
@@ -81,18 +82,10 @@ def refine(a: Arrays, shorter: int) -> int:
     for i in range(a.program[ix.SMOOTHNESS]):
         c[a.program[at + 2 * i]] = CLOSE * a.settings[ACCURACY]
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
-    stack = a.program[ix.UNREFINED]
-    a.scratch[stack] = now
-    depth = 1
-    if a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]:
-        count = a.program[ix.POINTS_INSIDE]
-        for i in range(count, 0, -1):
-            a.scratch[stack + depth] = start + (now - start) * i / (count + 1)
-            depth += 1
     low = start
     added = 0
-    while depth > 0:
-        high = a.scratch[stack + depth - 1]
+    while low < now:
+        high = next_entry(a, low, now)
         middle = low + FIRST_PART * (high - low)
         more = look_between(a, middle)
         if more == 0:
@@ -101,17 +94,15 @@ def refine(a: Arrays, shorter: int) -> int:
         if more == FAILED:
             return FAILED
         added += more
-        is_shortest = high - low <= shortest or depth == DEEPEST
+        is_shortest = high - low <= shortest
         if more > 0 and is_shortest and start < low and high < now:
             tell_once(a, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
         if more == 0 or is_shortest or added > ROOM - 4:
             low = high
-            depth -= 1
         elif shorter != 0 and added >= MOST and low > start:
             break
         else:
-            a.scratch[stack + depth] = middle
-            depth += 1
+            low = max(start, changed_from(a, middle))
     a.scratch[a.program[ix.REFINED_UNTIL]] = low
     return added
 
@@ -144,6 +135,29 @@ def look_between(a: Arrays, t: float) -> int:
         a.k[flags] = 0
     tell_once(a, NO_VALUE, NOT_KNOWN_INSIDE)
     return more
+
+
+def next_entry(a: Arrays, t: float, now: float) -> float:
+    """The first time after `t` of which a history knows something: `now` at the latest."""
+    time = now
+    for i in range(a.program[ix.RINGS]):
+        at = a.program[a.program[ix.RINGS_AT] + i]
+        time = min(time, entry_after(a.h, a.k[at : at + RING], t))
+    return time
+
+
+def changed_from(a: Arrays, t: float) -> float:
+    """Since when histories say something else because points were added to them at `t`.
+
+    Each history has points of its own: what lies before a new one has been looked at for the sake of other
+    histories, when this one still was another polynomial there.
+    """
+    since = t
+    for i in range(a.program[ix.RINGS]):
+        if a.places[a.program[ix.ASKED] + i] & ADDED != 0:
+            at = a.program[a.program[ix.RINGS_AT] + i]
+            since = min(since, piece_start(a.h, a.k[at : at + RING], t))
+    return since
 
 
 def tell_once(a: Arrays, flag: int, kind: int) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 from cosim.compiled.walker import plain_blocks, walk
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
-from cosim.step.agenda import check_timers, follow_parameters, next_event_time
+from cosim.step.agenda import check_timers, follow_parameters, next_event_time, next_time
 from cosim.step.arrays import ARRAYS, Arrays, part
 from cosim.step.codes import EVENT, FAILED_BLOCK, REACHED
-from cosim.step.exchange import complete_step, handle_events
+from cosim.step.exchange import complete_step, handle_events, up_to_rounding
 from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
@@ -67,6 +67,18 @@ def announce(a: Arrays, t: float) -> int:
     return EVENT if a.agenda[ix.UPDATES_DONE] == ix.HALTED or has_pending_updates(a) else REACHED
 
 
+def due(a: Arrays, t: float) -> int:
+    """Whether the scheduled handler in `places[ENTRY]` waits at this instant: EVENT, else REACHED.
+
+    Where `t` is not 0, up to the rounding of a host that computes its own times.
+    """
+    code = follow_parameters(a)
+    if code != 0:
+        return code
+    now = a.clock[ix.TIME] if t == 0.0 else up_to_rounding(a, a.clock[ix.TIME])
+    return EVENT if next_time(a, a.places[ix.ENTRY]) <= now else REACHED
+
+
 @part("Af>i")
 def record(a: Arrays, t: float) -> int:
     """Record the present state; `t` is not looked at."""
@@ -102,6 +114,7 @@ ENTRIES = {
         "check": check,
         "judge": judge,
         "announce": announce,
+        "due": due,
         "finish": finish_run,
         "accuracy": set_accuracy,
     }.items()

@@ -16,7 +16,7 @@ from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
 from cosim.stage import Stage
 from cosim.step import event_log, layout
-from cosim.step.between import DEEPEST, ROOM
+from cosim.step.between import ROOM
 from cosim.step.crossing import POINTS as ROWS
 from cosim.step.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE, first_crossing, rates_along
 from cosim.step.event_entries import Entry, EventEntries
@@ -383,7 +383,6 @@ class Tables:
             (layout.DURATION, 1),
             (layout.PACE, PACE_SIZE),
             (layout.REFINED_UNTIL, 1),
-            (layout.UNREFINED, DEEPEST + 1),
             (layout.TIMERS, entries),
             (layout.PROBED_Y, system.ny),
             (layout.PROBED_C, cache),

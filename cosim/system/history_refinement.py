@@ -14,6 +14,7 @@ from cosim.system.history_buffer import (
     COUNT,
     END,
     FULL,
+    INSIDE,
     REFINED,
     WIDTH,
     append_to_history,
@@ -25,6 +26,20 @@ from cosim.system.history_buffer import (
 from cosim.system.history_lookup import SMALL, interpolate_history
 
 ADDED, NO_VALUE = 2, 4  # what a check leaves in ``ring[FULL]``, for the one who asked
+
+
+def entry_after(past, ring, t):
+    """Time of the oldest entry after `t`, s; infinite when there is none."""
+    index = find(past, ring, t) + 1
+    return entry_time(past, ring, index) if index < ring[COUNT] else math.inf
+
+
+def piece_start(past, ring, t):
+    """Where the polynomial begins that ends at the entry at `t`, s."""
+    index = find(past, ring, t) - 1
+    while index > 0 and past[entry_offset(ring, index) + 1] == INSIDE:
+        index -= 1
+    return entry_time(past, ring, max(index, 0))
 
 
 def refine_history(past, ring, t, side, tolerance, value, derivative, kind):

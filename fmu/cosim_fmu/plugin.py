@@ -1,6 +1,7 @@
 """What this package registers."""
 
 import cosim
+from cosim_fmu.component.fmu_component import ModelExchangeFmu
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
@@ -34,6 +35,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.co_simulation", FmuParticipant)
     register("fmu.model_exchange", ModelExchangeParticipant)
     register("fmu.system", SystemParticipant)
+    register("fmu.model_exchange", ModelExchangeFmu)
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)

@@ -21,6 +21,7 @@ class EquilibriumCommand(cosim.Command):
 
     name: ClassVar[str] = "equilibrium"
     summary: ClassVar[str] = "find the static equilibrium of a model, as start values"
+    examples = (("cosim equilibrium mount.toml -o starts.toml", "append it to the model file"),)
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, and a file to write to."""
@@ -30,8 +31,9 @@ class EquilibriumCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Search from the start values of the model."""
         system = cosim.Model.from_file(arguments.model).build()
-        found = equilibrium(system)
-        text = "[starts]\n" + "".join(f'"{path}" = {value}\n' for path, value in start_values(found).items())
+        starts = start_values(equilibrium(system))
+        self.report(starts=starts, written=arguments.output)
+        text = "[starts]\n" + "".join(f'"{path}" = {value}\n' for path, value in starts.items())
         print(text, end="")
         if arguments.output is not None:
             arguments.output.write_text(text, encoding="utf-8")

@@ -29,6 +29,10 @@ class LinearizeCommand(cosim.Command):
 
     name: ClassVar[str] = "linearize"
     summary: ClassVar[str] = "matrices A, B, C, D, eigenfrequencies and modes of a model"
+    examples = (
+        ("cosim linearize mount.toml", "frequencies and damping ratios"),
+        ("cosim linearize mount.toml --about start --outputs vertical_speed -o linear.json", "the matrices"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, where, what from and what to."""
@@ -47,6 +51,7 @@ class LinearizeCommand(cosim.Command):
             linear = linearize(system, state, arguments.inputs, arguments.outputs)
         except ValueError as error:
             raise cosim.CosimError(str(error)) from None
+        self.report(**linear.to_dict())
         print(report(linear))
         if arguments.output is not None:
             linear.write(arguments.output)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import cosim
 from cosim_dynamics.constraint_operators import constraint_equations
 from cosim_dynamics.constraint_rows import Constraints, constrained, projection_of
@@ -14,6 +17,8 @@ from cosim_dynamics.matrix_rows import Factor, Targets
 from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves, unresisted
+from cosim_dynamics.singular_ahead import singular_ahead
+from cosim_dynamics.singular_start import SingularStart
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 from cosim_mechanics import contracts
@@ -32,6 +37,7 @@ class TreeSolver(contracts.DynamicsSolver):
     """
 
     method: str
+    _constraint_rows: NDArray[np.int64] | None = None
 
     @abstractmethod
     def acceleration_blocks(
@@ -57,6 +63,33 @@ class TreeSolver(contracts.DynamicsSolver):
     def explain(self, state: cosim.State, failure: str) -> str:
         """Names the joints whose speeds meet no inertia, where the mass matrix is singular."""
         return unresisted(state) if "mass matrix is singular" in failure else ""
+
+    def look_at_start(self, state: cosim.State) -> list[tuple[str, str]]:
+        """The constraints of closed loops that are in a singular position, and where the motion goes on.
+
+        Raises
+        ------
+        SimulationError
+            There is no motion with the speeds of the State.
+        """
+        if self._constraint_rows is None:
+            return []
+        found = SingularStart(state, self._constraint_rows)
+        if not found.is_possible:
+            raise cosim.SimulationError(state.time, f"{', '.join(found.constraints)}: {found.message}")
+        return [(f"{name}.singular", found.message) for name in found.constraints]
+
+    def look_ahead(self, state: cosim.State, duration: float) -> str:
+        """The constraints that come to a singular position, and which methods pass it."""
+        names, time = singular_ahead(state, duration)
+        if not names:
+            return ""
+        subject = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+        return (
+            f" At about t = {time:.6g} s {subject} in a singular position, where branches of the motion "
+            "meet; Runge-Kutta methods with error control pass it (integrators.runge_kutta_merson, "
+            "integrators.radau5)."
+        )
 
     def create_blocks(self, assembly: Assembly) -> list[Block]:
         """Blocks for joint frames, poses, velocities, joints' own terms and accelerations.
@@ -86,6 +119,7 @@ class TreeSolver(contracts.DynamicsSolver):
         if constraints.all:
             solved += f", multipliers of {constraints.size} equations"
             accelerations += constrained(assembly, tree, work, factor, targets, constraints)
+        self._constraint_rows = constraints.rows
         assembly.projection = projection_of(assembly, tree, constraints)
         self.choice = f"{solved}; {tree.size} speeds, at most {tree.height} between Ground and a tip"
         return [*motion, *own.blocks, *accelerations]

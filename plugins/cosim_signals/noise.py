@@ -71,7 +71,7 @@ class Noise(Source):
         unit="Hz", default=1.0, minimum=1e-12, description="up to where the spectrum is flat"
     )
     seed = cosim.parameter(
-        unit="1", default=0, minimum=0.0, maximum=LARGEST_SEED, description="which noise it is"
+        unit="1", default=0, minimum=0, maximum=LARGEST_SEED, dtype=int, description="which noise it is"
     )
     smooth_until = cosim.cache_slot(unit="s", description="when the next sample comes")
 

@@ -92,7 +92,7 @@ class RandomRoad(cosim.Measure):
     lowest = cosim.parameter(unit="1/m", default=0.011, minimum=1e-9, description="lowest spatial frequency")
     highest = cosim.parameter(unit="1/m", default=2.83, minimum=1e-9, description="highest spatial frequency")
     seed = cosim.parameter(
-        unit="1", default=0, minimum=0.0, maximum=LARGEST_SEED, description="which road it is"
+        unit="1", default=0, minimum=0, maximum=LARGEST_SEED, dtype=int, description="which road it is"
     )
     speed = cosim.parameter(unit="m/s", default=0.0, description="along the road")
     position = cosim.parameter(unit="m", default=0.0, description="place on the road at t = 0")

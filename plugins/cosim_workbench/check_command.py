@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import tomllib
 from typing import Any, ClassVar
 
 import cosim
-
-EXAMPLES = """examples:
-  cosim check acme                          all that the plugin `acme` brings
-  cosim check acme.soft_damper              one class
-  cosim check acme.soft_damper damping=40   with a parameter; else 1.0 where there is no default
-"""
+from cosim.kit import completes
 
 
 class CheckCommand(cosim.Command):
@@ -22,14 +16,21 @@ class CheckCommand(cosim.Command):
 
     name: ClassVar[str] = "check"
     summary: ClassVar[str] = "check a component or integrator of yours against its contract"
+    examples = (
+        ("cosim check acme", "all that the plugin `acme` brings"),
+        ("cosim check acme.soft_damper", "one class"),
+        (
+            "cosim check acme.soft_damper damping=40",
+            "with a parameter; else 1.0 where there is no default",
+        ),
+    )
+    failure: ClassVar[str] = "a check failed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """What to check, with which parameters."""
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.epilog = EXAMPLES
-        parser.add_argument("id", metavar="NAME", help="a plugin (acme) or an id (acme.soft_damper)")
+        name = parser.add_argument("id", metavar="NAME", help="a plugin (acme) or an id (acme.soft_damper)")
+        completes(name, lambda words: [*_with_kit(), *(record.name for record in cosim.registry().plugins)])
         parser.add_argument("values", nargs="*", metavar="PARAMETER=VALUE", help="as in a model file")
-        parser.add_argument("--json", action="store_true", help="for programs")
         parser.add_argument(
             "-k", dest="only", metavar="WORDS", default="", help="only checks with these words"
         )
@@ -41,15 +42,13 @@ class CheckCommand(cosim.Command):
         runs = [kit.KitRun(entry, values, arguments.only) for entry in _entries(arguments.id)]
         for run in runs:
             run.run(quiet=arguments.json)
-        if arguments.json:
-            print(json.dumps([run.to_dict() for run in runs], indent=2))
+        self.report(checked=[run.to_dict() for run in runs])
         return 0 if all(run.passed for run in runs) else 1
 
 
 def _entries(name: str) -> list[Any]:
     """The classes with a kit that an id, or a plugin, means."""
-    registry = cosim.registry()
-    found = {entry.id: entry for kind in ("component", "integrator") for entry in registry.entries(kind)}
+    registry, found = cosim.registry(), _with_kit()
     if name in found:
         return [found[name]]
     own = [entry for entry in found.values() if entry.plugin == name]
@@ -59,6 +58,11 @@ def _entries(name: str) -> list[Any]:
     plugins = [record.name for record in registry.plugins]
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
     raise cosim.LookUpError("plugin, component or integrator", name, [*found, *plugins], hint)
+
+
+def _with_kit() -> dict[str, Any]:
+    registry = cosim.registry()
+    return {entry.id: entry for kind in ("component", "integrator") for entry in registry.entries(kind)}
 
 
 def _value(text: str) -> tuple[str, Any]:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
-from cosim_workbench.comparison import Deviation, compare_results, converted, spans_differ
+from cosim_workbench.comparison import (
+    Deviation,
+    compare_results,
+    converted,
+    have_common_time,
+    spans_differ,
+)
 from cosim_workbench.plot import check_plot, require_matplotlib
 from cosim_workbench.wording import counted
 
@@ -22,6 +29,11 @@ class CompareCommand(cosim.Command):
 
     name: ClassVar[str] = "compare"
     summary: ClassVar[str] = "compare results with a reference, in a band of time and value"
+    examples = (
+        ("cosim compare reference.csv mount.csv", ""),
+        ('cosim compare reference.csv mount.csv --tol 1e-3 --time-tol "1 ms" --signals "engine.*"', ""),
+    )
+    failure: ClassVar[str] = "the results differ"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Two files, the band, the signals."""
@@ -50,23 +62,31 @@ class CompareCommand(cosim.Command):
         reference, other = cosim.read_result(arguments.reference), cosim.read_result(arguments.other)
         if arguments.signals:
             reference = reference.select(arguments.signals)
+        if not reference.names:
+            raise cosim.CosimError(f"{arguments.reference}: has no signals, so nothing can be compared")
         found = compare_results(reference, other, *band)
         span = spans_differ(reference, other, band[2])
         different = [deviation for deviation in found if not deviation.is_within]
+        agree = not (different or span)
+        self.report(agree=agree, span=span or None, signals={d.name: _reported(d) for d in found})
         for deviation in different[:MOST_LINES]:
             print(_line(deviation, reference.unit(deviation.name)))
         if len(different) > MOST_LINES:
             print(f"and {counted(len(different) - MOST_LINES, 'signal')} more")
         if span:
             print(span)
-        if not arguments.quiet:
+        if not arguments.quiet and (different or have_common_time(reference, other)):
             print(_verdict(found, different))
         drawn = next((deviation for deviation in different if not deviation.text), None)
         if arguments.plot is not None and drawn is not None:
             _draw(arguments.plot, drawn, reference, other, arguments)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
-        return DIFFERENT if different or span else 0
+        return 0 if agree else DIFFERENT
+
+
+def _reported(deviation: Deviation) -> dict[str, Any]:
+    return {**asdict(deviation), "is_within": deviation.is_within}
 
 
 def _line(deviation: Deviation, unit: str) -> str:

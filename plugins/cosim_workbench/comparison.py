@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class Deviation:
     expected, found : float
         The reference and the other there.
     text : str
-        What is wrong besides: it is missing, has another unit …
+        What is wrong besides: it is missing, has another unit, another text …
     """
 
     name: str
@@ -58,7 +59,9 @@ def compare_results(
     At each time the band reaches from the least to the greatest value that the reference has within
     `time_tolerance` (straight lines between its points; both sides where it jumps), and so much farther as is
     allowed: ``absolute + tolerance * (largest magnitude of the signal in the reference)``. The points of
-    the other have to lie in it, and the points of the reference in the same band around the other.
+    the other have to lie in it, and the points of the reference in the same band around the other. Text
+    keeps its value from point to point; at each point it has to be one that the reference has within
+    `time_tolerance`, and the other way round.
 
     Parameters
     ----------
@@ -85,8 +88,13 @@ def compare_results(
         if name not in theirs:
             found.append(Deviation(name, text="is missing in the second"))
             continue
+        if object in (values.dtype, theirs[name].dtype):
+            texts = (reference.time, values), (other.time, theirs[name])
+            found.append(_of_texts(name, *texts, time_tolerance))
+            continue
+        values, numbers = values.astype(np.float64), theirs[name].astype(np.float64)
         try:
-            numbers = converted(theirs[name], other.unit(name), reference.unit(name))
+            numbers = converted(numbers, other.unit(name), reference.unit(name))
         except cosim.UnitError as error:
             found.append(Deviation(name, text=str(error)))
             continue
@@ -97,6 +105,11 @@ def compare_results(
     return sorted(found, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
 
 
+def have_common_time(reference: cosim.Result, other: cosim.Result) -> bool:
+    """Whether there is a time that lies in both."""
+    return bool(max(reference.time[0], other.time[0]) <= min(reference.time[-1], other.time[-1]))
+
+
 def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: float) -> str:
     """What to say when one begins later or ends earlier than the other."""
     ends = [(result.time[0], result.time[-1]) for result in (reference, other)]
@@ -104,7 +117,34 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
     if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):
         return ""
     said = [f"{start:g} s to {end:g} s" for start, end in ends]
-    return f"the first has {said[0]}, the second {said[1]}; they are compared where both are"
+    meet = have_common_time(reference, other)
+    what = "they are compared where both are" if meet else "nothing can be compared"
+    return f"the first has {said[0]}, the second {said[1]}; {what}"
+
+
+def _of_texts(name: str, one: tuple[Vector, Any], two: tuple[Vector, Any], window: float) -> Deviation:
+    """Where the texts of one are not among those that the other has around that time."""
+    kinds = ["text" if values.dtype == object else "numbers" for _, values in (one, two)]
+    if kinds[0] != kinds[1]:
+        return Deviation(name, text=f"is {kinds[0]} in the first and {kinds[1]} in the second")
+    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
+    found = Deviation(name)
+    for (times, texts), (points, others), is_swapped in ((one, two, False), (two, one, True)):
+        rounding = 1e-9 * max(abs(start), abs(end))
+        first = np.searchsorted(times, points - window - rounding, "left")
+        begins = times[np.minimum(first, times.size - 1)] <= points - window + rounding  # with a point there
+        first = np.maximum(first - ~begins, 0)
+        last = np.searchsorted(times, points + window + rounding, "right")
+        for i in np.flatnonzero((points >= start) & (points <= end)):
+            if points[i] >= found.time:
+                break
+            held = texts[first[i] : last[i]]
+            if others[i] not in held:
+                pair = (others[i], held[-1]) if is_swapped else (held[-1], others[i])
+                said = f"differs from t = {points[i]:.9g} s on: {pair[1]!r:.60} instead of {pair[0]!r:.60}"
+                found = Deviation(name, time=float(points[i]), text=said)
+                break
+    return found
 
 
 def _deviation(
@@ -118,7 +158,8 @@ def _deviation(
         if not at.size:
             continue
         low, high = band(times, values, at, window)
-        beyond = np.maximum(np.maximum(low - given, given - high), 0.0)
+        with np.errstate(invalid="ignore"):  # of infinite numbers; they have to be alike
+            beyond = np.maximum(np.maximum(low - given, given - high), 0.0)
         beyond[~np.isfinite(beyond)] = np.inf
         alike = np.isnan(given) & (np.isnan(low) | np.isnan(high))
         beyond[alike | ((given == low) & (given == high))] = 0.0
@@ -126,7 +167,8 @@ def _deviation(
         out = np.flatnonzero(beyond > allowed)
         if out.size and not float(at[out[0]]) >= first.time:
             i = int(out[0])
-            middle = float(np.clip(given[i], low[i], high[i])) if low[i] <= high[i] else float(low[i])
+            is_between = low[i] <= high[i] and np.isfinite(given[i])
+            middle = float(np.clip(given[i], low[i], high[i])) if is_between else float(low[i])
             pair = (float(given[i]), middle) if is_swapped else (middle, float(given[i]))
             first = Deviation(name, 0.0, allowed, float(at[i]), *pair)
     return Deviation(name, largest, allowed, first.time, first.expected, first.found)
@@ -173,7 +215,8 @@ def _on_line(times: Vector, values: Vector, at: Vector, upper: NDArray[np.intp])
     span = after - before
     part = np.where(span > 0.0, (at - before) / np.where(span > 0.0, span, 1.0), 1.0)
     low, high = values[upper - 1], values[upper]
-    line = low + part * (high - low)
+    with np.errstate(invalid="ignore"):
+        line = low + part * (high - low)
     return np.where(part == 0.0, low, np.where(part == 1.0, high, line))
 
 

@@ -7,6 +7,7 @@ import inspect
 from typing import Any, ClassVar
 
 import cosim
+from cosim.kit import Entry, RegisteredId
 
 
 class DescribeCommand(cosim.Command):
@@ -14,13 +15,32 @@ class DescribeCommand(cosim.Command):
 
     name: ClassVar[str] = "describe"
     summary: ClassVar[str] = "say what a component or integrator is, and whether it can run without Python"
+    examples = (
+        ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
+        ("cosim describe radau5", "the word alone, where only one id has it"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The id."""
-        parser.add_argument("id", help="as in a model file: mechanics.linear_bushing, integrators.radau5")
+        parser.add_argument(
+            "id",
+            type=RegisteredId("component", "integrator"),
+            help="as in a model file: mechanics.linear_bushing, integrators.radau5",
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Look it up among components, then integrators."""
+        entry = _entry(arguments.id)
+        self.report(
+            id=entry.id,
+            kind=entry.kind,
+            plugin=entry.plugin,
+            distribution=entry.distribution,
+            version=entry.version,
+            summary=_first_line(entry.cls),
+            declares=_declared(entry.cls),
+            exporters={title: [p.text for p in refusals] for title, refusals in _refusals(entry.cls).items()},
+        )
         print(describe(arguments.id))
         return 0
 
@@ -33,30 +53,53 @@ def describe(id: str) -> str:
     LookUpError
         Neither a component nor an integrator has this id.
     """
-    registry = cosim.registry()
-    integrators = {entry.id for entry in registry.entries("integrator")}
-    entry = registry.entry("integrator" if id in integrators else "component", id)
+    entry = _entry(id)
     lines = [
         f"{entry.id}   {entry.kind.replace('_', ' ')}, {entry.owner}",
         "",
-        *(inspect.getdoc(entry.cls) or "").split("\n")[:1],
+        _first_line(entry.cls),
     ]
-    if issubclass(entry.cls, cosim.Component):
-        lines += _declarations(entry.cls)
-    for exporter in registry.entries("exporter"):
-        if exporter.cls.title:
-            refusals = exporter.cls().refusals(entry.cls)
-            lines += ["", f"{exporter.cls.title}: " + ("no" if refusals else "yes")]
-            lines += [f"  {problem.text}" for problem in refusals]
+    lines += _declarations(entry.cls)
+    for title, refusals in _refusals(entry.cls).items():
+        lines += ["", f"{title}: " + ("no" if refusals else "yes")]
+        lines += [f"  {problem.text}" for problem in refusals]
     return "\n".join(lines)
 
 
-def _declarations(cls: type[Any]) -> list[str]:
-    rows = [
-        (d.kind, d.name, " ".join(sorted(set(d.units) - {"1", ""})), d.description)
+def _entry(id: str) -> Entry:
+    registry = cosim.registry()
+    integrators = {entry.id for entry in registry.entries("integrator")}
+    return registry.entry("integrator" if id in integrators else "component", id)
+
+
+def _first_line(cls: type[Any]) -> str:
+    return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def _refusals(cls: type[Any]) -> dict[str, list[cosim.Problem]]:
+    """What hinders each way to export it; nothing where it can be done."""
+    exporters = [entry.cls for entry in cosim.registry().entries("exporter") if entry.cls.title]
+    return {exporter.title: list(exporter().refusals(cls)) for exporter in exporters}
+
+
+def _declared(cls: type[Any]) -> list[dict[str, str]]:
+    """What a component declares; nothing for what is none."""
+    if not issubclass(cls, cosim.Component):
+        return []
+    return [
+        {
+            "kind": d.kind,
+            "name": d.name,
+            "unit": " ".join(sorted(set(d.units) - {"1", ""})),
+            "description": d.description,
+        }
         for d in cls.declarations.values()
         if not d.options.get("internal")
     ]
+
+
+def _declarations(cls: type[Any]) -> list[str]:
+    rows = [tuple(row.values()) for row in _declared(cls)]
     if not rows:
         return []
     widths = [max(len(row[i]) for row in rows) for i in range(3)]

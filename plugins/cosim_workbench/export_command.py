@@ -30,6 +30,11 @@ class ExportCommand(cosim.Command):
 
     name: ClassVar[str] = "export"
     summary: ClassVar[str] = "write a model file as an FMU"
+    examples = (
+        ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),
+        ("cosim export mount.toml --python --outputs engine.z,vertical_speed -o small.fmu", "chosen outputs"),
+        ("cosim export mount.toml --native --fmi 3 --kind me", "FMI 3.0 Model Exchange"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the FMU, and what of the model can be seen in it."""
@@ -75,6 +80,7 @@ class ExportCommand(cosim.Command):
             model.build()  # the exporter builds a copy, whose faults would have no lines
             exporter = model.exporter(options.pop("native"))
             written = exporter.export(model, target, **options)
+        self.report(model=model.name, fmu=written, exporter=exporter.summary)
         if not arguments.quiet:
             print(f"{model.name} → {written}")
             print(exporter.summary)

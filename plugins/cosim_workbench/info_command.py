@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Inspectable
+from cosim.kit import Inspectable, reported_result
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.wording import counted
 
+LONGEST = 24
+"""Of a text that is shown."""
 FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
+Description = tuple[str, dict[str, Any]]
+"""For people, and for programs."""
 
 
 class InfoCommand(cosim.Command):
@@ -20,6 +26,11 @@ class InfoCommand(cosim.Command):
 
     name: ClassVar[str] = "info"
     summary: ClassVar[str] = "say what is in a model file, an FMU or a file of results"
+    examples = (
+        ("cosim info mount.toml", "parts, inputs, outputs, the schedule"),
+        ("cosim info mount.fmu", "version, variables, what it can do"),
+        ("cosim info mount.csv", "signals with their ranges"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The file."""
@@ -41,15 +52,22 @@ class InfoCommand(cosim.Command):
             ".parquet": describe_results,
         }
         for entry in cosim.registry().entries("describer"):
-            kinds.update(dict.fromkeys(entry.cls.suffixes, entry.cls().describe))
+            kinds.update(dict.fromkeys(entry.cls.suffixes, partial(_described, entry.cls())))
         if path.suffix.lower() not in kinds:
             endings = ", ".join(kinds)
             raise cosim.CosimError(f"{path}: no file that is known here; the name has to end in {endings}")
-        print(kinds[path.suffix.lower()](path))
+        text, values = kinds[path.suffix.lower()](path)
+        self.report(**values)
+        print(text)
         return 0
 
 
-def describe_model(path: Path) -> str:
+def _described(describer: Any, path: Path) -> Description:
+    text = describer.describe(path)
+    return text, {"file": path, "text": text}
+
+
+def describe_model(path: Path) -> Description:
     """Parts, sizes, schedule, inputs and outputs of a model file."""
     model = cosim.Model.from_file(path)
     with compile_notice():
@@ -68,7 +86,24 @@ def describe_model(path: Path) -> str:
     if system.dynamics:
         lines += ["", f"dynamics   {system.dynamics}"]
     lines += ["", *_schedule(system)]
-    return "\n".join(lines)
+    values = {
+        "file": path,
+        "model": model.name,
+        "parts": dict(rows),
+        "states": {"q": system.nq, "u": system.nu, "z": system.nz},
+        "inputs": _variables(system, system.inputs),
+        "outputs": _variables(system, system.outputs),
+        "connections": [
+            dict(zip(("from", "to", "factor", "offset"), link, strict=True)) for link in model.connections
+        ],
+        "dynamics": system.dynamics,
+    }
+    return "\n".join(lines), values
+
+
+def _variables(system: cosim.System, paths: Iterable[str]) -> dict[str, dict[str, str]]:
+    found = [system.variables[path] for path in paths if path in system.variables]
+    return {v.path: {"unit": v.unit(), "description": v.description} for v in found}
 
 
 def _connection(connection: tuple[str, str, float | str, float | str]) -> str:
@@ -77,7 +112,7 @@ def _connection(connection: tuple[str, str, float | str, float | str]) -> str:
     return text + (f"   × {factor}" if factor != 1.0 else "") + (f"   + {offset}" if offset != 0.0 else "")
 
 
-def describe_fmu(path: Path) -> str:
+def describe_fmu(path: Path) -> Description:
     """Kind, abilities and variables of an FMU."""
     participant = cosim.registry().get("participant", FMU)(path)
     try:
@@ -97,21 +132,40 @@ def describe_fmu(path: Path) -> str:
         ]
         if cells:
             lines += ["", f"{causality}s" if causality != "local" else "locals", *_table(cells)]
-    return "\n".join(lines)
+    values = {
+        "file": path,
+        "kind": description.kind,
+        "can_restore": description.can_restore,
+        "can_serialize": description.can_serialize,
+        "remarks": remarks,
+        "variables": list(description.variables.values()),
+    }
+    return "\n".join(lines), values
 
 
-def describe_results(path: Path) -> str:
+def describe_results(path: Path) -> Description:
     """Times and ranges of a file of results."""
     result = cosim.read_result(path)
+    values = {"file": path, **reported_result(result)}
     if not len(result):
-        return f"{path.name}   {counted(len(result.names), 'signal')}, no points"
+        return f"{path.name}   {counted(len(result.names), 'signal')}, no points", values
     span = f"{result.time[0]:g} s to {result.time[-1]:g} s"
     heading = f"{path.name}   {counted(len(result.names), 'signal')}, {counted(len(result), 'point')}, {span}"
     rows = [["", "first", "last", "least", "greatest"]]
-    for name, values in result.columns().items():
-        figures = (values[0], values[-1], values.min(), values.max())
-        rows.append([name, *(f"{figure:.6g}" for figure in figures)])
-    return "\n".join([heading, *_table(rows)])
+    for name, column in result.columns().items():
+        if column.dtype == object:
+            different = counted(len(set(column)), "different text")
+            rows.append([name, *(f'"{_short(text)}"' for text in (column[0], column[-1])), different, ""])
+            continue
+        figures = (column[0], column[-1], column.min(), column.max())
+        rows.append([name, *(f"{float(figure):.6g}" for figure in figures)])
+    return "\n".join([heading, *_table(rows)]), values
+
+
+def _short(text: str) -> str:
+    """Its beginning, in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _schedule(system: cosim.System) -> list[str]:

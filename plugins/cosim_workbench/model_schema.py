@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import cosim
@@ -26,14 +27,14 @@ class ModelSchema(cosim.FileSchema):
         tables: dict[str, Any] = {}
         for entry in cosim.registry().entries("model_table"):
             table: cosim.ModelTable = entry.cls()
-            header.update({key: {} for key in table.settings})
+            header.update({key: _like(default) for key, default in table.settings.items()})
             inner = table.schema(parts)
             forms = {
                 "entries": {"type": "object", "additionalProperties": inner},
                 "rows": {"type": "array", "items": inner},
             }
             tables[table.table] = forms.get(table.form, inner)
-        about = {"type": "object", "properties": header}
+        about = {"type": "object", "properties": header, "additionalProperties": False}
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "cosim model",
@@ -42,3 +43,16 @@ class ModelSchema(cosim.FileSchema):
             "additionalProperties": False,
             "$defs": definitions,
         }
+
+
+def _like(default: Any) -> dict[str, Any]:
+    """What a setting may be, by its default: a switch, a text, numbers (with units, as text)."""
+    if isinstance(default, bool):
+        return {"type": "boolean"}
+    if isinstance(default, str):
+        return {"type": "string"}
+    if isinstance(default, (int, float)):
+        return {"type": ["number", "string"]}
+    if isinstance(default, Sequence):
+        return {"type": "array", "items": _like(0.0), "minItems": len(default), "maxItems": len(default)}
+    return {}

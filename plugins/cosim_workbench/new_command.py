@@ -6,17 +6,12 @@ import argparse
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import cosim
-
-EXAMPLES = """examples:
-  cosim new force_element acme.soft_damper   a package `acme` with a force element, its test, installed
-  cosim new measure acme.smoothed            another one in the same package
-  cosim new model mount                      a folder with a model file and its test
-  cosim new --list                           all kinds
-"""
+from cosim.kit import completes
 
 
 class NewCommand(cosim.Command):
@@ -26,12 +21,23 @@ class NewCommand(cosim.Command):
     summary: ClassVar[str] = (
         "make a package for a component of your own, or a model or a scenario to begin with"
     )
+    examples = (
+        (
+            "cosim new force_element acme.soft_damper",
+            "a package `acme`: a force element, its test, installed",
+        ),
+        ("cosim new measure acme.smoothed", "another one in the same package"),
+        ("cosim new model rocker", "a folder with a model file and its test"),
+        ("cosim new --list", "all kinds"),
+    )
+    failure: ClassVar[str] = "the package was written and could not be installed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Kind, name, folder."""
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.epilog = EXAMPLES
-        parser.add_argument("kind", nargs="?", help="force_element, measure, component … model, scenario")
+        kind = parser.add_argument(
+            "kind", nargs="?", help="force_element, measure, component … model, scenario"
+        )
+        completes(kind, _kinds)
         parser.add_argument("new_name", nargs="?", metavar="NAME", help="PLUGIN.NAME of a class; else NAME")
         parser.add_argument("--list", action="store_true", help="list the kinds")
         parser.add_argument("-C", "--folder", type=Path, default=Path(), help="where to make it (here)")
@@ -39,19 +45,22 @@ class NewCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Write the files, install the package."""
-        from cosim_workbench.scaffold import FILES, kinds_with_kit, new_files
+        from cosim_workbench.scaffold import new_files
 
         if arguments.list:
-            print("\n".join([*kinds_with_kit(), *FILES]))
+            self.report(kinds=_kinds())
+            print("\n".join(_kinds()))
             return 0
         if arguments.kind is None or arguments.new_name is None:
-            raise cosim.ModelError.of("", f"give a kind and a name.\n\n{EXAMPLES.rstrip()}")
+            lines = "\n".join(f"  {words}" for words, _ in self.examples)
+            raise cosim.CosimError(f"give a kind and a name, such as\n{lines}")
         new = new_files(arguments.kind, arguments.new_name, arguments.folder)
         for path, text in new.files.items():
             target = new.folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, "utf-8")
             print(f"written    {target}")
+        self.report(id=new.id, folder=new.folder, written=[new.folder / path for path in new.files])
         if not new.id:
             verb = "run" if arguments.kind == "model" else "cosimulate"
             print(f"next       cosim {verb} {new.folder / arguments.new_name}.toml")
@@ -63,6 +72,12 @@ class NewCommand(cosim.Command):
             return 1
         print(f"next       cosim check {new.id}")
         return 0
+
+
+def _kinds(words: Sequence[str] = ()) -> list[str]:
+    from cosim_workbench.scaffold import FILES, kinds_with_kit
+
+    return [*kinds_with_kit(), *FILES]
 
 
 def _installed(folder: Path) -> bool:

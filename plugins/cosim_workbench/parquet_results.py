@@ -26,7 +26,8 @@ ABOUT = ("model", "integrator", "accuracy", "source")
 class ParquetResults(cosim.ResultSink):
     """A folder ``run.parquet`` with part files that pandas, polars, Arrow and DuckDB read as one table.
 
-    A column for each scalar, ``time`` first; elements of a vector are ``name[0]`` … Columns carry
+    A column for each scalar, ``time`` first; elements of a vector are ``name[0]`` … Booleans and text are
+    columns of those types. Columns carry
     their unit as metadata, and each file what it is from. When the run has ended, ``_summary.json``
     has its statistics and message. Written while a run goes on, parts are safe when it is killed.
     """
@@ -68,13 +69,15 @@ class ParquetResults(cosim.ResultSink):
             raise cosim.CosimError(f'{path}: is no result: there is no column "time"')
         units = {field.name: (field.metadata or {}).get(b"unit", b"1").decode() for field in schema}
         try:
-            columns = {n: np.asarray(table[n], dtype=np.float64) for n in table.column_names}
+            columns = {n: _values(arrow, table[n]) for n in table.column_names}
         except (ValueError, TypeError, arrow.ArrowException) as error:
-            raise cosim.CosimError(f"{path}: a column has no numbers: {error}") from None
-        known = json.loads((schema.metadata or {}).get(KEY, b"{}"))
-        summary = _summary(path)
+            raise cosim.CosimError(f"{path}: a column has neither numbers nor text: {error}") from None
+        known, summary = _about(schema), _summary(path)
         signals = _vectors(columns, known.get("sizes", {}))
         time = signals.pop("time")
+        if time.dtype == object or not np.all(np.isfinite(time)):
+            said = "are no numbers" if time.dtype == object else "are no finite numbers"
+            raise cosim.CosimError(f"{path}: the times {said}")
         units = {name: units.get(name, units.get(f"{name}[0]", "1")) for name in signals}
         message = summary.get("message", "the run has not ended" if known else "")
         try:
@@ -128,7 +131,11 @@ class ParquetParts(ResultStream):
     def _write(self, piece: cosim.Result) -> None:
         arrow = _arrow()
         columns = {"time": piece.time, **piece.columns()}
-        fields = [arrow.field(name, arrow.float64(), metadata={"unit": piece.unit(name)}) for name in columns]
+        kinds = {"f": arrow.float64(), "b": arrow.bool_(), "O": arrow.string()}
+        fields = [
+            arrow.field(name, kinds[values.dtype.kind], metadata={"unit": piece.unit(name)})
+            for name, values in columns.items()
+        ]
         sizes = {name: values.shape[1] for name, values in piece.signals.items() if values.ndim == 2}
         about = {"version": cosim.__version__, "sizes": sizes, "source": self.source}
         schema = arrow.schema(fields, metadata={KEY: json.dumps(about)})
@@ -187,6 +194,18 @@ def _rows(result: cosim.Result, first: int, end: int) -> cosim.Result:
     return cosim.Result(result.time[first:end], signals, result.units)
 
 
+def _values(arrow: Any, column: Any) -> Any:
+    """A column as an array of numbers, booleans or texts; what is missing is NaN, of text empty."""
+    kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
+    if arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
+        return np.array([text or "" for text in column.to_pylist()], dtype=object)
+    if arrow.types.is_boolean(kind) and not column.null_count:
+        return np.asarray(column, dtype=np.bool_)
+    if arrow.types.is_temporal(kind):
+        raise TypeError(f"{kind}, needs numbers (times in s)")
+    return np.asarray(column, dtype=np.float64)
+
+
 def _vectors(columns: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     """Elements of vectors together again."""
     found = {}
@@ -198,6 +217,16 @@ def _vectors(columns: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
         elif whole not in found and all(f"{whole}[{i}]" in columns for i in range(sizes[whole])):
             found[whole] = np.column_stack([columns[f"{whole}[{i}]"] for i in range(sizes[whole])])
     return found
+
+
+def _about(schema: Any) -> dict[str, Any]:
+    """What a part says of itself; nothing when that is damaged."""
+    try:
+        found = json.loads((schema.metadata or {}).get(KEY, b"{}"))
+    except ValueError:
+        return {}
+    sizes = found.get("sizes") if isinstance(found, dict) else None
+    return found if isinstance(sizes, dict) and all(isinstance(n, int) for n in sizes.values()) else {}
 
 
 def _summary(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import check_folder, replaced_file
+from cosim_workbench.figure import new_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
@@ -51,8 +52,6 @@ class Plot(cosim.ResultSink):
 
 def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
     """The figure of a plan, and the axes of its panels; those of the marks are not among them."""
-    from matplotlib.figure import Figure
-
     notes = [
         line for note in plan.notes for line in textwrap.wrap(note, NOTE_LENGTH, subsequent_indent="    ")
     ]
@@ -60,8 +59,8 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
     rows = [PANEL_HEIGHT] * len(plan.panels) + [ROW_HEIGHT * len(plan.marks)] * bool(plan.marks)
     below = NOTE_HEIGHT * len(notes) + 0.08 * bool(notes)
     size = (WIDTH + NAME_WIDTH * beside, sum(rows) + 0.6 + below)
-    figure = Figure(figsize=size, layout="constrained")
-    figure.get_layout_engine().set(rect=(0.0, below / size[1], 1.0, 1.0 - below / size[1]))  # type: ignore
+    figure = new_figure(*size)
+    figure.get_layout_engine().set(rect=(0.0, below / size[1], 1.0, 1.0 - below / size[1]))
     options: dict[str, Any] = {"sharex": True, "squeeze": False, "height_ratios": rows}
     axes = list(figure.subplots(len(rows), 1, **options)[:, 0])
     panels = axes[: len(plan.panels)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import completes
 from cosim_workbench.plot import Plot, check_plot
 
 
@@ -15,13 +17,18 @@ class PlotCommand(cosim.Command):
 
     name: ClassVar[str] = "plot"
     summary: ClassVar[str] = "draw signals of saved results"
+    examples = (
+        ("cosim plot mount.csv", "what a person would choose"),
+        ('cosim plot mount.csv engine.z "energy.*" -o energies.svg', "some of them"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The results, which of their signals, and the picture."""
         parser.add_argument("file", type=Path, help="results: .csv of any tool, .parquet")
-        parser.add_argument(
+        signals = parser.add_argument(
             "signals", nargs="*", metavar="SIGNAL", help='names or patterns: engine.z "energy.*" (a choice)'
         )
+        completes(signals, _signals)
         parser.add_argument(
             "-o",
             "--output",
@@ -36,5 +43,13 @@ class PlotCommand(cosim.Command):
         check_plot(target, Plot.suffixes)
         result = cosim.read_result(arguments.file)
         result.statistics.setdefault("model", arguments.file.stem)
-        print(f"plot → {result.plot(*arguments.signals, path=target)}")
+        picture = result.plot(*arguments.signals, path=target)
+        self.report(picture=picture)
+        print(f"plot → {picture}")
         return 0
+
+
+def _signals(words: Sequence[str]) -> list[str]:
+    """The names in the first of these words that is a file of results."""
+    file = next((Path(word) for word in words if Path(word).is_file()), None)
+    return [] if file is None else list(cosim.read_result(file).names)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 QUANTITIES = {
     "m": "position",
+    "mm": "length",
     "rad": "angle",
     "m/s": "speed",
     "rad/s": "angular speed",

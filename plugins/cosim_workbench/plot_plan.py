@@ -24,7 +24,7 @@ CLOSE, SEEN = 0.008, 0.05
 """Of the panel's range: lines that are closer hide each other; those with less range are flat."""
 BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
 
-FAR = 5.0
+FAR = 2.0
 """Times the largest change in a balance: an energy that begins so far away is shown from its start."""
 BALANCE_KEY = ("J", 1.0)
 SIMILAR = 8.0
@@ -94,9 +94,12 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
     CosimError
         When there is nothing to draw.
     """
-    columns = (result.select(signals) if signals else result).columns()
+    chosen = result.select(signals) if signals else result
+    columns = chosen.numbers()
+    texts = listed(name for name in chosen.columns() if name not in columns)
     if not columns:
-        raise cosim.CosimError("nothing to draw: the result has no signals but the time")
+        has = f"all signals are text ({texts})" if texts else "the result has no signals but the time"
+        raise cosim.CosimError(f"nothing to draw: {has}")
     by_name = {name for name in columns if {name, name.rpartition("[")[0]} & set(signals)}
     constant = {
         n: float(v[0]) for n, v in columns.items() if n not in by_name and v.size and np.ptp(v) == 0.0
@@ -104,7 +107,7 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
     if len(constant) == len(columns):
         constant = {}
     moving = {name: values for name, values in columns.items() if name not in constant}
-    notes = []
+    notes = [f"text, not drawn: {texts}"] * bool(texts)
     if constant:
         units = {name: pretty_unit(result.unit(name)) for name in constant}
         notes.append(f"constant: {listed(f'{n} = {v:.4g} {units[n]}'.strip() for n, v in constant.items())}")
@@ -173,14 +176,8 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
     names: dict[str, list[str]] = {}
     rest = []
     for name, values in group.items():
-        twin = next(
-            (
-                other
-                for other in islice(names, MOST_COMPARED)
-                if _gap(values, group[other]) <= SAME * _range(values)
-            ),
-            None,
-        )
+        others = () if name == "energy.residual" else islice(names, MOST_COMPARED)
+        twin = next((o for o in others if _gap(values, group[o]) <= SAME * _range(values)), None)
         if twin is not None:
             names[twin].append(name)
         elif most is None or len(names) < most:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cosim
 from cosim_workbench.check_command import CheckCommand
 from cosim_workbench.compare_command import CompareCommand
+from cosim_workbench.completion_command import CompletionCommand
 from cosim_workbench.components_table import ComponentsTable
 from cosim_workbench.connections_table import ConnectionsTable
 from cosim_workbench.dataset import Dataset
@@ -25,7 +26,9 @@ from cosim_workbench.run_command import RunCommand
 from cosim_workbench.schema_command import SchemaCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
+from cosim_workbench.studies.calibrate_command import CalibrateCommand
 from cosim_workbench.studies.fan_chart import FanChart
+from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.sweep_command import SweepCommand
 from cosim_workbench.table import Table
 from cosim_workbench.toml_reader import TomlReader
@@ -54,10 +57,13 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.check", CheckCommand)
     register("workbench.profile", ProfileCommand)
     register("workbench.schema", SchemaCommand)
+    register("workbench.completion", CompletionCommand)
     register("workbench.model", ModelSchema)
     register("workbench.plot", Plot)
     register("workbench.table", Table)
     register("workbench.event_plot", EventPlot)
     register("workbench.event_table", EventTable)
     register("workbench.fan_chart", FanChart)
+    register("workbench.series_parts", SeriesParts)
     register("workbench.sweep", SweepCommand)
+    register("workbench.calibrate", CalibrateCommand)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import ClassVar
 
 import cosim
 import cosim.kit
-
-EXAMPLES = """examples:
-  cosim profile mount.toml
-  cosim profile mount.toml --until "200 ms" --json
-"""
 
 
 class ProfileCommand(cosim.Command):
@@ -21,14 +15,15 @@ class ProfileCommand(cosim.Command):
 
     name: ClassVar[str] = "profile"
     summary: ClassVar[str] = "say where the time of a run goes, and what is not compiled"
+    examples = (
+        ("cosim profile mount.toml", ""),
+        ('cosim profile mount.toml --until "20 ms" --json', "times in s"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model and how long it is run."""
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.epilog = EXAMPLES
         parser.add_argument("model", type=Path, help="a model file")
         parser.add_argument("--until", metavar="TIME", help='in s, or with a unit: "500 ms"')
-        parser.add_argument("--json", action="store_true", help="for programs; times in s")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Measure and print."""
@@ -39,5 +34,6 @@ class ProfileCommand(cosim.Command):
         if arguments.until is not None:
             settings["until"] = cosim.kit.seconds(cosim.parse_quantity(arguments.until, "s"), "--until")
         found = profile(model, {"until": 1.0, **settings})
-        print(json.dumps(found.to_dict(), indent=2) if arguments.json else "\n".join(profile_lines(found)))
+        self.report(**found.to_dict())
+        print("\n".join(profile_lines(found)))
         return 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +16,15 @@ from cosim_workbench.atomic_file import replaced_file
 
 NAME = re.compile(r'(?:^|(?<=,))(?:\s*"[^"]*"\s*(?=,|$)|[^,]*)')
 """A name in the first line: between quotes it may have commas."""
+QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
+IN_ROUND = re.compile(r"(.+?)\s+\(([^()]+)\)")
+"""Where the time has its unit in round brackets, all columns may have."""
 TIMES = ("time", "t")
+MISSING = ["nan"]
+"""An empty cell, as pandas writes NaN."""
+WORDS = {"true": "1", "false": "0"}
+"""As fmpy and pandas write booleans."""
 
 
 class ResultsCsv(cosim.ResultSink):
@@ -23,10 +32,12 @@ class ResultsCsv(cosim.ResultSink):
 
     The first line has the names, each in double quotes, ``"time"`` first; then one line for each point.
     The numbers of a vector stand in one cell with spaces between. Every number has as many digits as it
-    needs to be read back exactly. Units have no place in this dialect.
+    needs to be read back exactly. Booleans are 0 and 1, text stands between double quotes, with those inside
+    it doubled. Units have no place in this dialect.
 
     A name may have commas, as those of matrices in other tools' FMUs have: ``"R[2,3]"``. Spreadsheets and
-    `read` see that they stand between quotes; ``fmpy.util.read_csv`` splits such a name.
+    `read` see that they stand between quotes; ``fmpy.util.read_csv`` splits such a name. It does not read
+    text either.
 
     References
     ----------
@@ -53,7 +64,9 @@ class ResultsCsv(cosim.ResultSink):
         """A result with these signals; without events and statistics.
 
         Files of other tools are read, too: columns between commas, semicolons or tabs, decimal commas in
-        the latter two, units behind the names (``"plant.speed [km/h]"``), the time as ``Time`` or ``t``.
+        the latter two, units behind the names (``"plant.speed [km/h]"``) or in the line below them, the time
+        as ``Time`` or ``t`` in any column, remarks (``#``, ``sep=``) above. Empty lines and columns without a
+        name are left out, an empty cell is NaN.
 
         Raises
         ------
@@ -61,47 +74,182 @@ class ResultsCsv(cosim.ResultSink):
             With the line that is wrong.
         """
         try:
-            text = Path(path).read_text("utf-8-sig")
+            text = Path(path).read_bytes().decode("utf-8-sig")
         except OSError as error:
             raise cosim.CosimError(f"{path}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError:
             raise cosim.CosimError(f"{path}: is no UTF-8 text") from None
-        lines = text.splitlines()
-        separator = _separator(lines[0]) if lines else ","
-        given = [_bare(name) for name in _split(lines[0], separator)] if lines else []
-        names, units = [list(part) for part in zip(*map(_with_unit, given), strict=True)] or [[], []]
-        if not names or names[0].lower() not in TIMES:
-            raise cosim.CosimError(f'{path}:1: is no result: the first column has to be "time"')
-        if len(set(names)) != len(names):
-            raise cosim.CosimError(f"{path}:1: two columns have the same name")
-        rows: list[list[float]] = []
-        widths: list[int] = []
-        for number, line in enumerate(lines[1:], start=2):
-            if separator != ",":
-                line = line.replace(",", ".")
-            cells = [cell.split() for cell in line.split(separator)]
-            widths = widths or [len(cell) for cell in cells]
-            if len(cells) != len(names) or [len(cell) for cell in cells] != widths or 0 in widths:
-                raise cosim.CosimError(f"{path}:{number}: does not have the columns of the lines above")
-            try:
-                rows.append([float(text) for cell in cells for text in cell])
-            except ValueError as error:
-                raise cosim.CosimError(f"{path}:{number}: {error}") from None
-        widths = widths or [1] * len(names)
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), sum(widths))
-        ends = np.cumsum(widths)
-        signals = {
-            name: table[:, end - 1] if width == 1 else table[:, end - width : end]
-            for name, width, end in zip(names, widths, ends, strict=True)
-        }
-        time = signals.pop(names[0])
-        if time.ndim != 1 or not all(map(math.isfinite, time)):
-            raise cosim.CosimError(f"{path}: the times are no finite numbers")
+        head = _head(text)
+        line, names = head.line, head.names
+        place = min(filter(_is_time, names), key=lambda name: _rank(names, name), default=None)
+        if place is None:
+            raise cosim.CosimError(f'{path}:{line}: is no result: there is no column "time"')
+        known = [name for name in names if name]
+        if len(set(known)) != len(known):
+            raise cosim.CosimError(f"{path}:{line}: two columns have the same name")
+        signals = _columns(path, names, _rows(head.body, head.separator, line + 1))
+        signals.pop("", None)
+        time = signals.pop(place)
+        if time.ndim != 1 or time.dtype == object or not all(map(math.isfinite, time)):
+            said = "stand between quotes, as text does" if time.dtype == object else "are no finite numbers"
+            raise cosim.CosimError(f"{path}: the times {said}")
+        units = dict(zip(names, head.units, strict=True))
         try:
-            factor = conversion(units[0], "s")[0] if units[0] != "1" else 1.0
-            return cosim.Result(factor * time, signals, dict(zip(names, units, strict=True)))
+            factor = conversion(units[place], "s")[0] if units[place] != "1" else 1.0
+            return cosim.Result(factor * time, signals, units)
         except (cosim.UnitError, cosim.ModelError) as error:
             raise cosim.CosimError(f"{path}: {error}") from None
+
+
+class _Head(NamedTuple):
+    """Names and units of the columns, the number of the line that they end in, and what follows it."""
+
+    names: list[str]
+    units: list[str]
+    separator: str
+    line: int
+    body: str
+
+
+def _head(text: str) -> _Head:
+    """The first line that is neither empty nor a remark, and a line of units below it.
+
+    Names may stand in the last remark above the numbers, as numpy writes them.
+    """
+    found = _Head([], [], ",", 1, "")
+    begin, line = 0, 0
+    while begin < len(text):
+        end = text.find("\n", begin) % (len(text) + 1)  # the end of the text where there is none
+        first, place, begin = text[begin:end].rstrip("\r"), begin, end + 1
+        line += 1
+        bare = first.strip()
+        if not bare or bare.lower().startswith("sep="):
+            continue
+        is_remark = bare.startswith("#")
+        if not is_remark and _time_in(found.names):  # of the remark before
+            return _with_units_below(found._replace(line=line - 1, body=text[place:]))
+        header = bare.lstrip("# ") if is_remark else first
+        separator = _separator(header)
+        bare_names = [_bare(name) for name in _split(header, separator)]
+        for pattern in (UNIT, IN_ROUND):
+            given = [_with_unit(name, pattern) for name in bare_names]
+            names, units = [name for name, _ in given], [unit for _, unit in given]
+            if _time_in(names):
+                break
+        found = _Head(names, units, separator, line, "" if is_remark else text[begin:])
+        if not is_remark:
+            return _with_units_below(found)
+    return found
+
+
+def _is_time(name: str) -> bool:
+    return name.lower() in TIMES
+
+
+def _rank(names: list[str], name: str) -> int:
+    """Of names that may be the time the first column counts, then ``time`` before ``t``."""
+    return -1 if name == names[0] else TIMES.index(name.lower())
+
+
+def _time_in(names: list[str]) -> bool:
+    return any(map(_is_time, names))
+
+
+def _with_units_below(head: _Head) -> _Head:
+    """With the units of the next line, where the time has one there and not a number."""
+    line, _, rest = head.body.partition("\n")
+    cells = [_bare(cell).strip("[]()") for cell in _split(line.rstrip("\r"), head.separator)]
+    if len(cells) != len(head.names) or not _time_in(head.names):
+        return head
+    time = next(i for i, name in enumerate(head.names) if _is_time(name))
+    try:
+        conversion(cells[time], "s")
+    except cosim.UnitError:
+        return head
+    units = [_unit(cell) or own for cell, own in zip(cells, head.units, strict=True)]
+    return head._replace(units=units, line=head.line + 1, body=rest)
+
+
+class _Row(NamedTuple):
+    """A line: its number, for each column the numbers, and of text columns the text."""
+
+    line: int
+    cells: list[list[str]]
+    texts: dict[int, str]
+
+
+def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
+    """The lines that are not empty; `first` is the number of the first one."""
+    if '"' not in body:
+        for number, line in enumerate(body.split("\n"), start=first):
+            if line.strip():
+                yield _Row(number, [_numbers(cell, separator) for cell in line.split(separator)], {})
+        return
+    bare = re.compile(rf"[^{re.escape(separator)}\r\n]*")
+    place, number = 0, first
+    while place < len(body):
+        row = _Row(number, [], {})
+        while True:
+            match = QUOTED.match(body, place)
+            if match is not None and body[match.end() : match.end() + 1] in (separator, "\r", "\n", ""):
+                row.texts[len(row.cells)] = match[1].replace('""', '"')
+                row.cells.append(["nan"])
+                number += match[1].count("\n")
+            else:
+                match = bare.match(body, place)
+                assert match is not None  # it may be empty
+                row.cells.append(_numbers(match[0], separator))
+            place = match.end() + 1
+            if body[match.end() : place] != separator:
+                break
+        place += body[place - 1 : place + 1] == "\r\n"
+        if len(row.cells) > 1 or row.texts or row.cells[0] != MISSING:
+            yield row._replace(line=number)
+        number += 1
+
+
+def _numbers(cell: str, separator: str) -> list[str]:
+    return (cell if separator == "," else cell.replace(",", ".")).split() or MISSING
+
+
+def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, Any]:
+    """The columns by name; `CosimError` with the line in which something is wrong."""
+    table: list[list[float]] = []
+    texts: dict[int, list[str]] = {}
+    booleans: set[int] = set()
+    widths: list[int] = []
+    for row in rows:
+        found = [len(cell) for cell in row.cells]
+        if not widths:
+            widths, texts = found, {column: [] for column in row.texts}
+        if len(found) != len(names) or found != widths or 0 in widths:
+            raise cosim.CosimError(f"{path}:{row.line}: does not have the columns of the lines above")
+        if row.texts.keys() != texts.keys():
+            odd = names[min(row.texts.keys() ^ texts.keys())]
+            raise cosim.CosimError(f"{path}:{row.line}: {odd} is text in some lines and not in others")
+        for column, text in row.texts.items():
+            texts[column].append(text)
+        try:
+            table.append([float(text) for cell in row.cells for text in cell])
+        except ValueError as error:
+            said = [[WORDS.get(text.lower(), text) for text in cell] for cell in row.cells]
+            booleans.update(i for i, cell in enumerate(row.cells) if cell != said[i])
+            try:
+                table.append([float(text) for cell in said for text in cell])
+            except ValueError:
+                raise cosim.CosimError(f"{path}:{row.line}: {error}") from None
+    widths = widths or [1] * len(names)
+    numbers = np.array(table, dtype=np.float64).reshape(len(table), sum(widths))
+    signals: dict[str, Any] = {}
+    end = 0
+    for i, (name, width) in enumerate(zip(names, widths, strict=True)):
+        end += width
+        signals[name] = numbers[:, end - 1] if width == 1 else numbers[:, end - width : end]
+        if i in texts:
+            signals[name] = np.array(texts[i], dtype=object)
+        elif i in booleans:
+            signals[name] = signals[name] != 0.0
+    return signals
 
 
 def _separator(header: str) -> str:
@@ -114,24 +262,36 @@ def _split(header: str, separator: str) -> list[str]:
     return NAME.findall(header) if separator == "," else header.split(separator)
 
 
-def _with_unit(name: str) -> tuple[str, str]:
+def _with_unit(name: str, pattern: re.Pattern[str]) -> tuple[str, str]:
     """Name and unit of ``speed [km/h]``; an index, ``x[1]``, has no space before it."""
-    match = UNIT.fullmatch(name)
-    if match is None:
-        return name, "1"
+    match = pattern.fullmatch(name)
+    unit = "" if match is None else _unit(match[2])
+    return (match[1], unit) if match is not None and unit else (name, "1")
+
+
+def _unit(text: str) -> str:
+    """A unit, if it is one."""
     try:
-        parse_unit(match[2])
+        parse_unit(text)
     except cosim.UnitError:
-        return name, "1"
-    return match[1], match[2]
+        return ""
+    return text
 
 
 def _bare(name: str) -> str:
     return name.strip().strip('"')
 
 
-def _cells(values: np.typing.NDArray[np.float64]) -> list[str]:
+def _cells(values: np.typing.NDArray[Any]) -> list[str]:
     """Text of each row; `repr` of a float is the shortest text that reads back as the same number."""
+    write: Callable[[Any], str] = _quoted if values.dtype == object else repr
+    if values.dtype == np.bool_:
+        values = values.astype(np.int64)
     if values.ndim == 1:
-        return [repr(value) for value in values.tolist()]
-    return [" ".join(map(repr, row)) for row in values.tolist()]
+        return [write(value) for value in values.tolist()]
+    return [" ".join(map(write, row)) for row in values.tolist()]
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import choose_signals, file_digest, uninterrupted
+from cosim.kit import RegisteredId, choose_signals, file_digest, reported_result, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetParts, ParquetResults
@@ -28,6 +28,15 @@ class RunCommand(cosim.Command):
 
     name: ClassVar[str] = "run"
     summary: ClassVar[str] = "simulate a model file"
+    examples = (
+        ("cosim run mount.toml", "results to mount.csv"),
+        ('cosim run mount.toml --until "20 ms" -o fine.csv --accuracy 1e-9', "one run, other settings"),
+        ("cosim run mount.toml --integrator dormand_prince --verify", "is the result right?"),
+        ("cosim run mount.toml --plot mount.png --trace events", "a picture, and every event"),
+    )
+    failure: ClassVar[str] = (
+        "the run could not go on (results so far are kept), or --verify found a difference"
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, and what overrides its table ``[simulation]``."""
@@ -35,7 +44,12 @@ class RunCommand(cosim.Command):
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results (MODEL.csv)")
         parser.add_argument("--until", metavar="TIME", help='end in s, or with a unit: "500 ms"')
         parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
-        parser.add_argument("--integrator", metavar="ID", help="such as integrators.runge_kutta_merson")
+        parser.add_argument(
+            "--integrator",
+            type=RegisteredId("integrator"),
+            metavar="ID",
+            help="such as integrators.runge_kutta_merson",
+        )
         parser.add_argument(
             "--fixed-step", metavar="TIME", help='of every step: in s, or with a unit: "1 ms"'
         )
@@ -99,20 +113,17 @@ class RunCommand(cosim.Command):
             if partial is not None and len(partial):
                 with uninterrupted():
                     cosim.save_result(sink, resumed.joined(partial), target)
+                self.report(model=model.name, results=target, **reported_result(resumed.joined(partial)))
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         cosim.save_result(sink, result, target)
-        if arguments.trace:
-            print("\n".join(event_lines(result)))
-        if not arguments.quiet:
-            print(summary(model.name, result, target))
-        if arguments.references and result.references:
-            print(result.references)
+        self._say(model, result, arguments, target)
         if arguments.plot is not None:
             result.plot(path=arguments.plot)
+            self.report(picture=arguments.plot)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
-        return _verified(model, settings, first, arguments) if arguments.verify else 0
+        return self._verified(model, settings, first, arguments) if arguments.verify else 0
 
     def _run_streaming(
         self, model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, target: Path
@@ -124,24 +135,41 @@ class RunCommand(cosim.Command):
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = _result_of(error)
             if partial is not None and len(partial):
+                self.report(model=model.name, results=target, **reported_result(partial))
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
+        self._say(model, result, arguments, target)
+        return 0
+
+    def _say(
+        self, model: cosim.Model, result: cosim.Result, arguments: argparse.Namespace, target: Path
+    ) -> None:
+        """What came of it, as far as it is asked for."""
+        self.report(model=model.name, results=target, **reported_result(result))
         if arguments.trace:
+            self.report(trace=list(result.events))
             print("\n".join(event_lines(result)))
         if not arguments.quiet:
             print(summary(model.name, result, target))
         if arguments.references and result.references:
+            self.report(references=result.references)
             print(result.references)
-        return 0
 
-
-def _verified(
-    model: cosim.Model, settings: dict[str, Any], result: cosim.Result, arguments: argparse.Namespace
-) -> int:
-    """Print how far other runs agree; 1 where this is not as far as the accuracy promises."""
-    found = cosim.verify(model, result, **settings)
-    print(found.verdict if arguments.quiet else f"\n{found}")
-    return 0 if found.is_confirmed else 1
+    def _verified(
+        self,
+        model: cosim.Model,
+        settings: dict[str, Any],
+        result: cosim.Result,
+        arguments: argparse.Namespace,
+    ) -> int:
+        """Print how far other runs agree; 1 where this is not as far as the accuracy promises."""
+        found = cosim.verify(model, result, **settings)
+        agreements = {agreement.signal: agreement.digits for agreement in found.agreements}
+        self.report(
+            verified={"confirmed": found.is_confirmed, "verdict": found.verdict, "digits": agreements}
+        )
+        print(found.verdict if arguments.quiet else f"\n{found}")
+        return 0 if found.is_confirmed else 1
 
 
 def _result_of(error: BaseException | None) -> cosim.Result | None:
@@ -189,8 +217,7 @@ def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
         if texts:
             found[key] = _tolerance(f"--{key.replace('_', '-')}", texts)
     if arguments.integrator is not None:
-        typed = arguments.integrator
-        found["integrator"] = typed if "." in typed else f"integrators.{typed}"
+        found["integrator"] = arguments.integrator
         cosim.registry().get("integrator", found["integrator"])
     return found
 

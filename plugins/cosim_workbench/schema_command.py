@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import completes
 from cosim_workbench.atomic_file import replaced_file
 
 
@@ -16,11 +17,16 @@ class SchemaCommand(cosim.Command):
 
     name: ClassVar[str] = "schema"
     summary: ClassVar[str] = "write the JSON Schema of model or scenario files, for editors"
+    examples = (
+        ("cosim schema model -o model.schema.json", "then `#:schema model.schema.json` above a model file"),
+        ("cosim schema scenario", "print it"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Which kind, and where to."""
         kinds = ", ".join(entry.cls.name for entry in cosim.registry().entries("file_schema"))
-        parser.add_argument("kind", help=f"of files: {kinds}")
+        kind = parser.add_argument("kind", help=f"of files: {kinds}")
+        completes(kind, lambda words: kinds.split(", "))
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of printing it")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -28,7 +34,9 @@ class SchemaCommand(cosim.Command):
         kinds = {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}
         if arguments.kind not in kinds:
             raise cosim.LookUpError("kind of files with a schema", arguments.kind, kinds)
-        text = json.dumps(kinds[arguments.kind]().schema(), indent=1, ensure_ascii=False)
+        schema = kinds[arguments.kind]().schema()
+        text = json.dumps(schema, indent=1, ensure_ascii=False)
+        self.report(schema=schema, written=arguments.output)
         if arguments.output is None:
             print(text)
         else:

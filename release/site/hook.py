@@ -16,6 +16,8 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
+from notebook_pages import notebook_pages
+from overview_pages import gallery_page, numbers_page
 from reference_pages import reference_pages
 
 ROOT = Path(__file__).parents[2]
@@ -24,20 +26,29 @@ PICTURES = (".png", ".svg")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|!?\[[^\]]*\]\([^)]*\))*)\]\(([^)\s]+)\)")
 FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 
-_generated: dict[str, str] = {}
+_generated: dict[str, str | bytes] = {}
 
 
 def on_config(config: Any) -> Any:
     """Pages that the navigation in `mkdocs.yml` does not name get a place in it."""
-    _generated.update(reference_pages())
+    notebooks = notebook_pages()
+    _generated.update(reference_pages() | notebooks)
     sections = {title: pages for section in config.nav for title, pages in section.items()}
-    sections["Reference"] += [path for path in _generated if "/api/" not in path]
-    sections["Reference"].append({"Python": [path for path in _generated if "/api/" in path]})
-    for title, folder in (("Gallery", "examples"), ("Numbers", "benchmarks")):
+    sections["Start"].append({"Notebooks": [path for path in notebooks if path.endswith(".md")]})
+    reference = [path for path in _generated if path not in notebooks]
+    sections["Reference"] += [path for path in reference if "/api/" not in path]
+    sections["Reference"].append({"Python": [path for path in reference if "/api/" in path]})
+    for title, folder, overview in (
+        ("Gallery", "examples", gallery_page),
+        ("Numbers", "benchmarks", numbers_page),
+    ):
         pages = [_site_path(path) for path in _beside() if path.suffix == ".md"]
         sections[title] += [
             page for page in pages if page.startswith(f"{folder}/") and page not in sections[title]
         ]
+        path = f"{title.lower()}.md"
+        _generated[path] = overview(sections[title])
+        sections[title].insert(0, path)
     named = set(_leaves(config.nav))
     decisions = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     sections["Maintainers"].append(

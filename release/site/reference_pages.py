@@ -16,6 +16,9 @@ from typing import Any
 
 import cosim
 from cosim import kit, units
+from cosim.command_line.command_entries import commands
+from cosim.command_line.command_parser import COMMON, CommandParser
+from cosim.command_line.plugins_command import PluginsCommand
 from cosim.unit import BASE_UNITS
 
 PACKAGES = (
@@ -31,6 +34,7 @@ PACKAGES = (
     "cosim_workbench",
     "cosim_workbench.studies",
     "cosim_fmu",
+    "cosim_fmu.testing",
     "cosim_toml",
 )
 """What others may import, as CONTRIBUTING.md says."""
@@ -154,28 +158,25 @@ def _options(cls: type[Any]) -> list[str]:
 
 
 def _commands_page(entries: Iterable[kit.Entry]) -> str:
-    lines = [
-        "# Commands",
-        "",
-        "`cosim plugins` lists what is installed; each command explains itself with `--help`.",
-        "",
-    ]
-    for entry in entries:
+    lines = ["# Commands", "", "Each command explains itself with `--help`.", ""]
+    registered_ids = {entry.id for entry in entries}
+    for name, entry in commands().items():
+        if entry.id not in registered_ids and entry.cls is not PluginsCommand:
+            continue
         command = entry.cls()
-        parser = argparse.ArgumentParser(prog=f"cosim {command.name}", add_help=False)
-        command.configure(parser)
-        lines += [
-            f"## cosim {command.name}",
-            "",
-            f"{_sentence(command.summary)} Registered as `{entry.id}`.",
-            "",
-        ]
+        by = f" Registered as `{entry.id}`." if entry.id in registered_ids else ""
+        lines += [f"## cosim {name}", "", f"{_sentence(command.summary)}{by}", ""]
         rows = []
-        for action in parser._actions:
-            names = ", ".join(action.option_strings) or action.dest
-            values = action.metavar or (", ".join(map(str, action.choices)) if action.choices else "")
-            rows.append((f"`{names}`", f"{values}", action.help or ""))
+        for action in CommandParser(command).arguments:
+            if action.dest not in ("help", *COMMON) and action.help != argparse.SUPPRESS:
+                names = ", ".join(action.option_strings) or action.dest
+                values = action.metavar or (", ".join(map(str, action.choices)) if action.choices else "")
+                rows.append((f"`{names}`", f"{values}", action.help or ""))
         lines += [*_table(("argument", "value", ""), rows), ""]
+        lines += [f"    {typed}{f'  # {what}' if what else ''}" for typed, what in command.examples]
+        lines += ["", f"Exit status 1: {command.failure}.", ""] if command.failure else [""]
+    common = [(f"`{', '.join(flags)}`", settings["help"]) for flags, settings in COMMON.values()]
+    lines += ["## Options of all commands", "", *_table(("option", ""), common), ""]
     return "\n".join(lines)
 
 
@@ -302,7 +303,7 @@ def _package_page(package: str, places: dict[Any, str]) -> str:
     ]
     constants = []
     for name, thing in public_names(package):
-        if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or thing is Any:
             constants.append(f"`{name}`")
         elif thing in places:
             lines += [f"## {name}", "", f"[{_summary(thing)}]({places[thing]})", ""]

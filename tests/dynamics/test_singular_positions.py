@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from singular_mechanisms import (
     CORNERS,
     GRAVITY,
+    UPRIGHT,
     bricard,
     bricard_corners,
     exact_angle,
@@ -166,3 +169,113 @@ def test_bricards_mechanism() -> None:
         assert result.statistics["integrator_steps"] < most
         assert any(f.witness.endswith(".redundant") for f in result.findings)
         assert not singular(result)
+
+
+@pytest.mark.parametrize("loops", [1, 2, 5])
+def test_a_run_that_starts_in_one_says_so_and_which_branch_it_takes(loops: int) -> None:
+    result = four_bars(loops, angle=0.0).simulate(
+        until=1.0, integrator="integrators.dormand_prince", accuracy=1e-8, signals=signals(loops)
+    )
+    assert errors(result, loops, angle=0.0).max() < 1e-6
+    at_start = [f for f in result.findings if f.time == 0.0 and f.witness.endswith(".singular")]
+    assert [f.witness for f in at_start] == [f"closure{i}.singular" for i in range(loops)]
+    assert "goes on along the branch that its speeds show" in at_start[0].message
+    assert "pin0.u = -1" in at_start[0].message
+
+
+@pytest.mark.parametrize(("turned", "start"), [(0.7, 0.0), (0.0, 1e-9), (2.0, np.pi)])
+def test_where_an_equation_repeats_another_a_start_is_told_as_well(turned: float, start: float) -> None:
+    simulator = cosim.Simulator(four_bars(2, turned=turned, angle=start).build(), accuracy=1e-6)
+    simulator.initialize()
+    assert {f.witness for f in simulator.findings if "lower here than around" in f.message} == {
+        "closure0.singular",
+        "closure1.singular",
+    }
+
+
+def test_the_folded_branch_is_a_branch_too() -> None:
+    """The first rod stands still, its tip on the axis of the second, which turns with the coupler."""
+    model = four_bars(1, angle=0.0)
+    for path, speed in {"pin0.u": 0.0, "tip0.u": -1.0, "pin1.u": -1.0}.items():
+        model.set_start(path, speed)
+    simulator = cosim.Simulator(model.build(), accuracy=1e-8)
+    simulator.initialize()
+    (finding,) = (f for f in simulator.findings if f.witness == "closure0.singular")
+    assert finding.time == 0.0
+    branches = finding.message.partition("(")[2].partition(")")[0].split(", and ")
+    assert {branch.replace("-", "") for branch in branches} == {
+        "pin0.u : pin1.u : tip0.u = 1 : 1 : 1",
+        "pin1.u : tip0.u = 1 : 1",
+    }
+    assert "its speeds show: pin1.u = -1, tip0.u = -1" in finding.message
+
+
+def test_from_rest_the_finding_says_where_forces_push() -> None:
+    result = four_bars(1, speed=0.0, angle=0.0).simulate(
+        until=1.0, integrator="integrators.dormand_prince", accuracy=1e-8, signals=signals(1)
+    )
+    (finding,) = (f for f in result.findings if f.time == 0.0 and f.witness == "closure0.singular")
+    assert "at rest, so each branch is possible" in finding.message and "pin0.u_dot = -" in finding.message
+    assert errors(result, 1, speed=0.0, angle=0.0).max() < 1e-6
+
+
+def test_what_nothing_moves_stays_there() -> None:
+    model = four_bars(1, speed=0.0, angle=-UPRIGHT, turned=UPRIGHT)  # hanging, seen from a turned Ground
+    result = model.simulate(until=0.1, accuracy=1e-6, signals=signals(1))
+    assert not singular(result)  # upright rods are no line
+    lying = Multibody("lying", gravity=(0, 0, 0))
+    for part in ("one", "two", "three"):
+        lying.body(part, mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(1e-3, 1 / 12, 1 / 12))
+    lying.joint("pin", name="a", child="one")
+    lying.joint("pin", name="b", child="two", parent="one", frame_on_parent=(1, 0, 0))
+    lying.joint("pin", name="c", child="three", frame_on_parent=(1, 0, 0))
+    lying.constraint(
+        "ball_constraint", "closure", body1="two", body2="three", point1=(1, 0, 0), point2=(1, 0, 0)
+    )
+    result = lying.simulate(until=1.0, accuracy=1e-6, signals=["a.angle", "c.angle"])
+    assert [(f.time, f.witness) for f in result.findings if "stays there" in f.message] == [
+        (0.0, "closure.singular")
+    ]
+    assert np.abs(result["a.angle"]).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", [{"integrator": "integrators.runge_kutta_4", "fixed_step": 0.01}, {}])
+def test_speeds_along_no_branch_are_refused(method: dict[str, object]) -> None:
+    """With steps of 0.01 s such a run used to leap onto one of the branches, and said nothing."""
+    model = four_bars(1, angle=0.0)
+    for path, speed in {"pin0.u": 1.0, "tip0.u": -1.2, "pin1.u": -0.2}.items():
+        model.set_start(path, speed)
+    simulator = cosim.Simulator(model.build(), **{"accuracy": 1e-6, **method})
+    for _ in range(2):  # the second time, too
+        with pytest.raises(cosim.SimulationError, match=r"closure0: a singular position.*No branch has the"):
+            simulator.advance_to(0.1)
+
+
+def test_equations_that_repeat_others_everywhere_are_no_singular_position() -> None:
+    for model in (bricard(), four_bars(3), four_bars(2, turned=0.7, angle=0.3)):
+        simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+        simulator.initialize()
+        assert any(f.witness.endswith(".redundant") for f in simulator.findings)
+        assert not any(f.witness.endswith(".singular") for f in simulator.findings)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("velocity_verlet", {"fixed_step": 1e-3}),
+        ("velocity_verlet", {"fixed_step": 0.03}),
+        ("generalized_alpha", {"fixed_step": 0.01}),
+        ("implicit_euler", {"fixed_step": 0.01}),
+        ("bdf", {"accuracy": 1e-9}),
+    ],
+)
+def test_a_method_that_cannot_pass_one_names_it_and_those_that_can(
+    method: str, options: dict[str, float]
+) -> None:
+    with pytest.raises(cosim.SimulationError) as caught:
+        four_bars(1).simulate(until=2.0, integrator=f"integrators.{method}", signals=signals(1), **options)
+    message = str(caught.value)
+    assert re.search(r"At about t = \S+ s closure0 is in a singular position", message), message
+    assert "integrators.runge_kutta_merson" in message
+    exact = exact_angle(1, [0.0, caught.value.time])[-1]
+    assert abs(np.sin(exact)) < 0.25

@@ -1,6 +1,8 @@
 """Components for ensembles; in a module of their own, so that other processes can import them."""
 
 import os
+import threading
+import time
 from typing import Any
 
 import cosim
@@ -104,3 +106,28 @@ def distance(times, first, second):
     for i in range(len(times)):
         found = max(found, abs(first[i] - second[i]))
     return found
+
+
+def ends_its_process(status):
+    os._exit(status)
+
+
+def sends_what_cannot_be_sent():
+    return threading.Lock()
+
+
+def sleeps(seconds):
+    time.sleep(seconds)
+
+
+class Bounded(cosim.Component):
+    """Has numbers of all sorts of bounds."""
+
+    level = cosim.auxiliary_state()
+    positive = cosim.parameter(default=1.0, above=0.0)
+    count = cosim.parameter(default=1, dtype=int)
+    table = cosim.parameter(shape=(2, 3), default=[[1, 2, 3], [4, 5, 6]])
+
+    @cosim.kernel
+    def derivatives(positive, count, table, level_dot):
+        level_dot[0] = positive * count * table[5]

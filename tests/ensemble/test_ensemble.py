@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from ensemble_parts import Ball, Blowup, Fuse, Sampler, distance, overshoot
+from ensemble_parts import Ball, Blowup, Bounded, Fuse, Sampler, distance, overshoot
 
 import cosim
 
@@ -277,3 +277,107 @@ def test_other_executors_give_the_same_bytes():
     with ThreadPoolExecutor(2) as pool:
         there = ensemble.run(values, executor=pool, chunk=2)
     assert there.values.tobytes() == here.values.tobytes()
+
+
+@pytest.mark.parametrize("where", ["threads", "executor"])
+def test_values_over_time_go_to_parts_and_come_back(where, tmp_path, monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("cosim.ensemble.ensemble_result.AT_ONCE", 80)  # quantiles in several passes
+    model = cosim.Model("fuse")
+    model.add(Fuse, "fuse")
+    values = {"fuse.power": np.linspace(0.1, 2.0, 40)}
+    settings = {"output_interval": 0.1, "threads": 2, "reduce": ["max(fuse.heat)"], "signals": ["fuse.heat"]}
+    ensemble = cosim.Ensemble(model.build(), 1.0, **settings)
+    kept = ensemble.run(values)
+    with ThreadPoolExecutor(2) as pool:
+        more = {"executor": pool, "chunk": 7} if where == "executor" else {}
+        found = ensemble.run(values, parts=tmp_path / "p", **more)
+    assert len(found.parts) > 1 and found.signals == kept.signals
+    assert sorted(found.parts.values()) == sorted(file.name for file in (tmp_path / "p").iterdir())
+    assert found.values.tobytes() == kept.values.tobytes()
+    np.testing.assert_array_equal(found["fuse.heat"], kept["fuse.heat"])
+    np.testing.assert_array_equal(found.quantiles("fuse.heat"), kept.quantiles("fuse.heat"))
+    for run in (0, 17, 39):
+        np.testing.assert_array_equal(found.run(run)["fuse.heat"], kept.run(run)["fuse.heat"])
+    for one, other in zip(found.table().values(), kept.table().values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(cosim.CosimError, match="choose another folder"):
+        ensemble.run(values, parts=tmp_path / "p")
+    with pytest.raises(cosim.ModelError, match="name signals"):
+        cosim.Ensemble(model.build(), reduce=["max(fuse.heat)"]).run(values, parts=tmp_path / "q")
+
+
+def test_results_are_given_on_as_they_come():
+    ensemble = cosim.Ensemble(ball().build(), 0.8, output_interval=0.1, threads=2)
+    values = {"ball.restitution": np.linspace(0.2, 0.9, 40)}
+    whole, seen = ensemble.run(values), []
+    found = ensemble.run(values, each=lambda first, some: seen.append((first, some)))
+    assert found.signals == [] and found.is_done.all()
+    assert len(seen) > 1 and sum(len(some) for _, some in seen) == 40
+    for first, some in seen:
+        np.testing.assert_array_equal(some["ball.height"], whole["ball.height"][first : first + len(some)])
+
+
+def test_ctrl_c_keeps_the_parts_that_are_written(tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def press(done, of):
+        if done > 40:
+            signal.raise_signal(signal.SIGINT)
+
+    ensemble = cosim.Ensemble(ball().build(), 1.5, output_interval=0.5, threads=2)
+    values = {"ball.restitution": np.linspace(0.2, 0.9, 100_000)}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ensemble.run(values, progress=press, parts=tmp_path / "p")
+    found = caught.value.result
+    done = np.flatnonzero(found.is_done)
+    assert 40 < len(done) < 100_000
+    assert found.run(int(done[-1]))["ball.height"][0] == 1.0
+    assert len(found.run(int(done[-1])).time) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "listed", "says"),
+    [
+        ("positive", np.array([1.0, 0.0]), "run 1: .*more than 0"),
+        ("count", np.array([1.0, 1.5]), "run 1: .*integer"),
+        ("table", np.zeros((2, 3, 2)), "shape"),
+        ("table", np.zeros((2, 4)), "shape"),
+        ("table[4]", np.zeros((2, 2)), "shape"),
+    ],
+)
+def test_arrays_are_checked_as_single_values_are(path, listed, says):
+    model = cosim.Model("bounded")
+    model.add(Bounded, "b")
+    with pytest.raises(cosim.ModelError, match=says):
+        model.simulate_many({f"b.{path}": listed}, until=0.01)
+
+
+def test_arrays_of_the_shape_or_flat():
+    model = cosim.Model("bounded")
+    model.add(Bounded, "b")
+    tables = np.arange(12.0).reshape(2, 2, 3)
+    for listed in (tables, tables.reshape(2, 6)):
+        found = model.simulate_many({"b.table": listed}, until=1.0, reduce={"end": "last(b.level)"})
+        assert found["b.table"].shape == (2, 2, 3)
+        np.testing.assert_allclose(found["end"], tables[:, 1, 2], rtol=1e-9)
+
+
+def test_units_of_reductions():
+    model = cosim.Model("blowup")
+    model.add(Fuse, "integral")
+    reduce = {
+        "area": "integral(integral.heat)",
+        "integral_low": "min(integral.heat)",
+        "mean": "mean(integral.heat)",
+    }
+    found = model.simulate_many({"integral.power": [1.0]}, until=1.0, reduce=reduce)
+    assert {name: found.units[name] for name in reduce} == {"area": "J.s", "integral_low": "J", "mean": "J"}
+
+
+def test_models_write_parts(tmp_path):
+    pytest.importorskip("pyarrow")
+    found = ball().simulate_many({"ball.restitution": [0.3, 0.5]}, 0.2, parts=tmp_path / "p")
+    assert found.parts and found["ball.height"].shape == (2, len(found.time))

@@ -8,24 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export_tools import Fmu, export, running
+from export_tools import Fmu, export, limited, running
 from native_tools import export_native, needs_compiler
 
 import cosim
-from cosim_mechanics import Multibody
 
 SAID = "no body has this inertia: each of Ixx, Iyy, Izz is at most the sum of the other two"
-
-
-def limited() -> cosim.Model:
-    """A body on a pin with a stop; its angle is limited and felt late."""
-    model = Multibody("limited", gravity=(0, 0, -9.81))
-    rod = model.body("rod", mass=2.0, center_of_mass=(0.3, 0, 0), inertia=(0.1, 0.2, 0.2))
-    model.joint("pin", child=rod, name="hinge", frame_on_parent={"angles": ["90 deg", 0, 0]})
-    model.add("mechanics.coordinate_stop", "stop", coordinate="hinge", lower=-1.0, upper=1.0, stiffness=500.0)
-    model.measure("signals.limiter", "cut", source="hinge.angle", lower=-0.5, upper=0.5)
-    model.measure("measures.delay", "late", source="hinge.angle", delay=0.02)
-    return model
 
 
 @pytest.fixture(scope="module", params=["python", pytest.param("native", marks=needs_compiler)])

@@ -89,7 +89,7 @@ def test_types_go_together_with_themselves_and_with_wider_ones() -> None:
         ]
         for source in bad:
             text = f"m.{source}_out is {source}, m.{kind}_in is {kind}: the types have to agree"
-            assert any(fault.text == text for fault in faults)
+            assert any(fault.text.startswith(text) for fault in faults)
 
 
 def test_enumerations_have_to_have_the_same_items(tmp_path: Path, compiled: Callable[..., Path]) -> None:

@@ -215,3 +215,32 @@ def test_the_date_is_told_and_does_not_change_the_identifier(
         read.append(read_model_description(export(ball(), tmp_path / f"{date}.fmu")))
     assert [r.generationDateAndTime for r in read] == ["2001-09-09T01:46:40Z", "2001-09-09T01:47:40Z"]
     assert read[0].guid == read[1].guid
+
+
+def test_recorded_coordinates_have_their_names() -> None:
+    """``heave.q`` was recorded; who connects the FMU looks for the position."""
+    model = car()
+    model.simulation["signals"] = ["heave.q", "hinge.q[0]", "hinge.u"]
+    found = shown(model)
+    assert names(found, "output") == ["rise", "heave.position", "hinge.angle", "hinge.rate"]
+    assert not [name for name in found if ".q[" in name or ".u[" in name]
+
+
+@pytest.mark.parametrize(("seed", "kind"), [(7, "Integer"), (2**40, "Real")])
+def test_seeds_are_integers_where_those_of_fmi2_hold_them(seed: int, kind: str, tmp_path: Path) -> None:
+    from fmpy import read_model_description
+
+    from cosim_fmu.export.fmu_interface import FmuInterface
+    from cosim_fmu.native.description import describe
+
+    model = cosim.Model("noisy")
+    model.measure("signals.noise", "noise", seed=seed, bandwidth=10.0, standard_deviation=1.0)
+    variables = select_variables(model.build())
+    (found,) = (v for v in variables if v.name == "noise.seed")
+    assert (found.type, found.start) == (kind, seed)
+    interface = FmuInterface("noisy", "noisy", {}, variables, "integrators.heun", {}, 1e-6)
+    for version in (2, 3):
+        (tmp_path / "modelDescription.xml").write_bytes(
+            describe(version, ["cs"], interface, "tests", "{token}", ())
+        )
+        assert read_model_description(str(tmp_path), validate=True).modelName == "noisy"

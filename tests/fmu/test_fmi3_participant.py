@@ -83,7 +83,7 @@ def test_early_return_and_event_mode(
         result = loop.simulate(0.5, record=["box.x"])
         assert [(event.time, event.cause.name) for event in result.events] == [(0.25, "TRIGGERED")]
         results.append(result)
-        monkeypatch.setattr("cosim_fmu.master.co_simulation.CompiledLoop", _refuse)
+        monkeypatch.setattr("cosim_fmu.master.loop.simulation_run.CompiledLoop", _refuse)
     assert results[0].statistics["loop"] == "compiled"
     assert results[1].statistics["loop"].startswith("Python")
     assert results[0]["box.x"].tobytes() == results[1]["box.x"].tobytes()

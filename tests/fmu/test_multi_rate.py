@@ -31,7 +31,7 @@ def test_compiled_and_python_agree(
             {"fast": fmu, "slow": fmu}, LINKS, algorithm, "1 ms", starts=SPRINGS, steps={"slow": "7 ms"}
         )
         results.append(loop.simulate(0.1))
-        monkeypatch.setattr("cosim_fmu.master.co_simulation.CompiledLoop", refuse)
+        monkeypatch.setattr("cosim_fmu.master.loop.simulation_run.CompiledLoop", refuse)
     assert [result.statistics["loop"][:6] for result in results] == ["compil", "Python"]
     for name in results[0].names:
         assert results[0][name].tobytes() == results[1][name].tobytes()

@@ -1,5 +1,6 @@
 """Model descriptions of native FMUs."""
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,14 @@ from export_tools import ball, oscillator
 
 import cosim
 from cosim_fmu.export.fmu_interface import FmuInterface
-from cosim_fmu.export.model_description import model_description
+from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.model_description import model_description, unknowns
 from cosim_fmu.export.select_variables import select_variables
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description3 import fmi3_description
+from cosim_fmu.native.fmu_array import arrays_of
+from cosim_fmu.native.model_tables import _states
 
 
 def interface_of(system: cosim.System, variables: Any) -> FmuInterface:
@@ -123,18 +127,117 @@ def test_fmi3_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
     found = read(fmi3_description(kinds, categories(), interface, "ours", "{1}", names), tmp_path)
     assert (found.fmiVersion, found.guid) == ("3.0", "{1}")
     *listed, time = found.modelVariables
-    assert [v.name for v in listed] == [v.name for v in interface.variables]
-    assert [int(v.valueReference) for v in found.modelVariables] == list(range(len(interface.variables) + 1))
+    arrays = arrays_of(interface.variables)
+    assert [v.name for v in listed] == [array.name for array in arrays]
+    assert [int(v.valueReference) for v in listed] == [array.reference for array in arrays]
+    assert int(time.valueReference) == len(interface.variables)
     assert (time.name, time.causality) == ("time", "independent")
     assert [e.variable.name for e in found.eventIndicators] == ["somebody.watch"]
     assert len(found.derivatives) == system.ny
     by_name = {v.name: v for v in listed}
-    for ours in interface.variables:
-        theirs = by_name[ours.name]
+    for array in arrays:
+        ours, theirs = array.elements[0], by_name[array.name]
         assert theirs.type == {"Real": "Float64", "Integer": "Int64"}[ours.type]
         assert (theirs.causality, theirs.variability) == (ours.causality, ours.variability)
+        assert [int(d.start) for d in theirs.dimensions] == list(array.dimensions)
         if ours.start is not None:
-            assert float(theirs.start) == ours.start
+            assert list(map(float, theirs.start.split())) == [v.start for v in array.elements]
+
+
+def scalar(name: str, **other: Any) -> FmuVariable:
+    common: dict[str, Any] = {"array": "c", "offset": 0, "stage": 3, "type": "Real", "causality": "output"}
+    common |= {"variability": "continuous", "initial": "calculated"}
+    return FmuVariable(name=name, path=name, **(common | other))
+
+
+@pytest.mark.parametrize(
+    ("scalars", "names"),
+    [
+        ([scalar("x[1]"), scalar("x[2]"), scalar("x[3]")], ["x[3]"]),
+        ([scalar(f"m[{i},{j}]") for i in (1, 2) for j in (1, 2, 3)], ["m[2,3]"]),
+        ([scalar("x[1]"), scalar("x[2]", unit="m")], ["x[1]", "x[2]"]),
+        ([scalar("x[1]"), scalar("x[2]"), scalar("x[3]", unit="m")], ["x[1]", "x[2]", "x[3]"]),
+        ([scalar("x[1]"), scalar("x[2]", causality="local")], ["x[1]", "x[2]"]),
+        ([scalar("x[2]"), scalar("x[1]")], ["x[2]", "x[1]"]),
+        ([scalar("x[1]"), scalar("y"), scalar("x[2]")], ["x[1]", "y", "x[2]"]),
+        ([scalar("x[1]"), scalar("x[3]")], ["x[1]", "x[3]"]),
+        ([scalar("x[1]")], ["x[1]"]),
+        ([scalar("x"), scalar("x[1]"), scalar("x[2]")], ["x", "x[1]", "x[2]"]),
+        ([scalar("a.x[1]"), scalar("a.x[2]"), scalar("b.x[1]"), scalar("b.x[2]")], ["a.x[2]", "b.x[2]"]),
+    ],
+)
+def test_what_is_alike_and_whole_is_an_array(scalars: list[FmuVariable], names: list[str]) -> None:
+    """As ``x[3]`` for an array of three."""
+    found = [
+        f"{a.name}[{','.join(map(str, a.dimensions))}]" if a.dimensions else a.name
+        for a in arrays_of(scalars)
+    ]
+    assert found == names
+    assert [v for a in arrays_of(scalars) for v in a.elements] == scalars
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_states_and_their_rates_are_arrays_together(hidden: bool) -> None:
+    """A rate refers to its state, so both are arrays or neither is."""
+    states = [
+        scalar("x[1]", array="y", initial="exact", causality="local" if hidden else "output"),
+        scalar("x[2]", array="y", offset=1, initial="exact"),
+    ]
+    rates = [
+        scalar(f"der({v.name})", causality="local", offset=i, derivative_of=v.name)
+        for i, v in enumerate(states)
+    ]
+    found = [(a.name, a.dimensions) for a in arrays_of([*states, *rates])]
+    single = [("x[1]", ()), ("x[2]", ()), ("der(x[1])", ()), ("der(x[2])", ())]
+    assert found == (single if hidden else [("x", (2,)), ("der(x)", (2,))])
+
+
+def test_an_array_depends_on_all_that_its_elements_depend_on() -> None:
+    inputs = [scalar(name, causality="input", initial="", start=0.0) for name in ("u[1]", "u[2]", "w")]
+    outputs = [
+        scalar("x[1]", dependencies=("u[2]",)),
+        scalar("x[2]", dependencies=("w",), depends_on_time=True),
+        scalar("z", dependencies=()),
+    ]
+    interface = FmuInterface("model", "model", {}, (*inputs, *outputs), "x", {}, 1e-6)
+    kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
+    root = fromstring(fmi3_description(kinds, categories(), interface, "ours", "{1}"))
+    listed = {v.get("valueReference"): v.get("dependencies") for v in root.iter("Output")}
+    assert listed == {"3": "0 2 6", "5": ""}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_real_variables_say_which_quantity_they_are(version: int, tmp_path: Path) -> None:
+    variables = (
+        scalar("a", unit="rad", display_unit="deg"),
+        scalar("b", unit="N"),
+        scalar("c", unit="N2"),
+        scalar("SI.Force", unit="m"),  # a type may not be called like a variable
+    )
+    interface = FmuInterface("model", "model", {}, variables, "x", {}, 1e-6)
+    kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
+    write = model_description if version == 2 else fmi3_description
+    found = read(write(kinds, categories(), interface, "ours", "{1}"), tmp_path)
+    types = {v.name: v.declaredType and v.declaredType.name for v in found.modelVariables}
+    types.pop("time", None)
+    assert types == {"a": "SI.Angle", "b": None, "c": None, "SI.Force": "SI.Length"}
+    (angle,) = (t for t in found.typeDefinitions if t.name == "SI.Angle")
+    assert (angle.quantity, angle.unit, angle.displayUnit) == ("Angle", "rad", "deg")
+
+
+def test_states_come_in_the_order_that_the_description_gives() -> None:
+    system = oscillator().build()
+    chosen = select_variables(system, inputs=[], outputs=["osc.v", "osc.x"], parameters=[], expose=[])
+    variables = with_all_states(system, chosen)
+    text = _states(variables)
+    table = [tuple(map(int, row)) for row in re.findall(r"\{(\d+), (\d+)\}", text)]
+    derivatives = unknowns(variables)[1]
+    assert [variables[rate].name for _, rate in table] == [v.name for v in derivatives]
+    assert [variables[state].name for state, _ in table] == [v.derivative_of for v in derivatives]
+    assert [v.derivative_of for v in variables if v.derivative_of][:2] == [
+        "osc.v",
+        "osc.x",
+    ]  # not in that order
 
 
 def test_an_indicator_that_is_a_variable_already_is_not_declared_twice(system: cosim.System) -> None:

@@ -88,6 +88,77 @@ def test_a_run_that_crashes_is_a_failed_point(
     assert np.isnan(float(found[1][names.index("last(device.y)")]))
 
 
+@pytest.mark.parametrize(("macros", "is_reset"), [(("RESETS",), True), ((), False)])
+def test_instances_are_reset_where_that_makes_them_new(
+    macros: tuple[str, ...], is_reset: bool, make_fmu: MakeFmu, tmp_path: Path
+) -> None:
+    """The FMU without the macro keeps its speed when it is reset."""
+    make_fmu("mass", macros=macros)
+    scenario = LOOP.replace("kc = 2.0", f'kc = 2.0\nmarker = "{tmp_path / "words"}"')
+    (tmp_path / "loop.toml").write_text(scenario, "utf-8")
+    subject = ScenarioSubject(tmp_path / "loop.toml", {"until": 0.05})
+    masses = [1.0, 2.0, 3.0, 4.0, 1.0]
+    found = [subject.run({"left.m": mass}, ["left.x", "right.v"]) for mass in masses]
+    again = subject._again
+    assert again is not None and again.is_reset is is_reset
+    words = (tmp_path / "words").read_text("utf-8").split()
+    assert (
+        words.count("terminated") == len(masses) + 2
+    )  # two runs to compare, of which one is on a reset instance
+    assert words.count("freed") == (1 if is_reset else len(masses) + 1)
+    for mass, result in zip(masses, found, strict=True):
+        loop = Scenario.read(tmp_path / "loop.toml").couple()
+        loop.start_values["left"]["m"] = mass
+        one = loop.simulate(until=0.05, record=["left.x", "right.v"], inside="nothing")
+        for name in one.names:
+            assert one[name].tobytes() == result[name].tobytes()
+    before = (tmp_path / "words").read_text("utf-8").split().count("freed")
+    again.loop.keep_instances(False)
+    assert (tmp_path / "words").read_text("utf-8").split().count("freed") == before + is_reset
+
+
+def test_a_run_that_fails_leaves_no_instance_to_reset(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("heavy", macros=("RESETS",))
+    (tmp_path / "one.toml").write_text(ONE, "utf-8")
+    subject = ScenarioSubject(tmp_path / "one.toml", {})
+    for fail_at in (0.02, 1e300, 0.05, 1e300, 1e300, 0.03, 1e300):
+        values = {"device.fail_at": fail_at, "device.u": 1.0}
+        if fail_at < 1.0:
+            with pytest.raises(cosim.SimulationError):
+                subject.run(values, ["device.y"])
+        else:
+            last = subject.run(values, ["device.y"])["device.y"][-1]
+            assert last == pytest.approx(1.0 - 0.99**10, rel=1e-12)
+    assert subject._again is not None and subject._again.is_reset
+
+
+def test_crashes_cost_one_process_each(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("heavy", macros=("RESETS",))
+    (tmp_path / "one.toml").write_text(ONE, "utf-8")
+    from cosim_workbench.studies import Study
+
+    crash = [0.05 if i % 6 == 4 else 1e300 for i in range(12)]
+    study = Study(
+        ScenarioSubject(tmp_path / "one.toml", {}), {"device.crash_at": crash}, ["last(device.y)"], threads=2
+    )
+    table = study.run()
+    assert (table["status"] == "failed").tolist() == [at < 1.0 for at in crash]
+    reasons = set(table["reason"][table["status"] == "failed"])
+    assert reasons == {"its process ended without an answer, with SIGSEGV"}
+    assert set(table["last(device.y)"][table["status"] == "ok"]) == {0.0}
+
+
+@pytest.mark.thorough
+def test_a_run_that_hangs_is_ended_by_the_time_limit(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("heavy", macros=("RESETS",))
+    (tmp_path / "one.toml").write_text(ONE + 'time_limit = "1 s"\n', "utf-8")
+    from cosim_workbench.studies import Study
+
+    subject = ScenarioSubject(tmp_path / "one.toml", {})
+    table = Study(subject, {"device.hang_at": [1e300, 0.05]}, ["last(device.y)"], threads=2).run()
+    assert table["status"].tolist() == ["ok", "failed"]
+
+
 def test_faults(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("mass")
     (tmp_path / "loop.toml").write_text(LOOP, "utf-8")

@@ -357,6 +357,10 @@ def test_steps_of_vendors(gain_ssp: Callable[..., Path]) -> None:
             system(component("a", "SystemStructure.ssd", more='type="application/x-ssp-definition"')),
             "nested more than",
         ),
+        (
+            system(component("a", "", more='type="application/avl-mcx-constant"')),
+            "components of type application/avl-mcx-constant cannot be run: needs an FMU, an SSD or an SSP",
+        ),
     ],
 )
 def test_faults_are_told_with_their_place(gain_ssp: Callable[..., Path], text: str, said: str) -> None:

@@ -331,3 +331,58 @@ def test_what_cannot_be_exported_is_told_with_its_name(tmp_path: Path) -> None:
 def test_a_run_needs_an_end(make_fmu: MakeFmu) -> None:
     with pytest.raises(cosim.ModelError, match="master.until: is missing"):
         CoSimulation({"a": make_fmu("gain")}, [], "jacobi", 0.1).simulate()
+
+
+def test_namespaces_of_drafts_are_written_as_those_of_the_standard(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    values = (
+        '<ssv:ParameterSet xmlns:ssv="http://ssp-standard.org/SSP1/ParameterValues" version="1.0" name="v">\n'
+        '<ssv:Parameters><ssv:Parameter name="bias"><ssv:Real value="3"/></ssv:Parameter></ssv:Parameters>'
+        "</ssv:ParameterSet>"
+    )
+    binding = '<ssd:ParameterBindings><ssd:ParameterBinding source="v.ssv"/></ssd:ParameterBindings>'
+    other = (
+        '<t:G xmlns:t="http://ssp-standard.org/SSPTraceability1/SSPTraceabilityCommon"/>'  # its own standard
+    )
+    note = f'<ssd:Annotations><ssc:Annotation type="x">{other}</ssc:Annotation></ssd:Annotations>'
+    text = ssd(system(component("a", "g.fmu", inner=binding + note)))
+    files = {"SystemStructure.ssd": text, "v.ssv": values, "g.fmu": make_fmu("gain")}
+    loop = CoSimulation.from_ssp(pack(tmp_path / "1.ssp", files))
+    said = "v.ssv:1: the namespace http://ssp-standard.org/SSP1/ParameterValues is not one of the standard"
+    assert [str(f).startswith(said) for f in loop.findings[:1]] == [True]
+    path = loop.to_ssp(tmp_path / "2.ssp")
+    documents = check_valid(path)
+    assert documents["SystemStructure.ssd"].decode() == text
+    assert b'<ssv:Real value="3"/>' in documents["v.ssv"]
+    assert CoSimulation.from_ssp(path).start_values == {"a": {"bias": 3.0}}
+
+
+def test_an_empty_source_is_none(tmp_path: Path) -> None:
+    """Two tools in use write it for a component without an implementation."""
+    text = ssd(system('<ssd:Component name="a" source=""/>'))
+    loop = CoSimulation.from_ssp(pack(tmp_path / "1.ssp", {"SystemStructure.ssd": text}))
+    assert "SystemStructure.ssd:3: has an empty source: this component does nothing" in map(
+        str, loop.findings
+    )
+    document = check_valid(loop.to_ssp(tmp_path / "2.ssp"))["SystemStructure.ssd"].decode()
+    assert 'version="2.0"' in document and "source=" not in document
+
+
+def test_a_description_by_itself_may_name_files_beside_its_folder(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    """They are moved into the archive, two of the same name under different ones."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        make_fmu("gain").rename(tmp_path / name / "gain.fmu")
+    folder = tmp_path / "system" / "deep"
+    folder.mkdir(parents=True)
+    parts = component("a", "../../one/gain.fmu") + component("b", (tmp_path / "two" / "gain.fmu").as_posix())
+    text = ssd(system(parts, wire("a.y", "b.u")))
+    (folder / "SystemStructure.ssd").write_text(text, "utf-8")
+    loop = CoSimulation.from_ssp(folder / "SystemStructure.ssd", step=0.1, starts={"a.bias": 2.0})
+    path = loop.to_ssp(tmp_path / "out.ssp", until=0.3)
+    check_valid(path)
+    assert sorted(contents(path)) == ["SystemStructure.ssd", "resources/gain.fmu", "resources/gain_2.fmu"]
+    assert any("../../one/gain.fmu is resources/gain" in f.text for f in loop.findings)
+    same(loop, CoSimulation.from_ssp(path), 0.3)
+    for stranger in (folder, pack(tmp_path / "bad.ssp", {"SystemStructure.ssd": text})):
+        with pytest.raises(cosim.ModelError, match="lies outside of the package: refused"):
+            CoSimulation.from_ssp(stranger)

@@ -59,6 +59,10 @@ def test_draws_are_the_same_for_ever() -> None:
     assert draws.shuffled("abcde") == ["d", "a", "e", "b", "c"]
 
 
+def test_all_systems_are_there() -> None:
+    assert len(SEEDS) == 300
+
+
 @OF_THIS_PLATFORM
 @pytest.mark.parametrize(
     "seed",

@@ -1,4 +1,7 @@
-"""Writes tests/data/step_oracle anew from the seeds that are in it: ``python write_oracle.py [seed …]``."""
+"""Writes outcomes into tests/data/step_oracle anew: ``python write_oracle.py [seed …]``.
+
+All seeds that are in it, unless some are named: then these alone change, or are added, and the others stay.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from random_systems import random_plan
 
 
 def main(seeds: list[str]) -> None:
-    chosen = [int(seed) for seed in seeds] or list(written_outcomes())
-    write_outcomes({seed: run_plan(random_plan(seed)) for seed in chosen})
+    written = written_outcomes()
+    chosen = [int(seed) for seed in seeds] or list(written)
+    write_outcomes({**written, **{seed: run_plan(random_plan(seed)) for seed in chosen}})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def sinks(times, heights):
 
 def slow(result):
     """Takes a moment, so that a study can be killed."""
-    time.sleep(0.02)
+    time.sleep(0.05)
     return float(os.getpid() > 0)
 
 

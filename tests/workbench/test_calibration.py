@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from workbench_tools import write_model
 
 import cosim
+from cosim.cli import main
 from cosim_workbench.studies import Calibration
 
 
@@ -11,7 +13,7 @@ class Decay(cosim.Component):
     """Decays at a constant rate; a second number has no effect."""
 
     level = cosim.auxiliary_state(unit="m", start=1.0)
-    rate = cosim.parameter(unit="1/s", default=1.0, minimum=0.0)
+    rate = cosim.parameter(unit="1/s", default=1.0)
     gain = cosim.parameter(unit="1", default=1.0)
     idle = cosim.parameter(unit="1", default=1.0)
     shown = cosim.output(unit="m")
@@ -23,6 +25,14 @@ class Decay(cosim.Component):
     @cosim.kernel
     def show(level, gain, shown):
         shown[0] = gain * level
+
+
+class Product(Decay):
+    """Shows the product of two numbers and the level."""
+
+    @cosim.kernel
+    def show(level, gain, idle, shown):
+        shown[0] = gain * idle * level
 
 
 @pytest.fixture
@@ -79,7 +89,9 @@ def test_csv_noise_starts_and_apply(model, tmp_path):
     )
     fit = calibration.fit(starts=10)
     assert abs(fit.values["decay.rate"] - 2.5) < 4.0 * fit.standard_errors["decay.rate"]
-    assert "decay.rate" in str(fit) and "remains (rms)" in str(fit) and f"{fit.runs} runs" in str(fit)
+    assert (
+        "decay.rate" in str(fit) and "remains (rms)" in str(fit) and f"{fit.runs} runs, converged" in str(fit)
+    )
     fit.apply()
     assert model.build().default_state()["decay.rate"] == fit.values["decay.rate"]
 
@@ -89,6 +101,7 @@ def test_what_the_data_do_not_tell_has_an_infinite_error(model):
     fit = Calibration(model, ranges, measured(EVEN, 0.01, 5), {"decay.shown": "seen"}).fit()
     assert fit.standard_errors["decay.idle"] == np.inf
     assert np.isfinite(fit.standard_errors["decay.rate"])
+    assert "which the data do not tell" in str(fit) and fit.alike() == []
 
 
 def test_a_parameter_at_its_bound_is_told(model):
@@ -113,3 +126,83 @@ def test_a_parameter_at_its_bound_is_told(model):
 def test_faults(model, ranges, signals, more, says):
     with pytest.raises(cosim.CosimError, match=says):
         Calibration(model, ranges, measured(EVEN, 0.01, 1), signals, **more)
+
+
+def test_parameters_that_cannot_be_told_apart_are_told():
+    made = cosim.Model("product")
+    made.add(Product, "decay")
+    ranges = {**RANGES, "decay.idle": (0.5, 2.0)}
+    fit = Calibration(made, ranges, measured(EVEN, 0.01, 6), {"decay.shown": "seen"}).fit()
+    told = [(one, other) for one, other, _ in fit.alike()]
+    infinite = [path for path, error in fit.standard_errors.items() if np.isinf(error)]
+    assert told == [("decay.gain", "decay.idle")] or infinite == ["decay.gain", "decay.idle"]
+    assert np.isfinite(fit.standard_errors["decay.rate"])
+
+
+@pytest.mark.parametrize("start", [0.0, 1e-9, 3.0])
+def test_starts_of_any_magnitude(model, start):
+    """Steps of differences follow the parameter, or its range where it is nearly zero."""
+    model.set_start("decay.rate", start)
+    ranges = {"decay.rate": (-1.0, 50.0), "decay.gain": (np.float64(0.1), 10.0)}
+    fit = Calibration(model, ranges, measured(EVEN, 0.0, 0), {"decay.shown": "seen"}).fit()
+    assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
+
+
+def test_the_command_fits_a_file(tmp_path, monkeypatch, capsys):
+    import json
+
+    write_model(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    true = {"mount_left.stiffness[5]": 3.1e5, "mount_left.damping[5]": 900.0}
+    run = cosim.Model.from_file("mount.toml").simulate_many(
+        {path: [value] for path, value in true.items()},
+        **{"until": 0.2, "output_interval": 0.002, "signals": ["engine.z", "vertical_speed"]},
+    )
+    random = np.random.default_rng(2)
+    lines = ["time,height [mm],vertical_speed [m/s],other"]
+    noisy = (1e3 * (run["engine.z"][0] + random.normal(0.0, 2e-5, len(run.time)))).tolist()
+    speed = (run["vertical_speed"][0] + random.normal(0.0, 1e-3, len(run.time))).tolist()
+    lines += [f"{t!r},{z!r},{v!r},0" for t, z, v in zip(run.time.tolist(), noisy, speed, strict=True)]
+    (tmp_path / "m.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    words = ["calibrate", "mount.toml", "--data", "m.csv"]
+    words += [
+        "--fit",
+        "mount_left.stiffness[5]=100 N/mm..400 N/mm",
+        "--fit",
+        "mount_left.damping[5]=100..2000",
+    ]
+    both = ["--signal", "engine.z=height", "--signal", "vertical_speed"]
+    assert main([*words, *both, "-o", "fit.csv", "--plot", "fit.png", "--noise", "engine.z=20 um"]) == 0
+    said = capsys.readouterr().out
+    assert "one standard error" in said and "measured and simulated → fit.csv" in said
+    assert set(cosim.read_result("fit.csv").names) == {
+        *("engine.z", "vertical_speed", "engine.z measured", "vertical_speed measured")
+    }
+    assert (tmp_path / "fit.png").stat().st_size > 5000
+    assert main([*words, "--json"]) == 0  # the column that is called as a signal
+    found = json.loads(capsys.readouterr().out)["result"]["parameters"]
+    for path, value in true.items():
+        assert abs(found[path]["value"] - value) < 4.0 * found[path]["standard_error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--fit", "engine.mass"], "PATH=VALUE"),
+        (["--fit", "engine.mas=1..2", "--signal", "engine.z=y"], "engine.mass"),
+        (["--fit", "engine.mas=1..2", "--signal", "engine.z=height"], "height"),
+        (["--fit", "engine.mass=1..2", "--fit", "engine.mass=1..3"], "twice"),
+        (["--fit", "engine.mass=1..2", "--signal", "engine.z=x"], "x"),
+        (["--fit", "engine.mass=1..2"], "write --signal PATH=COLUMN"),
+        (["--fit", "engine.mass=1..2", "--data", "none.csv"], "none.csv"),
+        (["--fit", "engine.mass=1..2", "--plot", "a.txt"], "picture"),
+        (["--fit", "engine.mass=1..2", "-o", "a.xyz"], "a.xyz"),
+    ],
+)
+def test_faults_of_the_command_have_no_traceback(words, says, tmp_path, capsys, monkeypatch):
+    write_model(tmp_path)
+    (tmp_path / "m.csv").write_text("time,y\n0,1\n0.1,2\n0.2,2\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["calibrate", "mount.toml", "--data", "m.csv", *words]) == 2
+    said = capsys.readouterr().err
+    assert says in said and "Traceback" not in said

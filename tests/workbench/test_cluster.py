@@ -48,6 +48,35 @@ def test_a_worker_that_is_killed_costs_no_point(cluster, tmp_path):
     assert [row[:-1] for row in found.rows] == [row[:-1] for row in expected.rows]
 
 
+def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_path):
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    from cosim_workbench.studies.cluster import cluster_executor
+
+    model = cosim.Model.from_file(write_model(tmp_path))
+    vary = {"engine.mass": "100 kg..140 kg"}
+    study = Study(
+        *(model, vary, ["max(engine.vz)"]),
+        **{"sample": "latin:60", "until": 0.02, "folder": tmp_path / "s", "keep_series": True},
+    )
+    killed, written = [], []
+
+    def kill(done, of, failed):
+        if done > 10 and not killed:
+            with distributed.Client(cluster.scheduler_address) as client:
+                killed.extend(client.run(os.getpid).values())
+            written.extend((tmp_path / "s" / "series").glob("part-*"))
+            os.kill(killed[0], signal.SIGKILL)
+
+    with cluster_executor(cluster.scheduler_address) as executor:
+        table = study.run(executor, progress=kill)
+    assert killed and written  # before the end, by the workers
+    assert table.is_complete and table.failed == 0
+    series = pandas.read_parquet(tmp_path / "s" / "series")
+    assert series.groupby("point").size().tolist() == [21] * 60
+    largest = series.groupby("point")["engine.vz"].max()
+    np.testing.assert_array_equal(largest.to_numpy(), table["max(engine.vz)"])
+
+
 def test_chunks_of_a_larger_model_come_back_in_order(cluster):
     from cosim_workbench.studies.cluster import cluster_executor
 

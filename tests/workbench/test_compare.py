@@ -63,6 +63,26 @@ def test_not_a_number_is_a_difference_unless_both_are_none() -> None:
     assert not compare_results(result(holes), result(T))[0].is_within
 
 
+def test_text_is_held_from_point_to_point() -> None:
+    one = result(["a", "a", "b"], [0.0, 0.5, 1.0])
+    assert compare_results(one, one)[0].is_within
+    assert compare_results(one, result(["a", "b"], [0.0, 1.0]))[0].is_within
+    later = result(["a", "a", "a", "b"], [0.0, 0.5, 1.0, 1.0])
+    assert compare_results(one, later)[0].text == "differs from t = 1 s on: 'a' instead of 'b'"
+    other = compare_results(one, result(["a", "c", "b"], [0.0, 0.7, 1.0]))[0]
+    assert (other.time, other.text) == (0.7, "differs from t = 0.7 s on: 'c' instead of 'a'")
+    early = result(["a", "b", "b"], [0.0, 0.9, 1.0])
+    assert compare_results(one, early)[0].time == 0.9
+    assert compare_results(one, early, time_tolerance=0.1)[0].is_within
+    assert compare_results(one, result([1.0, 2.0], [0.0, 1.0]))[0].text.startswith("is text in the first")
+
+
+def test_booleans_agree_with_their_numbers() -> None:
+    on = np.array([False, True, True])
+    assert compare_results(result(on, [0, 1, 2]), result([0.0, 1.0, 1.0], [0, 1, 2]))[0].is_within
+    assert compare_results(result(on, [0, 1, 2]), result(~on, [0, 1, 2]))[0].time == 0.0
+
+
 def test_missing_signals() -> None:
     other = cosim.Result(T, {"y": T})
     assert compare_results(result(T), other)[0].text == "is missing in the second"
@@ -140,3 +160,28 @@ def test_bad_input(
     Path("empty.csv").write_text('"time","x"\n', "utf-8")
     assert main(["compare", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_is_not_finite_is_told_with_what_was_expected() -> None:
+    """Infinite numbers have to be alike; a warning would be an error here."""
+    bad = np.where(T == 0.5, math.nan, T)
+    for one, two, pair in ((T, bad, (0.5, math.nan)), (bad, T, (math.nan, 0.5))):
+        (found,) = compare_results(result(one), result(two))
+        assert not found.is_within and found.time <= 0.5
+        assert str((found.expected, found.found)) == str(pair) or found.time < 0.5
+    endless = np.where(T == 0.5, math.inf, T)
+    assert compare_results(result(endless), result(endless))[0].is_within
+    assert not compare_results(result(T), result(endless))[0].is_within
+    assert not compare_results(result(endless), result(T))[0].is_within
+
+
+def test_nothing_to_compare_is_no_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("time\n0\n1\n")
+    assert main(["compare", str(one), str(one)]) == 2
+    assert "one.csv: has no signals, so nothing can be compared" in capsys.readouterr().err
+    one.write_text("time,x\n0,1\n1,1\n")
+    two.write_text("time,x\n5,1\n6,1\n")
+    assert main(["compare", str(one), str(two)]) == 1
+    said = capsys.readouterr().out
+    assert "0 s to 1 s, the second 5 s to 6 s; nothing can be compared" in said and "agree" not in said

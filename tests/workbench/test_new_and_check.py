@@ -37,7 +37,7 @@ def cosim_with(package: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_one_of_each_kind_is_listed(package: Path) -> None:
-    listed = json.loads(cosim_with(package, "plugins", "--json").stdout)["plugins"]
+    listed = json.loads(cosim_with(package, "plugins", "--json").stdout)["result"]["plugins"]
     (acme,) = [plugin for plugin in listed if plugin["name"] == "acme"]
     assert acme["registers"] == {kind: [f"acme.my_{kind}"] for kind in KINDS}
     assert acme["status"] == "loaded"
@@ -58,7 +58,7 @@ def test_a_fault_is_found_and_told(package: Path, tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("first_dot + factor", "first_dot - factor").replace("Law", "L"))
     done = cosim_with(broken, "check", "acme.my_measure", "--json", "-k", "derivative or docstring")
     assert done.returncode == 1
-    (run,) = json.loads(done.stdout)
+    (run,) = json.loads(done.stdout)["result"]["checked"]
     outcomes = {check["check"]: check for check in run["checks"]}
     assert outcomes["derivative is that of the value"]["outcome"] == "failed"
     assert "value_dot is" in outcomes["derivative is that of the value"]["message"]

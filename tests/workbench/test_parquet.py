@@ -34,7 +34,7 @@ def equal(one: cosim.Result, two: cosim.Result) -> None:
     assert one.names == two.names and one.units == two.units
     assert np.array_equal(one.time, two.time)
     for name in one.names:
-        assert np.array_equal(one[name], two[name], equal_nan=True)
+        assert np.array_equal(one[name], two[name], equal_nan=one[name].dtype == np.float64)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -70,6 +70,27 @@ def test_many_rows_at_once_become_several_parts(tmp_path: Path) -> None:
     stream.close(result)
     assert len(list((tmp_path / "run.parquet").glob("part-*"))) == 4  # 65536 rows of two values are 1 MB
     equal(cosim.read_result(tmp_path / "run.parquet"), result)
+
+
+def test_text_and_booleans_are_columns_of_their_types(tmp_path: Path) -> None:
+    import pandas
+    from pyarrow import parquet
+
+    signals = {"mode": ["off", 'a "b"\n,ü', ""], "on": [False, True, True], "x": [1.0, 2.0, 3.0]}
+    result = cosim.Result([0.0, 1.0, 2.0], signals)
+    path = result.to_parquet(tmp_path / "run.parquet")
+    again = cosim.read_result(path)
+    equal(again, result)
+    assert [again[n].dtype for n in again.names] == [object, np.bool_, np.float64]
+    assert [str(field.type) for field in parquet.read_schema(path / "part-000000.parquet")] == [
+        "double", "string", "bool", "double",
+    ]  # fmt: skip
+    table = pandas.DataFrame({"time": [0.0, 1.0, 2.0], "mode": ["a", None, "b"], "on": [True, None, False]})
+    table["mode"] = table["mode"].astype("category")
+    table.to_parquet(tmp_path / "other.parquet")
+    other = cosim.read_result(tmp_path / "other.parquet")
+    assert other["mode"].tolist() == ["a", "", "b"]
+    assert other["on"].tolist()[::2] == [1.0, 0.0] and np.isnan(other["on"][1])
 
 
 def test_files_of_others_are_read(tmp_path: Path) -> None:
@@ -121,8 +142,11 @@ def test_no_column_of_times(tmp_path: Path) -> None:
     pandas.DataFrame({"x": [1]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(cosim.CosimError, match='there is no column "time"'):
         cosim.read_result(tmp_path / "x.parquet")
-    pandas.DataFrame({"time": [0.0], "x": ["a"]}).to_parquet(tmp_path / "x.parquet")
-    with pytest.raises(cosim.CosimError, match="a column has no numbers"):
+    pandas.DataFrame({"time": ["a"], "x": [1.0]}).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(cosim.CosimError, match="the times are no numbers"):
+        cosim.read_result(tmp_path / "x.parquet")
+    pandas.DataFrame({"time": [0.0], "x": [[1.0, 2.0]]}).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(cosim.CosimError, match="a column has neither numbers nor text"):
         cosim.read_result(tmp_path / "x.parquet")
 
 
@@ -227,3 +251,29 @@ def test_the_sink_is_found_by_the_ending(tmp_path: Path) -> None:
         json.loads((some().to_parquet(tmp_path / "b.parquet") / "_summary.json").read_text())["message"]
         == "done"
     )
+
+
+@pytest.mark.parametrize("about", [b"{", b"[]", b'{"sizes": 3}', b'{"sizes": {"ball.force": "x"}}'])
+def test_what_a_part_says_of_itself_may_be_damaged(tmp_path: Path, about: bytes) -> None:
+    from pyarrow import parquet
+
+    path = some().to_parquet(tmp_path / "run.parquet")
+    part = path / "part-000000.parquet"
+    table = parquet.read_table(part)
+    parquet.write_table(table.replace_schema_metadata({b"cosim": about}), part)
+    assert "ball.force[2]" in cosim.read_result(path).names
+
+
+def test_times_that_are_no_seconds_are_refused(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    path = tmp_path / "run.parquet"
+    for times, said in (
+        (pyarrow.array([0.0, None]), "the times are no finite numbers"),
+        (pyarrow.array([0, 1], pyarrow.timestamp("ns")), r"timestamp\[ns\], needs numbers \(times in s\)"),
+        (pyarrow.array(["0", "1"]), "the times are no numbers"),
+    ):
+        parquet.write_table(pyarrow.table({"time": times, "x": [1.0, 2.0]}), path)
+        with pytest.raises(cosim.CosimError, match=said):
+            cosim.read_result(path)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from cosim import CosimError, Model, Result
+from cosim_workbench.plot_plan import plot_plan
 
 UNITS = {f"x{i}": "m" for i in range(40)}
 RESULT = Result(
@@ -28,6 +29,14 @@ def test_signals_of_one_unit_share_a_panel() -> None:
     assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
 
 
+def test_text_is_not_drawn_but_named() -> None:
+    plan = plot_plan(Result([0.0, 1.0], {"x": [0.0, 1.0], "on": [True, False], "mode": ["a", "b"]}))
+    assert [line.name for panel in plan.panels for line in panel.lines] == ["x", "on"]
+    assert plan.notes == ("text, not drawn: mode",)
+    with pytest.raises(CosimError, match=r"nothing to draw: all signals are text \(mode\)"):
+        Result([0.0], {"mode": ["a"]}).plot()
+
+
 def test_many_signals_have_colors_of_their_own_and_names_beside_the_panel() -> None:
     figure = Result([0.0, 1.0], {f"x{i}": [0.0, 1.0 + i] for i in range(40)}, UNITS).plot("*")
     (panel,) = figure.axes
@@ -41,6 +50,10 @@ def test_panels_without_a_unit_say_so_or_name_their_signal() -> None:
     several = Result([0.0], {"a": [1.0], "b": [2.0], "x": [1.0]}, {"x": "m"})
     assert [panel.get_ylabel() for panel in several.plot().axes] == ["value", "x in m"]
     assert [panel.get_ylabel() for panel in several.plot("b").axes] == ["b"]
+
+
+def test_a_notebook_shows_the_figure() -> None:
+    assert RESULT.plot()._repr_png_().startswith(b"\x89PNG")
 
 
 def test_the_title_is_the_name_of_the_model() -> None:

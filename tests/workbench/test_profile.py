@@ -40,7 +40,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     file = tmp_path / "cart.toml"
     file.write_text(MODEL)
     assert main(["profile", str(file), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)["result"]
     assert found["run"] > 0.0 and found["evaluations"] > 0
     assert {"position", "velocity", "acceleration"} <= set(found["stages"])
     assert {"cart", "spring"} <= set(found["parts"])

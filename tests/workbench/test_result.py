@@ -74,6 +74,21 @@ def test_select_refuses_a_pattern_that_matches_nothing(result: Result) -> None:
         result.select("enrgy.*")
 
 
+def test_text_and_booleans_stay_what_they_are() -> None:
+    signals = {"mode": ["off", "on"], "on": np.array([False, True]), "gear": [1, 2], "empty": []}
+    result = Result([0.0, 1.0], {k: v for k, v in signals.items() if k != "empty"})
+    assert [result[n].dtype for n in result.names] == [object, np.bool_, np.float64]
+    assert all(type(text) is str for text in result["mode"])
+    assert list(result.numbers()) == ["on", "gear"]
+    assert result.numbers()["on"].tolist() == [0.0, 1.0] and result.numbers()["on"].dtype == np.float64
+    assert result[0.5:]["mode"].tolist() == ["on"]
+    assert result.to_numpy()["mode"].tolist() == ["off", "on"]
+    assert "2 texts" in result._repr_html_()
+    for mixed in (["on", 1.0], np.array(["on", 1.0], dtype=object)):
+        with pytest.raises(ModelError, match="mixed: has values that are neither all numbers nor all text"):
+            Result([0.0, 1.0], {"mixed": mixed})
+
+
 def test_shapes_are_checked_all_at_once() -> None:
     with pytest.raises(ModelError) as raised:
         Result([0.0, 1.0], {"a": [1.0], "b": [[1.0], [2.0]], "c": 3.0})

@@ -123,6 +123,39 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [path]
 
 
+@given(st.lists(st.text(), min_size=1, max_size=4), st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_text_reads_back(tmp_path: Path, texts: list[str], first: bool) -> None:
+    texts = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    numbers = np.arange(2.0 * len(texts)).reshape(-1, 2)
+    signals = {"a": numbers, "said": texts} if first else {"said": texts, "a": numbers}
+    again = ResultsCsv().read(Result(np.arange(len(texts)), signals).to_csv(tmp_path / "r.csv"))
+    assert again["said"].tolist() == texts and again["said"].dtype == object
+    assert again["a"].tolist() == numbers.tolist()
+
+
+def test_the_dialect_of_text_and_booleans(tmp_path: Path) -> None:
+    import pandas
+
+    result = Result([0.0, 1.0], {"said": ['a "b", c', "line\r\nend"], "on": [False, True]})
+    path = result.to_csv(tmp_path / "r.csv")
+    assert path.read_bytes() == b'"time","said","on"\n0.0,"a ""b"", c",0\n1.0,"line\r\nend",1\n'
+    assert pandas.read_csv(path)["said"].tolist() == ['a "b", c', "line\r\nend"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_text_and_booleans_of_other_tools(tmp_path: Path, separator: str, end: str) -> None:
+    lines = [["time", "said", "on", "x"], ["0", ' "1,5; ""on""" ', "True", "2"], ["1", '""', "false", "3"]]
+    if separator != ",":
+        lines[1][3] = "2,0"
+    (tmp_path / "r.csv").write_bytes(end.join(separator.join(line) for line in lines).encode())
+    found = ResultsCsv().read(tmp_path / "r.csv")
+    assert found["said"].tolist() == ['1,5; "on"', ""]
+    assert found["on"].tolist() == [True, False] and found["on"].dtype == np.bool_
+    assert found["x"].tolist() == [2.0, 3.0]
+
+
 def test_a_result_without_points(tmp_path: Path) -> None:
     path = Result([], {"a": []}).to_csv(tmp_path / "r.csv")
     again = ResultsCsv().read(path)
@@ -141,16 +174,20 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("", r"r\.csv:1: is no result"),
-        ("x,y\n1,2\n", 'the first column has to be "time"'),
+        ("x,y\n1,2\n", 'there is no column "time"'),
         ('"time","a","a"\n0,1,2\n', "two columns have the same name"),
         ('"time","a"\n0,1\n1\n', r"r\.csv:3: does not have the columns"),
         ('"time","a"\n0,1\n1,2 3\n', r"r\.csv:3: does not have the columns"),
-        ('"time","a"\n0,\n', r"r\.csv:2: does not have the columns"),
-        ('"time,a"\n0,1\n', 'the first column has to be "time"'),
+        ('"time,a"\n0,1\n', 'there is no column "time"'),
         ('"time","a,b"\n0,1,2\n', r"r\.csv:2: does not have the columns"),
         ('"time","a"\n0,b\n', r"r\.csv:2: could not convert"),
         ('"time","a"\n1,0\n0,0\n', "time: decreases"),
         ('"time"\nnan\n', "no finite numbers"),
+        ('"time"\n"now"\n', "the times stand between quotes, as text does"),
+        ('"time","a"\n0,"x\ny"\n1,2\n', r"r\.csv:4: a is text in some lines and not in others"),
+        ('"time","a"\n0,"x\n', r"r\.csv:2: could not convert"),
+        ('"time","a"\n0,"x"y\n', r"r\.csv:2: could not convert"),
+        ('"time","a"\n0,"x",\n', r"r\.csv:2: does not have the columns"),
     ],
 )
 def test_what_is_no_result_is_refused(tmp_path: Path, text: str, says: str) -> None:
@@ -184,3 +221,73 @@ def test_files_of_other_tools(tmp_path: Path, text: str) -> None:
     assert (found.unit("plant.speed"), found.unit("x[1]")) == ("km/h", "1")
     assert found.time.tolist() == [0.0, 0.5]
     assert found["plant.speed"].tolist() == [36.0, 72.0]
+
+
+BODY = "0,1,2\n1,2,3\n2,3,4\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "iterations, time, x, y\n 0, 0, 1, 2\n 1, 1, 2, 3\n 2, 2, 3, 4\n",  # ecos
+        ",time,x,y\n0,0,1,2\n1,1,2,3\n2,2,3,4\n",  # pandas, with its index
+        '"time","x","y",\n0,1,2,\n1,2,3,\n2,3,4,\n',  # OpenModelica, older versions
+        f"sep=,\r\ntime,x,y\r\n{BODY}",  # for spreadsheets
+        f"# time,x,y\n{BODY}",  # numpy.savetxt
+        f"# made by a tool\n#\n\ntime,x,y\n{BODY}",
+        f"time,x,y\n{BODY}\n\n",
+        f"time,x,y\n\n{BODY}",
+        "t,x,time,y\n0,1,7,2\n1,2,7,3\n2,3,7,4\n",
+    ],
+)
+def test_dialects_of_other_tools(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.csv").write_text(text, "utf-8", newline="")
+    found = ResultsCsv().read(tmp_path / "r.csv")
+    assert found.time.tolist() == [0.0, 1.0, 2.0]
+    assert (found["x"].tolist(), found["y"].tolist()) == ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    assert "" not in found.names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Time (ms),x (mm),y (n)\n0,1,2\n1000,2,3\n",
+        "time,x,y (n)\nms,mm,\n0,1,2\n1000,2,3\n",
+        "time;x;y (n)\n[ms];[mm];-\n0;1,0;2\n1000;2,0;3\n",
+    ],
+)
+def test_units_below_the_names_and_in_round_brackets(tmp_path: Path, text: str) -> None:
+    (tmp_path / "r.csv").write_text(text, "utf-8")
+    found = ResultsCsv().read(tmp_path / "r.csv")
+    assert found.time.tolist() == [0.0, 1.0]
+    assert {name: found.unit(name) for name in found.names} == {"x": "mm", "y (n)": "1"}
+    assert found["y (n)"].tolist() == [2.0, 3.0]
+
+
+def test_names_with_round_brackets_stay_what_they_are(tmp_path: Path) -> None:
+    path = Result([0.0], {"gain (A)": [1.0]}).to_csv(tmp_path / "r.csv")
+    assert ResultsCsv().read(path).names == ["gain (A)"]
+
+
+def test_an_empty_cell_is_nan(tmp_path: Path) -> None:
+    """As pandas writes it; not in the time, and not among texts."""
+    path = tmp_path / "r.csv"
+    path.write_text("time,x,y\n0,,2\n1,2,\n")
+    found = ResultsCsv().read(path)
+    np.testing.assert_array_equal(found["x"], [np.nan, 2.0])
+    np.testing.assert_array_equal(found["y"], [2.0, np.nan])
+    for text, said in (
+        ("time,x\n0,1\n,2\n", "the times are no finite numbers"),
+        ('time,x\n0,"a"\n1,\n', r"r\.csv:3: x is text in some lines and not in others"),
+    ):
+        path.write_text(text)
+        with pytest.raises(CosimError, match=said):
+            ResultsCsv().read(path)
+
+
+def test_lines_are_counted_with_those_that_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    for body in ("0,1\n\n\n1,bad\n", '0,1\n\n"",1\n'):
+        path.write_text(f"# remark\n\ntime,x\n{body}")
+        with pytest.raises(CosimError, match=r"r\.csv:(7|6): "):
+            ResultsCsv().read(path)

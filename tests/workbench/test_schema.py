@@ -14,7 +14,7 @@ from cosim.cli import main
 jsonschema = pytest.importorskip("jsonschema")
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted(ROOT.glob("examples/**/*.toml"))
+FILES = [*sorted(ROOT.glob("examples/**/*.toml")), *sorted(ROOT.glob("benchmarks/**/*.toml"))]
 
 
 def checker(kind: str) -> Any:
@@ -89,6 +89,10 @@ to = "x.y"
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ('name = "swing"', 'nam = "swing"'),
+        ("gravity = [0, 0, -9.81]", "gravty = [0, 0, -9.81]"),
+        ("gravity = [0, 0, -9.81]", "gravity = [0, 0]"),
+        ("gravity = [0, 0, -9.81]", "gravity = true"),
         ('mass = "2 kg"', "mas = 2"),
         ("delay = 0.1", "delay = -1"),
         ("delay = 0.1", "delay = [[true]]"),

@@ -64,6 +64,26 @@ def test_distributions(text, mean, deviation):
     assert drawn.mean() == pytest.approx(mean, rel=1e-3) and drawn.std() == pytest.approx(deviation, rel=0.01)
 
 
+def test_deviations_have_no_offset_of_a_unit():
+    drawn = read_variation("a", "normal(20 degC, 5 degC)", "K").drawn(shares())
+    assert drawn.mean() == pytest.approx(293.15) and drawn.std() == pytest.approx(5.0, rel=0.01)
+
+
+def test_settings_of_runs_are_not_for_subjects():
+    from cosim.kit import StudySubject
+
+    class Nothing(StudySubject):
+        """Runs nothing."""
+
+        def __init__(self, path, settings):
+            self.settings = settings
+
+        reads = unit = signals = description = run = None
+
+    with pytest.raises(cosim.ModelError, match="until.*where the subject is made"):
+        Study(Nothing(None, {}), {}, ["max(x)"], until=2.0)
+
+
 def test_distributions_by_factors():
     logs = np.log(read_variation("a", "1..100:log", "1").drawn(shares()))
     assert logs.min() >= 0.0 and logs.max() <= np.log(100) and logs.mean() == pytest.approx(np.log(10))
@@ -164,7 +184,9 @@ def test_a_value_that_a_parameter_cannot_take_names_its_point(model):
         Study(model, {MASS: [100, -1]}, ["max(engine.z)"]).run()
 
 
-def test_what_is_done_is_not_done_again(model, tmp_path):
+def test_what_is_done_is_not_done_again(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("cosim_workbench.studies.study.PART_TIME", 0.0)
+
     def study(**more):
         settings = {"folder": tmp_path / "s", "seed": 3, "sample": "latin:40", "until": 0.05, **more}
         return Study(model, {MASS: "100..140"}, ["max(engine.vz)"], **settings)
@@ -193,7 +215,7 @@ def test_a_folder_with_something_else_is_refused(model, tmp_path):
 
 def command(folder, *more):
     words = ["sweep", "mount.toml", "--vary", f"{MASS}=100 kg..140 kg", "--sample", "latin:60"]
-    words += ["--seed", "5", "--until", "2 ms"]
+    words += ["--seed", "5", "--until", "2 ms", "--threads", "1"]
     words += ["--objective", "study_objectives:slow", "--objective", "max(engine.vz)", "-o", folder, *more]
     return [sys.executable, "-m", "cosim", *words]
 
@@ -278,6 +300,29 @@ def test_series_and_tables_are_parquet(model, tmp_path):
     pandas.testing.assert_frame_equal(frame, pandas.read_parquet(file).set_index("point"), check_dtype=False)
 
 
+@pytest.mark.parametrize("objective", ["max(engine.z)", "study_objectives:largest"])
+def test_series_without_rows_are_removed_and_written_again(model, tmp_path, monkeypatch, objective):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("cosim_workbench.studies.study.PART_TIME", 0.0)
+
+    def study():
+        settings = {"folder": tmp_path / "s", "until": 0.01, "keep_series": True, "threads": 1}
+        return Study(model, {MASS: "100..140:20"}, [objective], **settings)
+
+    first = study().run()
+    whole = pandas.read_parquet(tmp_path / "s" / "series").sort_values(["point", "time"])
+    assert whole.groupby("point").size().tolist() == [11] * 20
+    parts = sorted((tmp_path / "s").glob("part-*.csv"))
+    assert len(parts) > 1
+    parts[0].unlink()  # as if it had been killed between the values over time and the rows
+    (tmp_path / "s" / "series" / "part-00000002-00000003.parquet").write_bytes(b"what a lost worker wrote")
+    again = study().run()
+    assert [row[:-1] for row in again.rows] == [row[:-1] for row in first.rows]
+    series = pandas.read_parquet(tmp_path / "s" / "series").sort_values(["point", "time"])
+    pandas.testing.assert_frame_equal(series.reset_index(drop=True), whole.reset_index(drop=True))
+
+
 def test_pictures(model, tmp_path):
     pytest.importorskip("matplotlib")
     table = Study(model, {MASS: "100..140", STIFFNESS: "1e5..3e5:log"}, sample="sobol:8", until=0.02).run()
@@ -289,6 +334,27 @@ def test_pictures(model, tmp_path):
     assert found.plot("engine.z", path=tmp_path / "f.png").stat().st_size > 5000
     with pytest.raises(cosim.LookUpError, match=r"engine\.z"):
         found.plot("engine.zz")
+    labels = [axes.get_ylabel() for axes in found.plot().axes]
+    assert labels[:2] == ["engine.z in m", "vertical_speed in m/s"] and len(labels) == 6
+    assert not any("q[1]" in label for label in labels)  # which stays where it is
+    with pytest.raises(cosim.CosimError, match="nothing to draw"):
+        model.simulate_many({MASS: [100.0]}, until=0.02, reduce=["max(engine.z)"], signals=None).plot()
+
+
+def test_a_scatter_matrix_leaves_out_what_does_not_vary_and_counts_failures():
+    from ensemble_parts import Blowup
+
+    pytest.importorskip("matplotlib")
+    model = cosim.Model("blowup")
+    model.add(Blowup, "b")
+    vary = {"b.size": [0.1, 0.5, 2.0, 4.0]}
+    figure = Study(model, vary, ["last(b.size)", "first(b.size)", "same=min(b.size)"], until=0.9).run().plot()
+    assert "4 points; 2 failed" in figure.get_suptitle()
+    assert {axes.get_xlabel() for axes in figure.axes} >= {"b.size", "last(b.size)"}
+    rows = {axes.get_ylabel() for axes in figure.axes} - {""}
+    assert len(rows) == 4  # what varies
+    table = Study(model, {"b.size": [0.1, 0.2]}, ["span(b.size)", "n=quantile(b.size, 0)"], until=0.1).run()
+    assert table.plot("b.size").axes[0].get_xlabel() == "b.size"
 
 
 @pytest.mark.parametrize(

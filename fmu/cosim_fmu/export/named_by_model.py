@@ -23,8 +23,8 @@ class NamedByModel:
     Attributes
     ----------
     outputs : list of str
-        Outputs and measures, then the signals that the model records; of diagnostics (energies) those that it
-        records.
+        Outputs and measures, then the signals that the model records, coordinates by their names
+        (``hinge.angle`` for ``hinge.q``); of diagnostics (energies) those that it records.
     parameters : list of str
         Those that were given a value.
     frames : list of str
@@ -38,6 +38,7 @@ class NamedByModel:
         self._system = system
         self._variables: Mapping[str, Variable] = system.variables
         self._starts = set() if system.model is None else {p.partition("[")[0] for p in system.model.starts}
+        self._coordinates = {p: names for p in self._variables if (names := self._names_of(p))}
         self.outputs = list(dict.fromkeys([*self._declared(), *self._recorded()]))
         self.parameters = list(self._parameters())
         self.frames = [p for p, v in self._variables.items() if is_pose(v) and self._given(v)]
@@ -54,10 +55,12 @@ class NamedByModel:
             for path, variable in self._variables.items():
                 if self._is_readable(path):
                     if matches(path, pattern):
-                        yield path
+                        yield from self._coordinates.get(path) or [path]
                     elif variable.shape and "[" in pattern:
-                        elements = (f"{path}[{i}]" for i in range(variable.slot.size))
-                        yield from (element for element in elements if matches(element, pattern))
+                        names = self._coordinates.get(path) or []
+                        for i in range(variable.slot.size):
+                            if matches(f"{path}[{i}]", pattern):
+                                yield names[i] if names else f"{path}[{i}]"
 
     def _is_readable(self, path: str) -> bool:
         return self._variables[path].kind not in ("parameter", "signal") and path not in self._system.inputs
@@ -85,14 +88,25 @@ class NamedByModel:
             if variable.kind not in (*CONTINUOUS_STATES, *DISCRETE_STATES):
                 continue
             part = self._system.parts[path.partition(".")[0]]
-            named = [alias for alias in self._aliases() if self._is_inside(alias, variable)]
             moves = part.solved_by is not None
-            if variable.slot.array == "y" and named and len(named) == variable.slot.size:
-                yield from named
+            if path in self._coordinates:
+                yield from self._coordinates[path]
             elif self._given(variable) or not (
                 variable.diagnostic or moves or isinstance(part, cosim.Measure)
             ):
                 yield path
+
+    def _names_of(self, path: str) -> list[str]:
+        """The names of all coordinates that a variable holds, in order; empty where one has none."""
+        variable = self._variables[path]
+        if variable.kind not in CONTINUOUS_STATES or variable.slot.array != "y":
+            return []
+        named = sorted(
+            (alias for alias in self._aliases() if self._is_inside(alias, variable)),
+            key=lambda alias: self._variables[alias].slot.offset,
+        )
+        places = [self._variables[alias].slot.offset - variable.slot.offset for alias in named]
+        return named if places == list(range(variable.slot.size)) else []
 
     def _is_inside(self, alias: str, variable: Variable) -> bool:
         slot, of = self._variables[alias].slot, variable.slot

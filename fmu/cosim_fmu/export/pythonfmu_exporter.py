@@ -7,7 +7,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -18,6 +18,7 @@ from cosim.kit import Entry, Registry, use_registry
 from cosim_fmu.export import slave
 from cosim_fmu.export.archive import check_place, read_archive, write_archive
 from cosim_fmu.export.bundle import Bundle
+from cosim_fmu.export.check_parts import check_parts
 from cosim_fmu.export.documentation import documentation, needs_of_python
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -98,51 +99,52 @@ class PythonFmuExporter(cosim.Exporter):
         """
         target = Path(path)
         check_place(target)
-        registry = RecordingRegistry(cosim.registry())
-        with use_registry(registry):
-            data = _model_data(model)
-            rebuilt = cosim.Model.from_dict(data)
-            system = rebuilt.build()
-            variables = select_variables(
-                system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose, all=all
-            )
-            given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
-            settings = run_settings(model, given, integrator, options)
-            interface = FmuInterface(
-                model_name=model.name,
-                identifier=c_identifier(model.name),
-                about={n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)},
-                variables=variables,
-                **settings,
-            )
-            simulator = cosim.Simulator(
-                system,
-                integrator=interface.integrator,
-                accuracy=interface.accuracy,
-                **interface.integrator_options,
-            )
-        bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
-        manifest = {**bundle.manifest(model.name), "answers_errors": _mended_platforms()}
-        resources = {
-            slave.MANIFEST: _json(manifest),
-            MODEL: _json(data),
-            INTERFACE: interface.to_json(),
-            REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
-        }
-        files = {**bundle.files(), **{name: text.encode() for name, text in resources.items()}}
-        archive = {
-            name: _finished(data, libpython) if name.endswith(".so") else data
-            for name, data in _build(files, interface).items()
-        }
-        resumes = simulator.integrator.capabilities.resumes_exactly
-        page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
-        archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
-        begun = archive.pop(DESCRIPTION)
-        tool = f"cosim-framework {cosim.__version__}"
-        unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
-        guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
-        archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
-        write_archive(target, archive)
+        check_parts(model)
+        with closing(RecordingRegistry(cosim.registry())) as registry:
+            with use_registry(registry):
+                data = _model_data(model)
+                rebuilt = cosim.Model.from_dict(data)
+                system = rebuilt.build()
+                variables = select_variables(
+                    system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose, all=all
+                )
+                given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
+                settings = run_settings(model, given, integrator, options)
+                interface = FmuInterface(
+                    model_name=model.name,
+                    identifier=c_identifier(model.name),
+                    about={n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)},
+                    variables=variables,
+                    **settings,
+                )
+                simulator = cosim.Simulator(
+                    system,
+                    integrator=interface.integrator,
+                    accuracy=interface.accuracy,
+                    **interface.integrator_options,
+                )
+            bundle = Bundle(tuple(registry.used.values()), tuple(_all_entries(registry)))
+            manifest = {**bundle.manifest(model.name), "answers_errors": _mended_platforms()}
+            resources = {
+                slave.MANIFEST: _json(manifest),
+                MODEL: _json(data),
+                INTERFACE: interface.to_json(),
+                REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
+            }
+            files = {**bundle.files(), **{name: text.encode() for name, text in resources.items()}}
+            archive = {
+                name: _finished(data, libpython) if name.endswith(".so") else data
+                for name, data in _build(files, interface).items()
+            }
+            resumes = simulator.integrator.capabilities.resumes_exactly
+            page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
+            archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
+            begun = archive.pop(DESCRIPTION)
+            tool = f"cosim-framework {cosim.__version__}"
+            unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
+            guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
+            archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
+            write_archive(target, archive)
         self.summary = "FMU that runs Python (FMI 2.0 Co-Simulation)"
         return target
 

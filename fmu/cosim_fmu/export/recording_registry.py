@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import cosim
 from cosim.kit import Entry, Registry
+from cosim_fmu.export.typed_class import TYPED, TypedClass
 
 
 class RecordingRegistry(Registry):
     """A registry with the entries of another one, which remembers what was looked up in it.
 
     A component class that no plugin registered is known by where it is defined, as long as another
-    process can import it from there.
+    process can import it from there; one that was typed into a notebook or a script gets a module
+    (`TypedClass`), which is there until `close`.
 
     Parameters
     ----------
@@ -26,6 +28,12 @@ class RecordingRegistry(Registry):
         super().__init__(base.plugins)
         self.used: dict[tuple[str, str], Entry] = {}
         self._unregistered: dict[str, Entry] = {}
+        self._typed: dict[type, TypedClass] = {}
+
+    def close(self) -> None:
+        """Forget the modules of classes that were typed."""
+        for typed in self._typed.values():
+            typed.close()
 
     def entry(self, kind: str, id: str) -> Entry:
         """The entry, which is remembered."""
@@ -42,12 +50,16 @@ class RecordingRegistry(Registry):
             if not issubclass(cls, cosim.Component):
                 raise
         name = f"{cls.__module__}:{cls.__qualname__}"
-        if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
+        if "." in cls.__qualname__:
             text = (
-                "the class is defined in a script or in a function, where another process cannot import it: "
-                "define it in a module of its own."
+                "the class is defined in a function or in a class, where another process cannot import it: "
+                "define it at the top of a module."
             )
             raise cosim.ModelError.of(name, text)
+        if cls.__module__ == TYPED:
+            typed = self._typed.get(cls) or TypedClass(cls)
+            self._typed[cls], cls = typed, typed.cls
+            name = f"{cls.__module__}:{cls.__qualname__}"
         entry = Entry(name, cls, "", "", "")
         self._unregistered[name] = entry
         return entry

@@ -16,6 +16,7 @@ from cosim_fmu.export.names import element_name
 from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
 
 TYPES = {float: "Real", int: "Integer", bool: "Boolean"}
+LARGEST_INTEGER = 2**31 - 1  # of FMI 2.0
 ELEMENT = re.compile(r"^(?P<base>.+)\[(?P<index>\d+)\]$")
 
 
@@ -275,6 +276,8 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         value = variable.dtype(arrays[slot.array][slot.offset + index].item())
         if element.angle is not None:
             value = angle_of(arrays[slot.array][slot.offset : slot.offset + 12].tolist(), element.angle)
+    if type_ == "Integer" and slot.array == "p" and value is not None and abs(value) > LARGEST_INTEGER:
+        type_, value = "Real", float(value)
     unit = variable.unit(index) if element.angle is None else "rad"
     return FmuVariable(
         name=element.name,
@@ -299,9 +302,7 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
 
 def _about(variable: Variable, element: _Element) -> str:
     if element.angle is not None:
-        return (
-            f"{variable.description}: angle about its own {'xyz'[element.angle]} axis, in the order x, y, z"
-        )
+        return f"{variable.description}: body-fixed x-y-z angle about {'xyz'[element.angle]}"
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
     return variable.description

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from cosim.kit import (
     ARRAYS,
     CONSTANT,
+    ENTRY_SIGNATURE,
     MachineCode,
     Schedule,
     call_by_number,
@@ -34,6 +35,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     entries : sequence of str
         Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
         `cosim.entry_point`. Constant arrays are its own: what it is given in their place is not looked at.
+        Those of another signature than the Step's (`frame_functions`) take arrays of their own.
     raised : int
         What an entry point returns where a kernel function raised.
     """
@@ -50,7 +52,9 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     offered = []
     for entry in entries:
         lowered = f"lowered_{entry}"
-        calls.append(entry_point(f"cosim_{entry}", lowered, program.functions[lowered][1], raised, known))
+        signature = program.functions[lowered][1]
+        places = known if signature == ENTRY_SIGNATURE else None
+        calls.append(entry_point(f"cosim_{entry}", lowered, signature, raised, places))
         offered.append(f"cosim_{entry}")
     return MachineCode(["\n".join(calls), *texts.values()], offered)
 

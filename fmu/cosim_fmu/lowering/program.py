@@ -43,6 +43,7 @@ EXPORTED = (
     "check",
     "judge",
     "announce",
+    "due",
     "finish",
     "accuracy",
 )
@@ -90,6 +91,9 @@ class Program:
         By path of a witness: where in `c` its value lies, and where in `clock` the level that counts as zero.
     reset_states : frozenset of int
         Where in `y` the states lie that handlers may set.
+    periodic : dict of str to (int, float or None)
+        By path of a handler that updates something periodically: its place among the handlers, and its
+        period, s; None where that is a parameter.
 
     Examples
     --------
@@ -123,6 +127,7 @@ class Program:
         self.states = [system.paths_at("y", [i])[0] for i in range(system.ny)]
         self.indicators: dict[str, tuple[int, int]] = {}
         self.reset_states: frozenset[int] = frozenset()
+        self.periodic: dict[str, tuple[int, float | None]] = {}
         self._names: dict[int, str] = {}
         self.refusals: list[Problem] = [
             *system_refusals(system),
@@ -155,6 +160,11 @@ class Program:
             return
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         self.reset_states = tables.reset_states
+        self.periodic = {
+            entry.path: (i, None if isinstance(entry.handler.period, str) else float(entry.handler.period))
+            for i, entry in enumerate(tables.agenda_of.entries)
+            if entry.handler.is_periodic and not entry.is_private and entry.handler.does != "publish"
+        }
         mine = self.state.arrays
         held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
@@ -199,7 +209,10 @@ class Program:
             self._address("probe", 0, dense, DENSE_SIGNATURE, "method")
         for part in PARTS:
             self.functions[part_name(part)] = (part, part.__dict__["__part__"])
-        for name in EXPORTED if self._takes_accuracies(method.integrator) else EXPORTED[:-1]:
+        left_out = {"due"} if not self.periodic else set()
+        if not self._takes_accuracies(method.integrator):
+            left_out.add("accuracy")
+        for name in sorted({*EXPORTED} - left_out, key=EXPORTED.index):
             self.functions[f"lowered_{name}"] = (ENTRIES[name], ENTRY_SIGNATURE)
 
     def _list_held(self, held: HeldTables, functions: list[Any]) -> None:

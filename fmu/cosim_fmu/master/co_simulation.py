@@ -4,44 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from inspect import signature
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import cosim
 from cosim.kit import (
     FeedthroughLoop,
+    KeepsInstance,
     ParticipantDescription,
-    Resizes,
     ResultStream,
-    interrupt_between_steps,
     options_checked,
     seconds,
 )
-from cosim_fmu.binding.exit_guard import last_words
-from cosim_fmu.master.loop.begin import begin
-from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
+from cosim_fmu.master.algorithms.given_algorithm import made_algorithm
+from cosim_fmu.master.checkpoint.snapshot import Snapshot
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
-from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
-from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.explain import explain
 from cosim_fmu.master.loop.look_into_participants import look_into_participants
-from cosim_fmu.master.loop.pace import Pace
-from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
-from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_fmu.master.loop.simulation_run import SimulationRun
 from cosim_fmu.master.loop.time_limit import TimeLimit
-from cosim_fmu.master.participants.open_fmu import open_fmu
-from cosim_fmu.master.participants.same_folder import same_folder
-from cosim_fmu.master.participants.system_participant import SystemParticipant
-from cosim_fmu.master.recording.recorder import Recorder
+from cosim_fmu.master.participants.given_participants import configure, described, made_participants
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
+from cosim_fmu.master.trust.coupling_report import CouplingReport
+from cosim_fmu.master.trust.verified_coupling import verified_coupling
 from cosim_fmu.master.wiring.check_loops import check_loops, unknown_outputs
 from cosim_fmu.master.wiring.check_tolerances import check_tolerances
 from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
-from cosim_fmu.master.wiring.description_faults import description_faults
 from cosim_fmu.master.wiring.feedthrough import feedthrough_loops, stepping_order
 from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.power_bonds import check_bonds
 from cosim_fmu.master.wiring.said_feedthrough import with_said_feedthrough
 from cosim_fmu.master.wiring.wiring import (
     check_abilities,
@@ -54,7 +46,6 @@ from cosim_fmu.master.wiring.wiring import (
 )
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 
-MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 INSIDE = ("nothing", "events", "steps")
 
 
@@ -103,11 +94,17 @@ class CoSimulation:
     threads : int
         In so many threads participants step side by side where the algorithm and they allow it; the results
         are the same for every number. Worth it where steps take much longer than 0.1 ms.
+    bonds : sequence of sequence of str
+        Pairs of connected outputs whose product is a power: ``[["plant.force", "wheel.speed"]]``. The energy
+        that the coupling creates in them is in ``result.coupling.energy``.
 
     Attributes
     ----------
     order : list of str
         In which the participants are stepped.
+    bonds : list of (Link, Link)
+    refusing : frozenset of str
+        Participants that refuse to be read between setting and stepping.
     loops : list of FeedthroughLoop
         Closed loops of direct feedthrough, which the algorithm iterates.
     remarks : list of str
@@ -123,6 +120,8 @@ class CoSimulation:
         Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU.
     findings : list of Problem
         Offences of an SSP against the standard, which were read nevertheless.
+    derived : dict of str to DerivedSignal
+        What results show beside the variables: what the connectors of an SSP's own system give.
 
     Raises
     ------
@@ -153,14 +152,15 @@ class CoSimulation:
         steps: Mapping[str, float | str] | None = None,
         feedthrough: Mapping[str, Any] | None = None,
         threads: int = 1,
+        bonds: Sequence[Any] = (),
     ) -> None:
         problems: list[WiringProblem] = []
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
-        self.participants = _participants(participants, problems)
-        _configure(self.participants, starts or {})
-        self.descriptions = _describe(self.participants, problems)
+        self.participants = made_participants(participants, problems)
+        configure(self.participants, starts or {})
+        self.descriptions = described(self.participants, problems)
         experiment = only_experiment(self.descriptions)
         self.start = experiment.start or 0.0 if start is None else start
         self.step = step_of(experiment) if step is None else _seconds(step, problems)
@@ -175,13 +175,15 @@ class CoSimulation:
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
         self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
-        self.algorithm = _algorithm(algorithm, options or {}, problems)
+        self.algorithm = made_algorithm(algorithm, options or {}, problems)
         problems += check_abilities(self.descriptions, self.algorithm)
         self.every, faults = check_steps(self.participants, steps or {}, self.step, self.algorithm)
         problems += faults
+        self.bonds, faults = check_bonds(bonds, self.links, self.descriptions)
+        problems += faults
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
-        self._is_settled, self._refusing = False, frozenset[str]()
+        self._is_settled, self.refusing = False, frozenset[str]()
         if self.algorithm is not None:
             problems += self._put_in_order(looked_into=False)
         if problems:
@@ -189,10 +191,12 @@ class CoSimulation:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
         self.result: cosim.Result | None = None
-        self._so_far: Callable[[], cosim.Result] | None = None
+        self._run: SimulationRun | None = None
+        self._going_on: Snapshot | None = None
         self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
+        self.derived: dict[str, DerivedSignal] = {}
         self.options = dict(options or {})
 
     @classmethod
@@ -202,6 +206,7 @@ class CoSimulation:
         variant: str | None = None,
         *,
         starts: Mapping[str, Any] | None = None,
+        inputs: Any = None,
         **options: Any,
     ) -> CoSimulation:
         """The co-simulation that an SSP describes (versions 1.0 and 2.0).
@@ -214,6 +219,9 @@ class CoSimulation:
             Name of another SSD of the package than ``SystemStructure.ssd``.
         starts : mapping of str to object, optional
             Further start values, which count more than those of the SSP: ``{"plant.mass": 2.0}``.
+        inputs : path, Result, mapping or TimedInputs, optional
+            Values over time (CSV, Parquet) for the connectors of the system itself, by their names, or for
+            inputs of components: ``{"drive": [[0.0, 0.0], [1.0, 5.0]]}``. No SSP can hold them.
         **options
             As for the constructor (``algorithm``, ``step``, ``tolerance`` …), instead of what the SSP says.
 
@@ -229,7 +237,7 @@ class CoSimulation:
         """
         from cosim_fmu.ssp.couple import couple_ssp
 
-        return couple_ssp(path, variant, starts, **options)
+        return couple_ssp(path, variant, starts, inputs, **options)
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
         """Write an SSP that other tools run, valid against the schemas of the standard.
@@ -267,7 +275,8 @@ class CoSimulation:
         inside: str = "events",
         stream: ResultStream | None = None,
         time_limit: float | None = None,
-    ) -> cosim.Result:
+        checkpoint: cosim.Checkpoint | None = None,
+    ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
 
         Parameters
@@ -295,13 +304,17 @@ class CoSimulation:
         time_limit : float, optional
             Seconds of wall time for the whole run; after them it is an error. An FMU in this process that
             does not come back from a step then ends the program, when what was recorded is saved.
+        checkpoint : Checkpoint, optional
+            Gets the whole co-simulation from time to time, results so far included. Participants that cannot
+            serialize their state are named before the first step.
 
         Returns
         -------
-        Result
-            Its statistics are those of `CoSimulationStatistics`; its events are those of the coupling (early
-            returns, requests to stop) and of the participants that record theirs, each with the values before
-            and after; its message tells why it ended early, if it did.
+        CoSimulationResult
+            Its `coupling` says how far to trust it. Its statistics are those of `CoSimulationStatistics`; its
+            events are those of the coupling (early returns, requests to stop) and of the participants that
+            record theirs, each with the values before and after; its message tells why it ended early, if it
+            did.
 
         Raises
         ------
@@ -311,91 +324,37 @@ class CoSimulation:
         """
         with TimeLimit(time_limit, self.participants.values()) as limit:
             return self._simulate(
-                until, progress, record, observe, real_time_rate, inside, stream, limit=limit
+                *(until, limit, inside),
+                progress=progress,
+                record=record,
+                observe=observe,
+                real_time_rate=real_time_rate,
+                stream=stream,
+                checkpoint=checkpoint,
             )
 
     def _simulate(
-        self,
-        until: float | str | None,
-        progress: Callable[[float], bool | None] | None,
-        record: Sequence[str] | None,
-        observe: Callable[[float, Mapping[str, float]], bool | None] | None,
-        real_time_rate: float,
-        inside: str,
-        stream: ResultStream | None,
-        limit: TimeLimit,
-    ) -> cosim.Result:
+        self, until: float | str | None, limit: TimeLimit, inside: str, **settings: Any
+    ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: say when the run ends, in seconds")
-        until = seconds(until, "until")
-        points = CommunicationPoints(self.start, until, self.step)
+        points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
         problems = check_last_step(self.descriptions, self.every, points)
         if inside not in INSIDE:
             problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
             raise cosim.ModelError(problems)
         self.settle_order()
-        keeps_inside = inside != "nothing"
-        recorder = Recorder(self.descriptions, self.links, record, keeps_inside=keeps_inside, stream=stream)
-        reads = recorder.reads(self.links)
-        statistics = CoSimulationStatistics(warnings=[*self.warnings, *recorder.remarks])
-        coupled = CoupledParticipants(
-            *(self.participants, self.links, self.order, reads, statistics, self.descriptions),
-            *(points, self.every, StepThreads(min(self.threads, len(self.participants)))),
-        )
-        coupled.loops = self.loops
-        coupled.refreshes.update(dict.fromkeys(self._refusing, False))
-        recorder.bind(reads, coupled.input_names)
-        pace = Pace(real_time_rate, self.start)
-        message, begun = "interrupted", perf_counter()
-        failure: BaseException | None = None
-        happened: list[cosim.EventRecord] = []
-
-        def so_far(why: str = "not at its end") -> cosim.Result:
-            return recorder.result(events=[], statistics=vars(statistics), message=why)
-
-        def keep(why: str) -> None:
-            """The process is about to be ended: what has been recorded."""
-            if recorder.unfinished is not None:
-                recorder.unfinished()
-            self.result = so_far(why)
-
-        self._so_far = None if stream is not None else so_far
-
+        going_on, self._going_on = self._going_on, None
+        self._run = run = SimulationRun(self, points, limit, going_on, inside=inside, **settings)
         try:
-            with same_folder(), last_words(keep), ExitStack() as stack:
-                interrupted = stack.enter_context(interrupt_between_steps())
-
-                def check() -> None:
-                    interrupted()
-                    limit.check(coupled.time)
-
-                self._initialize(coupled, until, stack, inside)
-                stack.callback(lambda: happened.extend(events_inside(self.participants)))
-                stack.enter_context(coupled.threads)  # last: who is at work in one is not closed
-                coupled.forget_inside()
-                recorder.record(self.start, coupled.board, coupled.held)
-                initialized = perf_counter()
-                pace = Pace(real_time_rate, self.start)
-                message = self._run(coupled, points, recorder, progress, check, observe, pace)
-                statistics.wall_time = perf_counter() - begun
-                statistics.stepping_time = perf_counter() - initialized
-        except (cosim.SimulationError, KeyboardInterrupt) as error:
-            message, failure = str(error) or message, error
+            self.result = run.result()
+        except BaseException as error:
+            self.result = getattr(error, "result", self.result)
             raise
         finally:
-            if coupled.inside:
-                recorder.inside(coupled.take_inside())
-            statistics.wall_time = statistics.wall_time or perf_counter() - begun
-            statistics.overruns, statistics.largest_lag = pace.overruns, pace.largest_lag
-            if self.algorithm is not None:
-                statistics.algorithm.update(self.algorithm.figures)
-            events = in_order(happened, without_returns(coupled.events, happened))
-            statistics.events = len(events)
-            self.result = recorder.result(events=events, statistics=vars(statistics), message=message)
-            if failure is not None:
-                failure.result = self.result  # type: ignore[attr-defined]
+            self._run = None
         return self.result
 
     def _take_feedthrough(self) -> list[WiringProblem]:
@@ -420,9 +379,74 @@ class CoSimulation:
         CosimError
             There is no run, or one whose rows go to a stream.
         """
-        if self._so_far is None:
-            raise cosim.CosimError("there is no run whose rows are kept here")
-        return self._so_far()
+        return self._running.so_far()
+
+    def save(self) -> bytes:
+        """The whole co-simulation as it is now; for a `progress` or `observe` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or something in it that cannot be saved: named.
+        """
+        return self._running.snapshot().to_bytes()
+
+    def restore(self, saved: bytes | Path) -> float:
+        """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
+
+        Parameters
+        ----------
+        saved : bytes or Path
+            From `save`, or the file of a `Checkpoint`.
+
+        Returns
+        -------
+        float
+            The time from which it goes on, s.
+
+        Raises
+        ------
+        CosimError
+            It is damaged or cannot be read; whether it is of this co-simulation, `simulate` says.
+        """
+        self._going_on = Snapshot.read(saved) if isinstance(saved, Path) else Snapshot.from_bytes(saved)
+        return self._going_on.time
+
+    def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:
+        """Run again with half the step, or a tenth of the algorithm's tolerance, and compare.
+
+        Parameters
+        ----------
+        result : CoSimulationResult
+            Of the run as it is; its `coupling` becomes what is found.
+        until : float or str, optional
+            As given to `simulate`.
+
+        Raises
+        ------
+        CosimError
+            A participant cannot step so short, the run fails, or did not reach its end.
+        """
+        return verified_coupling(self, result, until)
+
+    @property
+    def _running(self) -> SimulationRun:
+        if self._run is None:
+            raise cosim.CosimError("there is no run: call it from progress or observe of simulate")
+        return self._run
+
+    def keep_instances(self, keep: bool = True) -> bool:
+        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up those that are kept: the next run makes new ones.
+        """
+        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        for participant in able:
+            participant.keep_instance(keep)
+        return bool(able)
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
@@ -445,7 +469,7 @@ class CoSimulation:
             *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
             *(self.tolerances, self.start, self.step, self.algorithm),
         )
-        self.descriptions, self._refusing, self.remarks = found
+        self.descriptions, self.refusing, self.remarks = found
         problems = self._put_in_order(looked_into=True)
         if problems:
             raise cosim.ModelError(problems)
@@ -494,85 +518,6 @@ class CoSimulation:
         )
         return "\n".join([explain(*told), *once, *found, *self.warnings])
 
-    def _initialize(self, coupled: CoupledParticipants, until: float, stack: ExitStack, inside: str) -> None:
-        coupled.watch(inside)
-        begin(coupled, self.start_values, self.tolerances, (self.start, until), self.parameter_links, stack)
-        for name in self.order:
-            coupled.read_outputs(name)
-        for name in self.order:
-            coupled.set_inputs(name)
-
-    def _run(
-        self,
-        coupled: CoupledParticipants,
-        points: CommunicationPoints,
-        recorder: Recorder,
-        progress: Callable[[float], bool | None] | None,
-        check: Callable[[], None],
-        observe: Callable[[float, Mapping[str, float]], bool | None] | None,
-        pace: Pace,
-    ) -> str:
-        """All steps; returns why it ended before the last one, else ""."""
-        assert self.algorithm is not None
-        if coupled.stop_reason:
-            return coupled.stop_reason
-        coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, coupled, self.start)
-        one_by_one = observe is not None or not pace.is_free
-        take = self._loop(coupled, points, recorder, one_by_one)
-        if observe is not None and observe(self.start, recorder.latest()) is False:
-            return f"stopped at t = {self.start:.9g} s"
-        shown, done = perf_counter(), 0
-        while done < points.count:
-            done = take(done)
-            check()
-            if not pace.is_free:
-                pace.wait(points.time(done))
-            if observe is not None and observe(points.time(done), recorder.latest()) is False:
-                return f"stopped at t = {points.time(done):.9g} s"
-            if coupled.stop_reason:
-                return coupled.stop_reason
-            if progress is not None:
-                now = perf_counter()
-                if now - shown >= MOST_SECONDS_WITHOUT_PROGRESS or done == points.count:
-                    shown = now
-                    if progress(points.time(done)) is False and done < points.count:
-                        return f"stopped at t = {points.time(done):.9g} s"
-        return ""
-
-    def _loop(
-        self,
-        coupled: CoupledParticipants,
-        points: CommunicationPoints,
-        recorder: Recorder,
-        one_by_one: bool,
-    ) -> Callable[[int], int]:
-        """What takes one or several steps from a communication point on, and gives the point reached."""
-        algorithm = self.algorithm
-        assert algorithm is not None
-        try:
-            run = CompiledLoop(coupled, points, algorithm, recorder, one_by_one).run
-            coupled.statistics.loop = "compiled"
-            return run
-        except NotCompiledError as reason:
-            coupled.statistics.loop = f"Python ({reason})"
-
-        def step(i: int) -> int:
-            time, following = points.time(i), points.time(i + 1)
-            coupled.begin_step(i)
-            while time < following:
-                end = coupled.next_tick(time, following)
-                coupled.guarded_algorithm(algorithm, algorithm.step, coupled, time, end - time)
-                coupled.time = time = end
-                coupled.collect()
-                if coupled.inside:
-                    recorder.inside(coupled.take_inside())
-                if end == following or recorder.keeps_inside:
-                    recorder.record(end, coupled.board, coupled.held, coupled.drives)
-            coupled.statistics.steps += 1
-            return i + 1
-
-        return step
-
 
 def either(names: Sequence[str]) -> str:
     """Names in a sentence: ``'a', 'b' or 'c'``."""
@@ -587,109 +532,7 @@ def _seconds(step: float | str, problems: list[WiringProblem]) -> float:
         return 1.0
 
 
-def _participants(given: Mapping[str, Any], problems: list[WiringProblem]) -> dict[str, cosim.Participant]:
-    made: dict[str, cosim.Participant] = {}
-    for name, what in given.items():
-        key = ("participants", name)
-        if not name or "." in name:
-            problems.append(problem(key, "the name of a participant is not empty and has no dots"))
-        elif isinstance(what, cosim.Participant) or _has_contract(what):
-            if any(what is other for other in made.values()):
-                problems.append(
-                    problem(key, "is the same object as another participant: make one for each name")
-                )
-            made[name] = what
-        elif isinstance(what, (str, Path)):
-            made[name] = open_fmu(what, name)
-        elif isinstance(what, (cosim.System, cosim.Model)):
-            try:
-                made[name] = SystemParticipant(what)
-            except cosim.ModelError as error:
-                problems += [problem((*key, fault.where), fault.text) for fault in error.problems]
-        elif callable(getattr(what, "describe", None)):
-            missing = sorted(n for n in cosim.Participant.__abstractmethods__ if not hasattr(what, n))
-            text = f"is a {type(what).__name__}, which has no {', '.join(missing)}: a participant needs that"
-            problems.append(problem(key, text))
-        else:
-            text = f"is a {type(what).__name__}, needs the path of an FMU, a System, a Model or a Participant"
-            problems.append(problem(key, text))
-    return made
-
-
 def _is_passed_once(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
     """Whether it goes to a parameter, from anything but values over time."""
     over_time = descriptions[link.source].over_time
     return descriptions[link.target].variables[link.input].causality == "parameter" and not over_time
-
-
-def _configure(participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any]) -> None:
-    """Tell start values to participants whose arrays have the sizes that they say."""
-    for name, participant in participants.items():
-        own = {k.partition(".")[2]: v for k, v in starts.items() if k.partition(".")[0] == name}
-        sizes = {k: v for k, v in own.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}
-        if isinstance(participant, Resizes) and sizes:
-            with suppress(cosim.FmuError):  # `describe` says it
-                participant.configure(sizes)
-
-
-def _has_contract(what: Any) -> bool:
-    """Whether an object has all methods of a Participant, whatever it derives from."""
-    return all(callable(getattr(what, name, None)) for name in cosim.Participant.__abstractmethods__)
-
-
-def _describe(
-    participants: Mapping[str, cosim.Participant], problems: list[WiringProblem]
-) -> dict[str, ParticipantDescription]:
-    found = {}
-    for name, participant in participants.items():
-        try:
-            told = participant.describe()
-        except cosim.FmuError as error:
-            problems.append(problem(("participants", name), str(error), error))
-        except Exception as error:
-            problems.append(
-                problem(("participants", name), f"cannot describe itself: {type(error).__name__}: {error}")
-            )
-        else:
-            faults = description_faults(told)
-            problems += [problem(("participants", name), fault) for fault in faults]
-            if not faults:
-                found[name] = told
-    return found
-
-
-def _algorithm(
-    given: Any, options: Mapping[str, Any], problems: list[WiringProblem]
-) -> cosim.MasterAlgorithm | None:
-    if isinstance(given, str):
-        try:
-            given = cosim.registry().get("master_algorithm", given if "." in given else f"fmu.{given}")
-        except cosim.LookUpError as error:
-            problems.append(problem(("master", "algorithm"), str(error)))
-            return None
-    if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
-        given = _made(given, options, problems)
-        if given is None:
-            return None
-    if not isinstance(given, cosim.MasterAlgorithm):
-        text = f'is {given!r}, needs the id of a master algorithm ("jacobi"), a class or an instance'
-        problems.append(problem(("master", "algorithm"), text))
-        return None
-    return given
-
-
-def _made(
-    kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any], problems: list[WiringProblem]
-) -> cosim.MasterAlgorithm | None:
-    known = [name for name in signature(kind).parameters if name != "self"]
-    unknown = [name for name in options if name not in known]
-    for name in unknown:
-        text = str(cosim.LookUpError(f"option of {kind.__name__}", name, known))
-        problems.append(problem(("master", "options", name), text))
-    if unknown:
-        return None
-    try:
-        return kind(**options)
-    except cosim.ModelError as error:
-        problems += [problem(("master", "options", fault.where), fault.text) for fault in error.problems]
-        return None

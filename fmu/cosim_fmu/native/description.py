@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -14,6 +14,7 @@ CATEGORIES = {
     "logStatusWarning": "what may be wrong",
     "logStatusDiscard": "what could not be done as asked",
     "logStatusError": "what is wrong",
+    "logProgress": "how far a communication step is that takes long",
 }
 COMMON2 = {
     "needsExecutionTool": "false",
@@ -62,6 +63,7 @@ def describe(
     tool: str,
     token: str,
     indicators: Sequence[str],
+    clocks: Mapping[str, tuple[int, float | None]] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml``.
 
@@ -78,6 +80,8 @@ def describe(
         guid or instantiation token.
     indicators : sequence of str
         Names of the event indicators; they count in Model Exchange alone.
+    clocks : mapping of str to (int, float or None), optional
+        What ticks periodically, as `Program.periodic` has it; FMI 3.0 alone shows it.
     """
     elements = [
         Element(name, {"modelIdentifier": interface.identifier, **attributes})
@@ -89,4 +93,4 @@ def describe(
         SubElement(categories, "Category", {"name": name, "description": text})
     if version == 2:
         return model_description(elements, categories, interface, tool, token, len(indicators))
-    return fmi3_description(elements, categories, interface, tool, token, indicators)
+    return fmi3_description(elements, categories, interface, tool, token, indicators, clocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -14,9 +14,12 @@ from cosim_fmu.export.model_description import (
     knowns,
     number_attributes,
     plain_text,
+    types_of,
     unknowns,
 )
+from cosim_fmu.export.type_definitions import type_definitions
 from cosim_fmu.export.unit_definitions import unit_definitions
+from cosim_fmu.native.fmu_array import FmuArray, arrays_of
 
 TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean"}
 
@@ -28,10 +31,12 @@ def fmi3_description(
     generation_tool: str,
     token: str,
     event_indicators: Sequence[str] = (),
+    clocks: Mapping[str, tuple[int, float | None]] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml`` for FMI 3.0.
 
-    A value reference is the place in ``interface.variables``, as in FMI 2.0; the time comes after them all.
+    A value reference is the place in ``interface.variables``, as in FMI 2.0, of an array that of its first
+    element; the time comes after them all.
 
     Parameters
     ----------
@@ -43,10 +48,13 @@ def fmi3_description(
     generation_tool, token : str
     event_indicators : sequence of str
         Names of variables, in the order of ``fmi3GetEventIndicators``.
+    clocks : mapping of str to (int, float or None), optional
+        What ticks periodically, as `Program.periodic` has it: an output clock each. Their value references
+        follow that of the time.
 
     References
     ----------
-    Functional Mock-up Interface 3.0, sections 2.4 and 3.3.
+    Functional Mock-up Interface 3.0, sections 2.2.8, 2.4 and 3.3.
     """
     attributes = {"fmiVersion": "3.0", "modelName": plain_text(interface.model_name)}
     attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
@@ -55,63 +63,107 @@ def fmi3_description(
     units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
     if units is not None:
         root.append(units)
+    types = types_of(interface.variables)
+    definitions = type_definitions(types, 3)
+    if definitions is not None:
+        root.append(definitions)
     root.append(categories)
     root.append(default_experiment(interface))
-    reference = {v.name: i for i, v in enumerate(interface.variables)}
+    listed = arrays_of(interface.variables)
+    reference = {v.name: array.reference for array in listed for v in array.elements}
     variables = SubElement(root, "ModelVariables")
     steps = any(kind.get("providesIntermediateUpdate") == "true" for kind in root.iter("CoSimulation"))
-    for variable in interface.variables:
-        element = _variable(variable, reference)
-        if steps and variable.causality in ("input", "output", "local"):
+    for array in listed:
+        element = _variable(array, reference, types)
+        if steps and array.elements[0].causality in ("input", "output", "local"):
             element.set("intermediateUpdate", "true")
         variables.append(element)
-    variables.append(_time(interface.variables))
-    root.append(_structure(interface.variables, reference, event_indicators))
+    time = _time(len(interface.variables), {array.name for array in listed})
+    names = {v.name for v in interface.variables}
+    ticking = list(_clocks(clocks or {}, len(interface.variables) + 1, names))
+    variables.extend([time, *ticking])
+    root.append(_structure(interface.variables, reference, event_indicators, ticking))
     return as_text(root)
 
 
-def _variable(variable: FmuVariable, reference: dict[str, int]) -> Element:
-    attributes = {"name": variable.name, "valueReference": str(reference[variable.name])}
-    if variable.description:
-        attributes["description"] = plain_text(variable.description)
-    attributes |= {"causality": variable.causality, "variability": variable.variability}
-    if variable.initial:
-        attributes["initial"] = variable.initial
-    attributes |= number_attributes(variable)
-    if variable.derivative_of:
-        attributes["derivative"] = str(reference[variable.derivative_of])
-    if variable.reinit:
+def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: Set[str]) -> Iterator[Element]:
+    """Triggered outputs: the FMU goes through these events by itself, whether or not a host looks."""
+    for i, (path, (_, period)) in enumerate(clocks.items()):
+        yield Element(
+            "Clock",
+            {
+                "name": f"{path}_clock" if path in taken else path,
+                "valueReference": str(first + i),
+                "description": f"ticks every {period!r} s"
+                if period
+                else "ticks with a period that can be set",
+                "causality": "output",
+                "intervalVariability": "triggered",
+            },
+        )
+
+
+def _variable(array: FmuArray, reference: Mapping[str, int], types: Mapping[str, str]) -> Element:
+    first = array.elements[0]
+    attributes = {"name": array.name, "valueReference": str(array.reference)}
+    if array.description:
+        attributes["description"] = plain_text(array.description)
+    attributes |= {"causality": first.causality, "variability": first.variability}
+    if first.initial:
+        attributes["initial"] = first.initial
+    attributes |= number_attributes(first, types)
+    starts = [number_attributes(v, types).get("start") for v in array.elements]
+    if None not in starts:
+        attributes["start"] = " ".join(map(str, starts))
+    if first.derivative_of:
+        attributes["derivative"] = str(reference[first.derivative_of])
+    if any(v.reinit for v in array.elements):
         attributes["reinit"] = "true"
-    return Element(TYPES[variable.type], attributes)
+    element = Element(TYPES[first.type], attributes)
+    for size in array.dimensions:
+        SubElement(element, "Dimension", {"start": str(size)})
+    return element
 
 
-def _time(variables: Sequence[FmuVariable]) -> Element:
+def _time(reference: int, taken: Set[str]) -> Element:
     """The independent variable, which FMI 3.0 wants among the others."""
-    taken = {v.name for v in variables}
-    name = next(n for n in ("time", "simulation_time", f"time_{len(taken)}") if n not in taken)
-    attributes = {"name": name, "valueReference": str(len(variables)), "description": "simulation time"}
+    name = next(n for n in ("time", "simulation_time", f"time_{reference}") if n not in taken)
+    attributes = {"name": name, "valueReference": str(reference), "description": "simulation time"}
     return Element("Float64", {**attributes, "causality": "independent", "variability": "continuous"})
 
 
 def _structure(
-    variables: Sequence[FmuVariable], reference: dict[str, int], event_indicators: Sequence[str]
+    variables: Sequence[FmuVariable],
+    reference: Mapping[str, int],
+    event_indicators: Sequence[str],
+    clocks: Sequence[Element],
 ) -> Element:
+    """What unknowns depend on; an array on all that one of its elements depends on."""
     outputs, derivatives, initial = unknowns(variables)
     now, at_start = knowns(variables)
     structure = Element("ModelStructure")
 
-    def add(tag: str, name: str, needed: set[str], on_time: bool = False) -> None:
-        places = sorted(reference[n] for n in needed)
-        known = " ".join(map(str, [*places, len(variables)] if on_time else places))
-        SubElement(structure, tag, {"valueReference": str(reference[name]), "dependencies": known})
+    def add(tag: str, listed: Sequence[FmuVariable], known: Set[str], initially: bool = False) -> None:
+        needs: dict[int, set[int]] = {}
+        for variable in listed:
+            names = variable.initial_dependencies if initially else variable.dependencies
+            needed = needs.setdefault(reference[variable.name], set())
+            needed |= {reference[name] for name in known & set(names)}
+            if variable.depends_on_time and not initially:
+                needed.add(len(variables))
+        for place, needed in needs.items():
+            known_places = " ".join(map(str, sorted(needed)))
+            SubElement(structure, tag, {"valueReference": str(place), "dependencies": known_places})
 
-    for variable in outputs:
-        add("Output", variable.name, now & set(variable.dependencies), variable.depends_on_time)
-    for variable in derivatives:
-        needed = now & set(variable.dependencies)
-        add("ContinuousStateDerivative", variable.name, needed, variable.depends_on_time)
-    for variable in initial:
-        add("InitialUnknown", variable.name, at_start & set(variable.initial_dependencies))
+    add("Output", outputs, now)
+    for clock in clocks:
+        place = {"valueReference": clock.attrib["valueReference"], "dependencies": str(len(variables))}
+        SubElement(structure, "Output", place)
+    add("ContinuousStateDerivative", derivatives, now)
+    add("InitialUnknown", initial, at_start, initially=True)
+    for clock in clocks:
+        place = {"valueReference": clock.attrib["valueReference"], "dependencies": ""}
+        SubElement(structure, "InitialUnknown", place)
     for name in event_indicators:
         SubElement(structure, "EventIndicator", {"valueReference": str(reference[name])})
     return structure

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, TERMINATED, StepCode
+from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, STEPPED, TERMINATED, StepCode
 from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.lowering.program import Program
+from cosim_fmu.native.fmu_array import arrays_of
 
 KINDS = {"me": 1, "cs": 2}
 ROLES = {
@@ -39,6 +40,9 @@ ENTRY_POINTS = (
     "check",
     "judge",
     "announce",
+    "due",
+    "frame_angles",
+    "turned_frame",
 )
 """Those that the shell may call; one that a program lacks is a null pointer."""
 
@@ -51,10 +55,13 @@ PLACES = {
     "places_stage": layout.STAGE,
     "places_needed": layout.NEEDED,
     "places_halts": layout.HALTS,
+    "places_entry": layout.ENTRY,
+    "places_most": layout.MOST,
     "nothing": layout.NOTHING,
     "restored": layout.RESTORED,
     "terminated": TERMINATED,
     "full": GROW,
+    "stepped": STEPPED,
     "event_happened": EVENT,
     "first_failure": FAILED,
 }
@@ -72,12 +79,15 @@ class NativeModel:
         Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
     kinds : sequence of str
         "cs", "me" or both.
+    has_arrays : bool
+        Whether elements of an array are read and set by the value reference of the first one: FMI 3.0.
     """
 
     program: Program
     interface: FmuInterface
     indicators: Mapping[str, tuple[int, int]]
     kinds: Sequence[str]
+    has_arrays: bool = False
 
 
 def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
@@ -99,6 +109,7 @@ def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
         _variables(model, names),
         _states(model.interface.variables),
         _indicators(model.indicators),
+        _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
         _sentences(program),
         _checks(program),
         _entry_points(program),
@@ -182,20 +193,23 @@ def _starts(program: Program) -> list[str]:
 
 def _variables(model: NativeModel, names: list[str]) -> str:
     rows = []
-    for variable in model.interface.variables:
+    scalars = model.interface.variables
+    sizes = {a.reference: len(a.elements) for a in arrays_of(scalars)} if model.has_arrays else None
+    for i, variable in enumerate(scalars):
         array, offset, course = variable.array, variable.offset, (-1, -1)
         if variable.causality == "input":  # in the cache lies a copy
             slot = model.program.system.written_slot(variable.path)
             array, offset = slot.array, slot.offset
             course = model.program.system.course_offsets(variable.path)
-        rows.append(_variable_row(variable, names.index(array), offset, course))
+        size = 1 if sizes is None else sizes.get(i, 0)
+        rows.append(_variable_row(variable, names.index(array), offset, course, size))
     rows.append(
-        f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0, -1}}'
+        f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0, -1, 1}}'
     )
     return _table("Variable", "variables", rows)
 
 
-def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[int, int]) -> str:
+def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[int, int], size: int) -> str:
     settable = {"input": "INPUT", "parameter": "TUNABLE"}.get(variable.causality)
     if settable is None or variable.variability == "fixed":
         settable = "UNTIL_STARTED" if variable.is_settable else "NEVER"
@@ -214,6 +228,7 @@ def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[
         c_real(highest),
         c_real(abs(variable.nominal) if variable.nominal else 1.0),
         str(-1 if variable.angle is None else variable.angle),
+        str(size),
     ]
     return f"{{{', '.join(cells)}}}"
 
@@ -233,7 +248,8 @@ def _checks(program: Program) -> str:
 
 def _states(variables: Sequence[FmuVariable]) -> str:
     index = {v.name: i for i, v in enumerate(variables)}
-    rows = (f"{{{index[v.derivative_of]}, {i}}}" for i, v in enumerate(variables) if v.derivative_of)
+    rates = sorted((v.offset, i) for i, v in enumerate(variables) if v.derivative_of)  # as in the description
+    rows = (f"{{{index[variables[i].derivative_of]}, {i}}}" for _, i in rates)
     return _table("ContinuousState", "states", rows)
 
 
@@ -296,6 +312,8 @@ def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> s
         "states": _here("states", states),
         "indicator_count": str(len(model.indicators)),
         "indicators": _here("indicators", list(model.indicators)),
+        "clock_count": str(len(program.periodic)),
+        "clocks": _here("clocks", list(program.periodic)),
         "sentence_count": str(len(_failures(program))),
         "sentences": "sentences",
         "check_count": str(len(program.system.checks)),

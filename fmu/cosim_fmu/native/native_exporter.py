@@ -12,12 +12,14 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_fmu.export.archive import check_place, write_archive
+from cosim_fmu.export.check_parts import check_parts
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.run_settings import run_settings
 from cosim_fmu.lowering.refusals import component_refusals, method_refusals
 from cosim_fmu.native.compilers import Compiler, available_compilers, compilers_for, default_platforms
 from cosim_fmu.native.native_sources import SHELL, NativeSources
 from cosim_fmu.native.platforms import Platform, chosen_platforms
+from cosim_fmu.native.terminals import PLACE
 from cosim_fmu.native.universal import universal_library
 
 log = logging.getLogger("cosim.native")
@@ -94,6 +96,7 @@ class NativeFmuExporter(cosim.Exporter):
         version, kinds, chosen = _choices(fmi, kind, platforms)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         check_place(target)
+        check_parts(model)
         selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         selections |= {"expose": expose, "all": all}
         given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
@@ -108,6 +111,8 @@ class NativeFmuExporter(cosim.Exporter):
             "documentation/index.html": page.encode(),
             **_licence(),
         }
+        if sources.terminals is not None:
+            archive[PLACE] = sources.terminals
         write_archive(target, archive)
         names = ", ".join(platform.name for platform in chosen)
         self.summary = f"native FMU ({name}; {names})"

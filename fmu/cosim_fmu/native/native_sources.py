@@ -13,11 +13,13 @@ from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.lowering.frame_functions import frame_functions
 from cosim_fmu.lowering.linking import machine_code
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description import describe
 from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, NativeModel, model_tables
+from cosim_fmu.native.terminals import terminals
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "exchange", "saved")
@@ -52,6 +54,8 @@ class NativeSources:
         The others.
     description : bytes
         ``modelDescription.xml``
+    terminals : bytes or None
+        ``terminalsAndIcons.xml`` of FMI 3.0; None where there are no flanges.
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
 
@@ -97,17 +101,21 @@ class NativeSources:
             variables=variables,
             **settings,
         )
+        if any(v.angle is not None for v in variables):
+            self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
         self.code = machine_code(self.program, present, RAISED)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds)
+        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds, version == 3)
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
-            return describe(version, self.kinds, self.interface, tool, token, shown)
+            return describe(version, self.kinds, self.interface, tool, token, shown, self.program.periodic)
 
+        self.terminals = terminals(system, self.interface) if version == 3 else None
         digest = _digest(
             str(self.code),
+            (self.terminals or b"").decode(),
             model_tables(tables, "", bytes(16)),
             description("").decode(),
             *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),

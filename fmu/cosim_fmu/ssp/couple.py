@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from cosim_fmu.master.participants.model_exchange_participant import ModelExchan
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 from cosim_fmu.master.wiring.connection import Connection
-from cosim_fmu.ssp.conversions import map_along, scale_along, unit_of
+from cosim_fmu.ssp.conversions import way_along
 from cosim_fmu.ssp.network import Network, Place, Route, routes
+from cosim_fmu.ssp.own_connectors import SystemInputs, derived_signals
 from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_structure import read_ssp
 from cosim_fmu.ssp.start_values import StartValues, elements_of, leg_to
@@ -22,6 +24,7 @@ from cosim_fmu.ssp.structure import Component, Settings
 from cosim_toml.toml_lines import KeyPath
 
 ALGORITHM = "jacobi"
+OTHER = re.compile(r"connections\[(\d+)\]")
 STEPS = 1000
 """Communication steps of a run when no length is given."""
 
@@ -42,8 +45,12 @@ class SspCoupling:
         Elements of nested systems are named ``system/element``; a dot in a name becomes ``_``.
     connections : list of Connection
     starts : dict of str to object
+    derived : dict of str to DerivedSignal
+        What the system's own connectors show.
     given_starts, given_options : dict of str to object
         What was given beside the SSP.
+    inputs : str or None
+        The participant that gives values over time.
 
     Raises
     ------
@@ -54,6 +61,7 @@ class SspCoupling:
     def __init__(self, package: Package, variant: str | None = None) -> None:
         self.package = package
         self.given_starts: dict[str, Any] = {}
+        self.inputs: str | None = None
         self.given_options: dict[str, Any] = {}
         self.system, self.settings = read_ssp(package, variant)
         self.variant = package.choose(variant)
@@ -71,9 +79,18 @@ class SspCoupling:
         values.apply(self.system)
         self._faults += values.faults
         self.starts = {f"{self.names[place]}.{name}": v for (place, name), v in values.starts.items()}
+        self.derived = derived_signals(self.network, self._descriptions, self.names, package.say)
         for found in (*self.network.findings, *values.findings):
             package.say(found.where, found.text)
         self.fail_on_faults()
+
+    def feed(self, series: Any) -> None:
+        """Take values over time for the inputs; raises a `ModelError` as `SystemInputs` does."""
+        found = SystemInputs(series, self.network, self._descriptions, self.names)
+        self.participants[found.name] = found.participant
+        self.connections += found.connections
+        self.places += [f"inputs.{made.start.partition('.')[2]}" for made in found.connections]
+        self.inputs = found.name
 
     def fail_on_faults(self) -> None:
         """Raise what has been found so far."""
@@ -120,33 +137,35 @@ class SspCoupling:
             counts = f"{'.'.join(source)}.{output} gives {len(starts)} values"
             raise ValueError(f"{counts}, {'.'.join(target)}.{taken} takes {len(ends)}")
         legs = [leg_to(self.network, self._descriptions, hop.end, hop) for hop in route.hops]
-        kind = self._descriptions[source].variables[starts[0]].type if starts else "real"
-        scale, table = (1.0, 0.0), dict[Any, Any]()
-        if kind == "real":
-            unit = self.network.unit(route.hops[0].start) or unit_of(self._descriptions[source], output)
-            scale = scale_along(unit, legs)
-        elif kind in ("integer", "boolean"):
-            table = map_along(kind, legs, self._items(route))
+        if not starts:
+            return
+        first = leg_to(self.network, self._descriptions, route.hops[0].start, route.hops[0])
+        kinds = (
+            self._descriptions[source].variables[starts[0]].type,
+            self._descriptions[target].variables[ends[0]].type,
+        )
+        way = way_along(legs, kinds, first.unit, first.items)
+        # entries for what the source cannot be are ignored, as the standard has it
+        table = tuple((k, v) for k, v in way.table.items() if kinds[0] != "boolean" or k in (0, 1))
         for start, end in zip(starts, ends, strict=True):
             paths = f"{self.names[source]}.{start}", f"{self.names[target]}.{end}"
-            made = Connection(*paths, *scale, converts=False, mapping=tuple(table.items()), reads_any=True)
+            made = Connection(*paths, way.factor, way.offset, converts=False, mapping=table, reads_any=True)
             self.connections.append(made)
             self.places.append(route.hops[-1].place)
 
-    def _items(self, route: Route) -> dict[str, int]:
-        """Items of the enumerations at both ends, for mappings that name them."""
-        found: dict[str, int] = {}
-        for place, name in (route.end, route.hops[0].start):
-            found.update(dict(self._descriptions[place].enumerations.get(name, ())))
-        return found
-
 
 def couple_ssp(
-    path: str | Path, variant: str | None = None, starts: Mapping[str, Any] | None = None, **options: Any
+    path: str | Path,
+    variant: str | None = None,
+    starts: Mapping[str, Any] | None = None,
+    inputs: Any = None,
+    **options: Any,
 ) -> CoSimulation:
     """The co-simulation of an SSP, checked; see `CoSimulation.from_ssp`."""
     package = Package(path)
     coupling = SspCoupling(package, variant)
+    if inputs is not None:
+        coupling.feed(inputs)
     settings = coupling.settings
     given: dict[str, Any] = {
         "algorithm": settings.algorithm or ALGORITHM,
@@ -173,7 +192,7 @@ def couple_ssp(
     if settings.stop is None:
         package.say(str(package.path), f"does not say when a run ends; it ends at {loop.until:g} s")
     coupling.given_starts, coupling.given_options = dict(starts or {}), options
-    loop.ssp, loop.findings = coupling, package.findings
+    loop.ssp, loop.findings, loop.derived = coupling, package.findings, coupling.derived
     return loop
 
 
@@ -236,10 +255,11 @@ def _own_steps(coupling: SspCoupling, step: Any) -> dict[str, float]:
 
 
 def _placed(coupling: SspCoupling, fault: cosim.Problem) -> cosim.Problem:
-    """A fault of the coupling with its place in the SSP."""
+    """A fault of the coupling with its place in the SSP; other connections that it names, too."""
     key: KeyPath = getattr(fault, "key", ())
     if key[:1] == ("connections",) and len(key) > 1 and isinstance(key[1], int):
-        return cosim.Problem(coupling.places[key[1]], fault.text)
+        text = OTHER.sub(lambda found: f"in {coupling.places[int(found[1])]}", fault.text)
+        return cosim.Problem(coupling.places[key[1]], text)
     if key[:1] == ("participants",) and len(key) > 1:
         place = next((p for p, name in coupling.names.items() if name == key[1]), None)
         if place is not None:

@@ -7,11 +7,19 @@ from pathlib import Path
 from cosim_fmu.ssp.network import Network
 from cosim_fmu.ssp.package import Package
 from cosim_fmu.ssp.read_structure import read_ssp
-from cosim_fmu.ssp.structure import Component, DictionaryReference, Node, System
+from cosim_fmu.ssp.structure import (
+    SINKS,
+    SOURCES,
+    Component,
+    Connector,
+    DictionaryReference,
+    Node,
+    System,
+)
 
 
 def describe_ssp(path: Path) -> str:
-    """Elements with their connectors, connections, how it is run, variants, and what was noticed.
+    """The system's own connectors, elements, connections, how it is run, variants, and what was noticed.
 
     Raises
     ------
@@ -32,6 +40,10 @@ def describe_ssp(path: Path) -> str:
     said = [f"{name} {value:g} s" for name, value in times if value is not None]
     if said:
         lines.append(f"  run        {', '.join(said)}")
+    for what, kinds in (("inputs", SINKS), ("outputs", SOURCES)):
+        own = [_with_unit(connector) for connector in system.connectors.values() if connector.kind in kinds]
+        if own:
+            lines.append(f"  {what:<9}  {', '.join(own)}")
     lines += ["", "elements", *_tree(system, 1)]
     hops = [hop for hops in network.hops.values() for hop in hops]
     if hops:
@@ -41,6 +53,10 @@ def describe_ssp(path: Path) -> str:
     if problems:
         lines += ["", "noticed", *(f"  {problem}" for problem in problems)]
     return "\n".join(lines)
+
+
+def _with_unit(connector: Connector) -> str:
+    return connector.name if connector.unit is None else f"{connector.name} [{connector.unit.name}]"
 
 
 def _tree(system: System, depth: int) -> list[str]:

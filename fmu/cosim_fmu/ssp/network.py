@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import cosim
@@ -81,6 +81,11 @@ class Network:
         """The unit that a connector declares."""
         connector = self.connectors.get(point)
         return None if connector is None else connector.unit
+
+    def items(self, point: Point) -> Mapping[str, int]:
+        """The items of the enumeration that a connector names; none unless it does."""
+        connector = self.connectors.get(point)
+        return {} if connector is None else connector.items or {}
 
     def _check_sources(self) -> None:
         """One source for each connector, or for each part of an array."""
@@ -168,7 +173,7 @@ class Route:
 
 
 def routes(network: Network, start: Point) -> Iterator[Route]:
-    """All ways from a point to components, through systems and dictionaries.
+    """All ways from a point to components and to connectors of the whole, through systems and dictionaries.
 
     Raises
     ------
@@ -186,6 +191,8 @@ def routes(network: Network, start: Point) -> Iterator[Route]:
         if route.end[0] in network.components:
             yield route
             continue
+        if route.end[0] == ():
+            yield route
         passed = {hop.end for hop in route.hops}
         for hop in reversed(network.hops.get(route.end, [])):
             if hop.end not in passed:

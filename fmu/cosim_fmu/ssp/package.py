@@ -24,7 +24,8 @@ class Package:
     Parameters
     ----------
     path : str or Path
-        An archive (``.ssp``), a folder with SSD files, or an SSD file.
+        An archive (``.ssp``), a folder with SSD files, or an SSD file; that alone may name files outside of
+        its folder.
 
     Attributes
     ----------
@@ -143,14 +144,18 @@ class Package:
         ValueError
             It leaves the folder, or there is no such file.
         """
-        if leaves_folder(name):
+        if leaves_folder(name) and not self.is_single:
             raise ValueError(f"{name}: lies outside of the package: refused")
         path = self.folder / name
         if not path.is_file():
-            raise ValueError(f"{name}: there is no such file in the package")
-        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise ValueError(f"{name}: there is no such file{'' if self.is_single else ' in the package'}")
+        if not self.is_single and not path.resolve().is_relative_to(self.folder.resolve()):
             raise ValueError(f"{name}: is a link that leaves the package: refused")
         return path
+
+    def path_of(self, source: str, base: str) -> tuple[str, str]:
+        """Path in the package and fragment of a URI in a document of it, as the function `path_of` gives."""
+        return path_of(source, base, may_leave=self.is_single)
 
     def say(self, where: str, text: str) -> None:
         """Add a finding; the same one comes once for each document."""
@@ -174,7 +179,7 @@ class Package:
             raise cosim.ModelError.of(str(self.path), text) from None
 
 
-def path_of(source: str, base: str) -> tuple[str, str]:
+def path_of(source: str, base: str, *, may_leave: bool = False) -> tuple[str, str]:
     """Path in the package and fragment of a URI.
 
     Parameters
@@ -183,20 +188,22 @@ def path_of(source: str, base: str) -> tuple[str, str]:
         Relative URI.
     base : str
         Path of the document that it stands in.
+    may_leave : bool
+        Whether the path may be absolute, or go up out of the folder.
 
     Raises
     ------
     ValueError
-        An absolute URI, or a path that leaves the package.
+        An absolute URI, or a path that leaves the package and may not.
     """
     parts = urlsplit(source.strip())
     if (parts.scheme and len(parts.scheme) > 1) or parts.netloc:
         raise ValueError(f"'{source}' is no path in the package: nothing is loaded from elsewhere")
     text = unquote(parts.path).replace("\\", "/")
-    if leaves_folder(text) and not text.startswith(".."):
+    if leaves_folder(text) and not text.startswith("..") and not may_leave:
         raise ValueError(f"'{source}' lies outside of the package: refused")
     joined = os.path.normpath(str(PurePosixPath(base).parent / text)) if text else base
-    if leaves_folder(joined) or (len(parts.scheme) == 1):
+    if (leaves_folder(joined) and not may_leave) or len(parts.scheme) == 1:
         raise ValueError(f"'{source}' lies outside of the package: refused")
     return joined, unquote(parts.fragment)
 

@@ -139,7 +139,7 @@ def transformation_of(document: Document, element: Element) -> Transformation | 
             twice = next((source for source in sources if sources.count(source) > 1), None)
             if twice is not None:
                 raise ValueError(f"{document.place(table)}: {twice!r} is mapped twice")
-            return Transformation(entries=tuple(entries))
+            return Transformation(entries=tuple(entries), names_items=name.startswith("Enumeration"))
     return None
 
 
@@ -221,7 +221,7 @@ def _referred(document: Document, element: Element, source: str, component: str)
         if element.get("sourceBase", "SSD") == "component":
             member = path_of(source, "here")[0]
             return document.package.read_inside(component, member), f"{component}/{member}"
-        name = path_of(source, document.name)[0]
+        name = document.package.path_of(source, document.name)[0]
         return document.package.read(name), name
     except ValueError as error:
         raise ValueError(f"{document.place(element)}: {error}") from None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmu.ssp.package import Package, path_of, problem_of
+from cosim_fmu.ssp.package import Package, problem_of
 from cosim_fmu.ssp.read_parameters import (
     Document,
     binding_values,
@@ -138,14 +138,16 @@ class _Reader:
         return {"name": name, "connectors": connectors, "values": values, "place": place}
 
     def _component(self, document: Document, element: Element, depth: int) -> Node:
-        source = element.get("source")
-        if source is None:
-            document.say(element, "has no source: this component does nothing")
+        source = element.get("source", "").strip()
+        if not source:
+            self._type(document, element, "")  # a tool's own component, which needs no file, does something
+            kind = "no source" if element.get("source") is None else "an empty source"
+            document.say(element, f"has {kind}: this component does nothing")
             return Component(**self._common(document, element, ""))
         if source.startswith("#"):
             return self._same_document(document, element, source[1:], depth)
         try:
-            file, fragment = path_of(source, document.name)
+            file, fragment = document.package.path_of(source, document.name)
         except ValueError as error:
             raise ValueError(f"{document.place(element)}: {error}") from None
         kind = self._type(document, element, file)
@@ -190,7 +192,7 @@ class _Reader:
 
     def _type(self, document: Document, element: Element, file: str) -> str:
         by_name = SUFFIXES.get(Path(file).suffix.lower())
-        kind = element.get("type", FMU)
+        kind = element.get("type") or FMU
         if by_name is not None and kind != by_name:
             document.say(element, f"type is {kind}, but {file} is taken for {by_name}")
             return by_name
@@ -236,4 +238,5 @@ def _connector(document: Document, element: Element) -> Connector:
     typed = typed if typed is not None else child(element, "Enumeration")
     if typed is None:
         return Connector(name, kind)
-    return Connector(name, kind, local_name(typed), document.unit(typed))
+    items = document.items(typed) if local_name(typed) == "Enumeration" else None
+    return Connector(name, kind, local_name(typed), document.unit(typed), items)

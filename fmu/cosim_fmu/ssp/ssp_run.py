@@ -25,7 +25,7 @@ class SspRun:
     variant : str or None
         Of the package.
     options : dict of str to object
-        For `CoSimulation.from_ssp`: ``step``, ``algorithm``.
+        For `CoSimulation.from_ssp`: ``step``, ``algorithm``, ``inputs``.
     until : float
         s; known when it is coupled.
     findings : list of Problem

@@ -7,7 +7,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_fmu.ssp.conversions import Leg, map_along, scale_along, unit_of
+from cosim_fmu.ssp.conversions import WHOLE, Leg, items_of, unit_of, way_along
 from cosim_fmu.ssp.network import Hop, Network, Place, Point, routes
 from cosim_fmu.ssp.package import problem_of
 from cosim_fmu.ssp.structure import REALS, Component, Node, System, Value
@@ -59,9 +59,11 @@ class StartValues:
         if point[0] in self.network.components:
             self._set(point, (), value, [self._leg(point, value)])
             return
-        first = Leg(self.network.unit(point), value.suppresses_units, value.transformation, value.place)
+        first = self._leg(point, value)
         found = False
         for route in routes(self.network, point):
+            if route.end[0] not in self.descriptions:
+                continue
             found = True
             legs = [first, *(self._leg(hop.end, hop) for hop in route.hops)]
             if route.taken:
@@ -96,11 +98,12 @@ class StartValues:
 
 
 def leg_to(network: Network, descriptions: Descriptions, point: Point, way: Value | Hop) -> Leg:
-    """The leg that ends at a connector; a component's unit counts where the connector has none."""
-    unit = network.unit(point)
-    if unit is None and point[0] in descriptions:
-        unit = unit_of(descriptions[point[0]], point[1])
-    return Leg(unit, way.suppresses_units, way.transformation, way.place)
+    """The leg that ends at a connector; where that says neither unit nor items, the component does."""
+    unit, items = network.unit(point), network.items(point)
+    if point[0] in descriptions:
+        unit = unit or unit_of(descriptions[point[0]], point[1])
+        items = items or items_of(descriptions[point[0]], point[1])
+    return Leg(unit, items, way.suppresses_units, way.transformation, way.place)
 
 
 def elements_of(description: ParticipantDescription, name: str, indices: tuple[int, ...] = ()) -> list[str]:
@@ -158,23 +161,23 @@ def _converted(
         It is of another type.
     """
     kind = variable.type
-    if kind == "real" and isinstance(data, (bool, int, float)):
-        factor, offset = scale_along(value.unit, legs)
-        return factor * data + offset if (factor, offset) != (1.0, 0.0) else float(data)
-    items = {**dict(description.enumerations.get(variable.name, ())), **(value.items or {})}
-    if kind == "integer":
-        if isinstance(data, str):
+    if (kind == "string" and isinstance(data, str)) or (kind == "binary" and isinstance(data, bytes)):
+        return data
+    if kind in ("real", *WHOLE):
+        own = items_of(description, variable.name)
+        items = {**own, **(value.items or {})}
+        if isinstance(data, str) and (own or value.type == "Enumeration"):
             if data not in items:
                 raise ValueError(str(cosim.LookUpError(f"item of {variable.name}", data, items)))
             data = items[data]
-        if isinstance(data, bool) or (isinstance(data, float) and data.is_integer()):
-            data = int(data)
-        if isinstance(data, int):
-            return map_along("integer", legs, items).get(data, data)
-    if kind == "boolean":
-        data = bool(data) if value.type in REALS and data in (0.0, 1.0) else data
-        if isinstance(data, bool):
-            return map_along("boolean", legs, None).get(data, data)
-    if (kind == "string" and isinstance(data, str)) or (kind == "binary" and isinstance(data, bytes)):
-        return data
+        given = "real" if value.type in REALS and kind == "real" else "integer"
+        is_whole = isinstance(data, (bool, int)) or (isinstance(data, float) and data.is_integer())
+        if is_whole or (given == "real" and isinstance(data, float)):
+            data = float(data) if given == "real" else int(data)
+            way = way_along(legs, (given, kind), value.unit, value.items or own)
+            data = way.table.get(data, data)
+            if kind == "real":
+                return way.factor * data + way.offset if way.is_linear else float(data)
+            if kind == "integer" or data in (0, 1):
+                return data if kind == "integer" else bool(data)
     raise ValueError(f"'{value.name}' is {data!r} ({value.type}), {variable.name} is {kind}")

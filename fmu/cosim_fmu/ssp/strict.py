@@ -141,6 +141,9 @@ def _dialect(element: Element) -> str:
     if name == "MappingEntry" and element.get("target") is None and element.get("destination") is not None:
         element.set("target", element.attrib.pop("destination"))
         mended = "'destination' is written as 'target'"
+    if name == "Component" and element.get("source", "x").strip() == "":
+        element.attrib.pop("source")
+        mended = "an empty source is left out"
     if name in ("Connector", "Parameter") and element.get("type", "") in TYPES:
         kind = element.attrib.pop("type")
         typed = any(local_name(c) in TYPES for c in element)

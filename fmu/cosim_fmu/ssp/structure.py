@@ -42,12 +42,15 @@ class Connector:
     type : str
         One of `TYPES`, "" when it is not told.
     unit : Unit or None
+    items : mapping of str to int or None
+        Of the enumeration that it names.
     """
 
     name: str
     kind: str
     type: str = ""
     unit: Unit | None = None
+    items: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,14 @@ class Transformation:
         Of a linear one; applied to the number in the unit of the end.
     entries : tuple of (str, str)
         Of a mapping of booleans, integers or items of enumerations.
+    names_items : bool
+        Whether its entries are names of items.
     """
 
     factor: float = 1.0
     offset: float = 0.0
     entries: tuple[tuple[str, str], ...] = ()
+    names_items: bool = False
 
 
 @dataclass(frozen=True)

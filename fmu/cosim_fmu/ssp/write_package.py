@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote
 
 import cosim
 from cosim_fmu.export.archive import check_place, write_archive
+from cosim_fmu.master.participants.untrusted_zip import leaves_folder
 from cosim_fmu.ssp.export_systems import with_exported_systems
-from cosim_fmu.ssp.package import DEFAULT, DOCUMENTS, path_of
+from cosim_fmu.ssp.package import DEFAULT, DOCUMENTS
 from cosim_fmu.ssp.read_settings import OPENMODELICA, OSP, OURS, OURS_NAMESPACE
 from cosim_fmu.ssp.strict import make_strict
 from cosim_fmu.ssp.write_structure import add_values, new_structure, number_text
@@ -50,17 +53,23 @@ def write_ssp(
 def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
     """All files of the SSP that the co-simulation was made of, with what has been changed since."""
     package, settings = loop.ssp.package, loop.ssp.settings
-    files: dict[str, bytes | Path] = {name: package.file(name) for name in _names(package)}
-    for name in files:
+    if loop.ssp.inputs is not None:
+        text = "no SSP can hold values over time: read it without them to write it"
+        raise cosim.ModelError.of(loop.ssp.inputs, text)
+    places = _places(package)
+    files: dict[str, bytes | Path] = {place: package.file(name) for name, place in places.items()}
+    for name, place in places.items():
         if Path(name).suffix.lower() in DOCUMENTS:
             path = package.file(name)
-            root = parse_document(path.read_bytes(), name, package.say)
-            mended = any(_was_declared_here(path, prefix) for prefix in root.nsmap)
+            said: list[str] = []
+            root = parse_document(path.read_bytes(), name, partial(_keep, said))
+            mended = bool(said)  # the reader has told it
             say = partial(_say, package, name)
             if name == loop.ssp.variant:
                 mended = _add_changes(root, loop, until, settings) or mended
+            mended = _move_sources(root, name, package, places) or mended
             if make_strict(root, say) or mended:
-                files[name] = to_bytes(root)
+                files[place] = to_bytes(root)
     if loop.ssp.variant not in files:
         raise cosim.ModelError.of(str(package.path), f"{loop.ssp.variant} is no longer there")
     if package.is_single and loop.ssp.variant != DEFAULT:
@@ -68,13 +77,12 @@ def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
     return files
 
 
+def _keep(said: list[str], where: str, text: str) -> None:
+    said.append(f"{where}: {text}")
+
+
 def _say(package: Any, name: str, element: Element, text: str) -> None:
     package.say(f"{name}:{element.sourceline}", f"written otherwise than read: {text}")
-
-
-def _was_declared_here(path: Path, prefix: str | None) -> bool:
-    """Whether a prefix was declared by the reader and not by the file."""
-    return prefix is not None and f"xmlns:{prefix}".encode() not in path.read_bytes()
 
 
 def _names(package: Any) -> list[str]:
@@ -91,20 +99,47 @@ def _names(package: Any) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in files)
 
 
+def _places(package: Any) -> dict[str, str]:
+    """Where the files of a package come to lie in the archive; those from outside lie in ``resources``."""
+    names = _names(package)
+    places = {name: name for name in names if not leaves_folder(name)}
+    for name in names:
+        path, number, place = PurePosixPath(name), 1, f"resources/{PurePosixPath(name).name}"
+        while name not in places and place in places.values():
+            number += 1
+            place = f"resources/{path.stem}_{number}{path.suffix}"
+        places.setdefault(name, place)
+    return places
+
+
+def _move_sources(root: Element, name: str, package: Any, places: Mapping[str, str]) -> bool:
+    """Let a document refer to files where they lie in the archive; whether anything was changed."""
+    changed = False
+    for element, key, file, fragment in _references(root, name, package):
+        place = places.get(file, file)
+        if (places[name], place) != (name, file):
+            moved = quote(posixpath.relpath(place, posixpath.dirname(places[name]) or "."))
+            element.set(key, f"{moved}#{quote(fragment)}" if fragment else moved)
+            _say(package, name, element, f"{file} is {place} in the archive")
+            changed = True
+    return changed
+
+
 def _sources(root: Element, name: str, package: Any) -> set[str]:
     """Files in the package that a document names."""
-    found = set()
+    return {file for _, _, file, _ in _references(root, name, package)}
+
+
+def _references(root: Element, name: str, package: Any) -> Iterator[tuple[Element, str, str, str]]:
+    """Elements that name a file that is there, with the attribute, the file and the fragment."""
     for element in root.iter():
         for key in ("source", "iconSource"):
             source = element.get(key) if local_name(element) else None
             if source and element.get("sourceBase", "SSD") != "component":
-                try:
-                    file = path_of(source, name)[0]
+                with suppress(ValueError):
+                    file, fragment = package.path_of(source, name)
                     package.file(file)
-                except ValueError:
-                    continue
-                found.add(file)
-    return found
+                    yield element, key, file, fragment
 
 
 def _settings(loop: Any) -> dict[str, str]:

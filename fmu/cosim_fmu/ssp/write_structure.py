@@ -199,23 +199,33 @@ class _Writer:
         giver, taker = self.loop.descriptions[link.source], self.loop.descriptions[link.target]
         output, taken = giver.variables[link.output], taker.variables[link.input]
         if link.table is not None:
-            if output.type != taken.type:
-                text = f"{link} maps {output.type} to {taken.type}, which SSP cannot say"
-                self.problems.append(cosim.Problem("connections", text))
-                return
-            kind = "Boolean" if output.type == "boolean" else "Integer"
+            self._mapping(made, link, output.type, taken.type)
+        elif taken.type == "real" and (link.factor, link.offset) != self._units_alone(link):
+            _linear(made, link.factor, link.offset)
+
+    def _mapping(self, made: Element, link: Link, given: str, taken: str) -> None:
+        """A table; where one side is boolean and the other is not, a table of integers, with 0 and 1."""
+        assert link.table is not None
+        is_whole = all(float(value).is_integer() for value in link.table.values())
+        if is_whole and (link.factor, link.offset) == (1.0, 0.0):
+            kind = "Boolean" if given == taken == "boolean" else "Integer"
             table = add(made, f"ssc:{kind}MappingTransformation")
-            for source, target in link.table.items():
-                add(table, "ssc:MapEntry", source=_typed(source)[1], target=_typed(target)[1])
-        elif output.type == taken.type == "real" and (link.factor, link.offset) != self._units_alone(link):
-            made.set("suppressUnitConversion", "true")
-            numbers = {"factor": number_text(link.factor), "offset": number_text(link.offset)}
-            add(made, "ssc:LinearTransformation", **numbers)
+            for pair in link.table.items():
+                texts = (_typed(bool(value) if kind == "Boolean" else int(value))[1] for value in pair)
+                add(table, "ssc:MapEntry", **dict(zip(("source", "target"), texts, strict=True)))
+        elif given == "boolean":
+            zero, one = link.convert(False), link.convert(True)
+            _linear(made, one - zero, zero)
+        else:
+            text = f"{link} maps {given} values to numbers that are not whole, which SSP cannot say"
+            self.problems.append(cosim.Problem("connections", text))
 
     def _units_alone(self, link: Link) -> tuple[float, float]:
-        """What the conversion of units alone does."""
+        """What the conversion of units alone does; numbers that are not real have none."""
         giver, taker = self.loop.descriptions[link.source], self.loop.descriptions[link.target]
         units = giver.variables[link.output].unit, taker.variables[link.input].unit
+        if giver.variables[link.output].type != "real":
+            return 1.0, 0.0
         try:
             return conversion_of(units[0], giver, units[1], taker)
         except cosim.UnitError:
@@ -247,6 +257,12 @@ class _Writer:
                     base.set("factor", number_text(factor))
                 if offset != 0.0:
                     base.set("offset", number_text(offset))
+
+
+def _linear(connection: Element, factor: float, offset: float) -> None:
+    """A linear transformation in place of the conversion of units."""
+    connection.set("suppressUnitConversion", "true")
+    add(connection, "ssc:LinearTransformation", factor=number_text(factor), offset=number_text(offset))
 
 
 def _whole(

@@ -23,6 +23,12 @@ OTHERS = {
 """Of annotations in use; a prefix that is used without being declared is taken for the one here."""
 UNDECLARED = re.compile(r"Namespace prefix (\S+) (?:on|for) .* is not defined")
 MOST_PREFIXES = 100
+DECLARATION = re.compile(rb"""xmlns(?::[\w.-]+)?\s*=\s*(["'])([^"']*)\1""")
+LIKE_OURS = re.compile(
+    r"/(?:SSP\d*/(?:SystemStructure)?|SystemStructure)"
+    r"(Description|Common|ParameterValues|ParameterMapping|SignalDictionary)(?:Draft\d*)?(?:\.xsd)?/?$",
+)
+"""Namespaces of drafts and of tools that write other words for those of the standard."""
 
 Element = Any
 """Of lxml."""
@@ -51,6 +57,7 @@ def parse_document(data: bytes, name: str, say: Say) -> Element:
     if len(data) > LARGEST_DOCUMENT:
         size = f"{len(data) / 2**20:.0f} MiB, at most {LARGEST_DOCUMENT / 2**20:.0f}"
         raise ValueError(f"{name}: has {size} are read")
+    data = _with_namespaces(data, name, say)
     declared: dict[str, str] = {}
     while True:
         parser = etree.XMLParser(
@@ -135,6 +142,22 @@ def _undeclared(log: Any) -> dict[str, int]:
 
 def _meaning(prefix: str) -> str:
     return {**NAMESPACES, **OTHERS}.get(prefix, f"urn:undeclared:{prefix}")
+
+
+def _with_namespaces(data: bytes, name: str, say: Say) -> bytes:
+    """The document with the namespaces of the standard in place of those that are like them."""
+    known = {meaning.rpartition("SystemStructure")[2].lower(): meaning for meaning in NAMESPACES.values()}
+    parts, done = [], 0
+    for found in DECLARATION.finditer(data):
+        given = found[2].decode("utf-8", "replace")
+        match = None if given in NAMESPACES.values() else LIKE_OURS.search(given)
+        if match is not None:
+            meaning = known[match[1].lower()]
+            line = data.count(b"\n", 0, found.start()) + 1
+            say(f"{name}:{line}", f"the namespace {given} is not one of the standard; taken for {meaning}")
+            parts += [data[done : found.start(2)], meaning.encode()]
+            done = found.end(2)
+    return b"".join([*parts, data[done:]])
 
 
 def _with_prefixes(data: bytes, declared: Mapping[str, str]) -> bytes:

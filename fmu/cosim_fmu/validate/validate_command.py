@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cosim
 from cosim_fmu.validate.check_fmu import TIMEOUT, check_file, check_run
@@ -18,6 +18,11 @@ class ValidateCommand(cosim.Command):
 
     name: ClassVar[str] = "validate"
     summary: ClassVar[str] = "check an FMU: its description, and what it does when it is run"
+    examples = (
+        ("cosim validate mount.fmu", ""),
+        ("cosim validate mount.fmu small.fmu --static", "without running their code"),
+    )
+    failure: ClassVar[str] = "an FMU has errors"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The FMUs, and whether their code may be run."""
@@ -33,22 +38,24 @@ class ValidateCommand(cosim.Command):
         if not timeout > 0.0:
             raise cosim.CosimError(f"--timeout is {arguments.timeout}, needs more than 0")
         failed = 0
+        checked: list[dict[str, Any]] = []
+        self.report(fmus=checked)
         for path in arguments.fmus:
             print(path)
-            found = [self._told(check_file(path))]
+            findings: list[Finding] = []
+            checked.append({"fmu": path, "findings": findings})
+            self._tell(check_file(path), findings)
             if not arguments.static:
-                found.append(self._told(check_run(path, timeout)))
-            counts = sum(found, Counter[str]())
+                self._tell(check_run(path, timeout), findings)
+            counts = Counter(finding.severity for finding in findings)
             told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
             print(f"  {told or 'no findings'}")
             failed += bool(counts["error"])
         return int(failed > 0)
 
     @staticmethod
-    def _told(findings: Iterable[Finding]) -> Counter[str]:
-        """Print each as it comes, and count them by severity."""
-        counts: Counter[str] = Counter()
+    def _tell(findings: Iterable[Finding], found: list[Finding]) -> None:
+        """Print each as it comes, and keep it."""
         for finding in findings:
             print(f"  {finding}", flush=True)
-            counts[finding.severity] += 1
-        return counts
+            found.append(finding)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,13 +15,15 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import conversion
 from cosim_workbench.studies.fit import Fit
-from cosim_workbench.studies.variation import read_variation
+from cosim_workbench.studies.variation import parse_difference, read_variation
 
 Vector = NDArray[np.float64]
 ACCURACY = 1e-9
 """Of runs unless given: differences of them have to be exact."""
 STEP = 1e-4
-"""Of finite differences, in the scale of a parameter."""
+"""Of finite differences, relative to the parameter."""
+SMALL = 1e-3
+"""Of its range: what is smaller has this in place of its own magnitude."""
 FINE = 4
 """Points of the grid for each measured one, where these are not evenly spaced."""
 LOST = 1e3
@@ -64,8 +67,8 @@ class Calibration:
 
     Raises
     ------
-    ModelError, LookUpError
-        No such variable, signal or column; a range that is none; too few points; times that decrease.
+    ModelError
+        All faults: no such variable, signal or column; a range that is none; times that decrease; too few.
     """
 
     def __init__(
@@ -83,27 +86,26 @@ class Calibration:
         if not unknowns or not pairs:
             raise cosim.ModelError.of("calibration", "needs a parameter and a signal at least")
         start = self.system.default_state()
-        self.unknowns = [self._unknown(path, given, start) for path, given in unknowns.items()]
-        self.times = _times(data)
+        self.unknowns: list[Unknown] = []
         self.measured: dict[str, Vector] = {}
         self._units: dict[str, str] = {}
+        faults: list[cosim.Problem] = []
+        for path, given in unknowns.items():
+            with _gathered(faults):
+                self.unknowns.append(self._unknown(path, given, start))
         for path, column in pairs.items():
-            unit = self.system.signal(path).units[0]
-            if self.system.signal(path).slot.size != 1:
-                raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
-            factor, offset = (1.0, 0.0)
-            if data.unit(column) != "1":
-                factor, offset = conversion(data.unit(column), unit)
-            self.measured[path], self._units[path] = factor * data[column] + offset, unit
-            if not np.isfinite(self.measured[path]).all():
-                raise cosim.ModelError.of(column, "has values that are no finite numbers")
+            with _gathered(faults):
+                self._take_signal(path, column, data)
+        with _gathered(faults):
+            self.times = _times(data)
+        if faults:
+            raise cosim.ModelError(faults)
         if len(self.times) * len(pairs) <= len(self.unknowns):
             raise cosim.ModelError.of(
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
         self._noise = {
-            path: cosim.parse_quantity(given, self._units.get(path, "1"))
-            for path, given in (noise or {}).items()
+            path: parse_difference(given, self._units.get(path, "1")) for path, given in (noise or {}).items()
         }
         wrong = next((path for path in self._noise if path not in pairs or not self._noise[path] > 0.0), None)
         if wrong is not None:
@@ -119,11 +121,24 @@ class Calibration:
         self._ensemble = cosim.Ensemble(self.system, signals=list(pairs), **known)
         self.runs = 0
 
+    def _take_signal(self, path: str, column: str, data: cosim.Result) -> None:
+        unit = self.system.signal(path).units[0]
+        if self.system.signal(path).slot.size != 1:
+            raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+        factor, offset = (1.0, 0.0)
+        if data.unit(column) != "1":
+            factor, offset = conversion(data.unit(column), unit)
+        if data[column].dtype == object:
+            raise cosim.ModelError.of(column, "is text, no measured numbers")
+        self.measured[path], self._units[path] = factor * data[column] + offset, unit
+        if not np.isfinite(self.measured[path]).all():
+            raise cosim.ModelError.of(column, "has values that are no finite numbers")
+
     def _unknown(self, path: str, given: Any, start: cosim.State) -> Unknown:
         slot, unit = self.system.written_slot(path), self.system.signal(path).units[0]
         if slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
-        text = given if isinstance(given, str) else f"{given[0]!r}..{given[1]!r}"
+        text = given if isinstance(given, str) else "..".join(str(end) for end in given)
         found = read_variation(path, text, unit)
         if found.distribution is None:
             raise cosim.ModelError.of(path, f'{given!r}: needs a range, such as "10 kN/m..40 kN/m"')
@@ -131,7 +146,7 @@ class Calibration:
         value = float(start[path])
         if not low < value < high:
             value = 0.5 * (low + high)
-        return Unknown(path, low, high, value, abs(value) or 0.5 * (high - low))
+        return Unknown(path, low, high, value, max(abs(value), SMALL * (high - low)))
 
     def _grid(self) -> tuple[float, float]:
         """Interval of the grid, and the end of runs: measured times are points of it where they can."""
@@ -186,8 +201,8 @@ class Calibration:
 
     def jacobian(self, values: Vector) -> NDArray[np.float64]:
         """Derivatives of the residuals, by central differences inside the bounds: one ensemble of runs."""
-        steps = np.array([STEP * u.scale for u in self.unknowns])
         low, high = np.array([(u.low, u.high) for u in self.unknowns]).T
+        steps = STEP * np.maximum(np.abs(values), SMALL * (high - low))
         above = np.minimum(values + steps, high)
         below = np.maximum(values - steps, low)
         count = len(values)
@@ -244,7 +259,7 @@ class Calibration:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
                     self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
         off = self.residuals(x)[0]
-        return Fit(self, x, off, self.jacobian(x), str(solution.message), bool(solution.success))
+        return Fit(self, x, off, self.jacobian(x), int(solution.status))
 
     def _start(self, starts: int, seed: int) -> Vector:
         first = np.array([u.start for u in self.unknowns])
@@ -266,6 +281,17 @@ class Calibration:
         cost = np.sum(((signals - data) / scales) ** 2, axis=(1, 2))
         best: Vector = points[int(np.nanargmin(np.where(np.isnan(cost), np.inf, cost)))]
         return best
+
+
+@contextmanager
+def _gathered(faults: list[cosim.Problem]) -> Iterator[None]:
+    """Keep an error, so that all of them are told together."""
+    try:
+        yield
+    except cosim.ModelError as error:
+        faults += error.problems
+    except cosim.CosimError as error:
+        faults.append(cosim.Problem("", str(error)))
 
 
 def _times(data: cosim.Result) -> Vector:

@@ -7,8 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
+from cosim_workbench.wording import counted
+
 ROUNDING = 1e-10
 """A singular value that is smaller, relative to the largest, says nothing."""
+ENDS = {
+    -1: "which ended with a fault of the search",
+    0: "of which there were too many before it converged",
+    1: "converged: no direction leads further down",
+    2: "converged: what remains gets no smaller",
+    3: "converged: the parameters do not change any more",
+    4: "converged: neither parameters nor what remains change any more",
+}
+"""By the status of `scipy.optimize.least_squares`."""
 AT_BOUND = 1e-6
 """Of the range: closer to an end is at it."""
 
@@ -28,9 +40,14 @@ class Fit:
         Root mean square of them.
     at_bounds : list of str
         Parameters that lie at an end of their range.
+    units : dict of str to str
+        Of parameters and signals.
+    comparison : Result
+        Measured and simulated signals at the measured times.
     runs : int
         How many simulations it took.
     message : str
+        How the search has ended, in words.
     is_converged : bool
     """
 
@@ -40,12 +57,11 @@ class Fit:
         found: NDArray[np.float64],
         off: NDArray[np.float64],
         jacobian: NDArray[np.float64],
-        message: str,
-        is_converged: bool,
+        status: int,
     ) -> None:
         self._calibration = calibration
         self.unknowns = calibration.unknowns
-        self.message, self.is_converged, self.runs = message, is_converged, calibration.runs
+        self.message, self.is_converged, self.runs = ENDS[status], status > 0, calibration.runs
         paths = [unknown.path for unknown in self.unknowns]
         self.values = dict(zip(paths, found.tolist(), strict=True))
         rows = off.reshape(len(calibration.measured), -1)
@@ -53,6 +69,12 @@ class Fit:
             path: row * calibration.deviations[path]
             for path, row in zip(calibration.measured, rows, strict=True)
         }
+        signal = calibration.system.signal
+        self.units = {path: signal(path).units[0] for path in (*paths, *self.residuals)}
+        measured = {f"{path} measured": values for path, values in calibration.measured.items()}
+        simulated = {path: values + self.residuals[path] for path, values in calibration.measured.items()}
+        known = {name: self.units[name.removesuffix(" measured")] for name in (*simulated, *measured)}
+        self.comparison = cosim.Result(calibration.times, measured | simulated, known)
         self.deviations = {path: float(np.sqrt(np.mean(r**2))) for path, r in self.residuals.items()}
         self.covariance = _covariance(jacobian, off, np.array([u.scale for u in self.unknowns]))
         errors = np.sqrt(np.diag(self.covariance))
@@ -66,19 +88,37 @@ class Fit:
         ]
 
     def __str__(self) -> str:
-        signal = self._calibration.system.signal
-        width = max(len(path) for path in self.values)
+        width = max(len(path) for path in (*self.values, *self.deviations))
         lines = []
         for path, value in self.values.items():
-            unit = signal(path).units[0]
-            shown = "" if unit == "1" else f" {unit}"
+            unit = "" if self.units[path] == "1" else f" {self.units[path]}"
+            error = self.standard_errors[path]
+            known = (
+                f"± {error:.2g}{unit}"
+                if np.isfinite(error)
+                else f"{unit.strip()}, which the data do not tell"
+            )
             end = "   at an end of its range" if path in self.at_bounds else ""
-            lines.append(f"{path:<{width}}  {value:.6g} ± {self.standard_errors[path]:.2g}{shown}{end}")
+            lines.append(f"{path:<{width}}  {value:.6g} {known}{end}")
         for path, deviation in self.deviations.items():
-            unit = signal(path).units[0]
-            lines.append(f"{path:<{width}}  {deviation:.3g}{'' if unit == '1' else ' ' + unit} remains (rms)")
-        lines.append(f"{self.runs} runs; {self.message}")
+            unit = "" if self.units[path] == "1" else f" {self.units[path]}"
+            lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
+        lines += [
+            f"{one} and {other} can hardly be told apart: their errors have a correlation of {value:.3f}"
+            for one, other, value in self.alike()
+        ]
+        lines.append(f"± is one standard error; {counted(self.runs, 'run')}, {self.message}")
         return "\n".join(lines)
+
+    def alike(self, correlation: float = 0.99) -> list[tuple[str, str, float]]:
+        """Pairs of parameters whose errors go together, with their correlation."""
+        paths = list(self.values)
+        return [
+            (one, paths[j], float(self.correlation[i, j]))
+            for i, one in enumerate(paths)
+            for j in range(i + 1, len(paths))
+            if abs(self.correlation[i, j]) > correlation
+        ]
 
     def apply(self) -> None:
         """Make what was found the start values of the model."""

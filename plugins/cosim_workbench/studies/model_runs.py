@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import EnsembleResult, choose_signals
 from cosim_workbench.studies.objective import read_objectives
+from cosim_workbench.studies.series_parts import SeriesParts
 
 OUTCOMES = ("status", "end", "steps", "events", "reason")
 
@@ -32,6 +34,10 @@ class ModelRuns:
     Attributes
     ----------
     objectives : list of str
+    units : dict of str to str
+    workers : int
+        Threads or processes unless an executor is given.
+    needs_processes : bool
     """
 
     def __init__(
@@ -52,13 +58,11 @@ class ModelRuns:
             known.pop("signals", None)
         elif known.get("signals") is None:
             known["signals"] = choose_signals(self.system, None)
-        self._keeps_series = keeps_series
         self._ensemble = cosim.Ensemble(self.system, **{**known, "reduce": reductions})
         self.objectives = [*reductions, *self._of_results]
         self.units = self._ensemble.plan.units() | {r.name: r.unit for r in self._ensemble.plan.reductions}
         self.workers = self._ensemble.threads
-        rows = self._ensemble.plan.points * len(self._ensemble.plan.columns)
-        self.numbers_of_a_run = rows if self._ensemble.plan.keeps_series else 0
+        self.needs_processes = bool(self._ensemble.in_python)
 
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied; an error where it cannot."""
@@ -76,18 +80,38 @@ class ModelRuns:
         self,
         values: Mapping[str, NDArray[np.float64]],
         count: int,
-        executor: Any,
+        executor: Executor | None,
         progress: Callable[..., Any],
-    ) -> tuple[dict[str, Any], Any, BaseException | None]:
-        """Objectives and outcomes of points, what was recorded over time, and what ended it early."""
-        ended: BaseException | None = None
-        try:
-            found = self._ensemble.run(values, count, progress=progress, executor=executor)
-        except (KeyboardInterrupt, cosim.CosimError) as error:
-            if getattr(error, "result", None) is None:
-                raise
-            found, ended = error.result, error  # type: ignore[union-attr]
-        return self._columns(found), found if self._keeps_series else None, ended
+        keep: Callable[[NDArray[np.int64], dict[str, Any], dict[int, str]], None],
+        parts: SeriesParts | None = None,
+    ) -> None:
+        """Do points; `keep` gets some of them as they end.
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray, shape (count,)
+        count : int
+        executor : concurrent.futures.Executor, optional
+        progress : callable
+            As for `Ensemble.run`.
+        keep : callable
+            Called with the numbers of points that have ended, their objectives and outcomes by name, and the
+            files with values over time by the first point in them.
+        parts : SeriesParts, optional
+            What writes values over time.
+        """
+        written = None if self._of_results else parts
+
+        def each(first: int, found: EnsembleResult) -> None:
+            files = found.parts
+            if written is None and parts is not None:
+                name = parts.some(first, first + len(found)).add(found)
+                files = {0: name} if name else {}
+            ran = np.flatnonzero(found.status != "not run")
+            columns = {name: values[ran] for name, values in self._columns(found).items()}
+            keep(first + ran, columns, {first + at: name for at, name in files.items()})
+
+        self._ensemble.run(values, count, progress, executor, parts=written, each=each)
 
     def _columns(self, found: EnsembleResult) -> dict[str, Any]:
         table = found.table()

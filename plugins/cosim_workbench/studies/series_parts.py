@@ -1,33 +1,58 @@
-"""Values over time of the points of a study, as parts of Parquet."""
+"""Values over time of many runs, as parts of Parquet."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Collection, Iterable
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_workbench.atomic_file import replaced_file
 
-PART = "part-{:08d}.parquet"
+PART = "part-{:08d}-{:08d}.parquet"
+RUN, TIME = "run", "time"
 
 
-class SeriesParts:
-    """A folder that pandas, polars and DuckDB read as one table: point, time, a column for each number.
+class SeriesParts(cosim.ResultSink):
+    """A folder that pandas, polars and DuckDB read as one table: number of the run, time, recorded numbers.
+
+    Each part has the runs from one number to another and is there when it is whole. Parts are written by
+    whoever did the runs, which may be a process on another machine: it sees the folder by the same path.
 
     Parameters
     ----------
-    folder : Path
+    folder : path-like, optional
+        New, or with parts of the same runs.
+    key : str
+        Name of the column with the numbers.
+    numbers : sequence of int, optional
+        Of the runs; counted from 0 unless given.
+    earlier : collection of str
+        Names of parts with other runs, which are there and stay.
 
     Raises
     ------
     CosimError
-        pyarrow is not installed.
+        pyarrow is not installed; something else is in the folder.
     """
 
-    def __init__(self, folder: Path) -> None:
+    suffixes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        folder: str | PathLike[str] | None = None,
+        key: str = RUN,
+        numbers: Any = None,
+        earlier: Collection[str] = (),
+    ) -> None:
+        self.key, self.numbers, self._earlier = key, numbers, frozenset(earlier)
+        self.folder = Path() if folder is None else Path(folder).absolute()
+        if folder is None:
+            return
         try:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
@@ -35,50 +60,115 @@ class SeriesParts:
                 "values over time need pyarrow, which is not installed: "
                 "pip install 'cosim-framework[parquet]'"
             ) from None
-        self.folder = folder
-        folder.mkdir(exist_ok=True)
-        for draft in folder.glob(".part-*"):
-            draft.unlink()
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise cosim.CosimError(f"{folder}: cannot be made: {error.strerror or error}") from None
+        known = set(self.folder.glob("part-*.parquet")) if numbers is not None else set[Path]()
+        there = sorted(p for p in self.folder.iterdir() if p not in known)
+        other = next((p.name for p in there if p.name[0] != "."), None)
+        if other is not None:
+            raise cosim.CosimError(f"{folder}: has {other} in it: choose another folder")
 
-    def add(self, found: Any, points: NDArray[np.int64], status: Any) -> None:
-        """Write a part with some points; one that a killed process wrote before its rows is replaced.
+    def some(self, first: int, last: int) -> SeriesParts:
+        """The same for the runs `first` … `last` - 1 alone."""
+        made = SeriesParts(key=self.key)
+        made.folder = self.folder
+        made.numbers = range(first, last) if self.numbers is None else self.numbers[first:last]
+        return made
 
-        Parameters
-        ----------
-        found : EnsembleResult
-        points : ndarray of int64
-            Their numbers.
-        status : sequence of str
-            Points that were not run are left out.
-        """
+    def write(self, result: Any, path: Path) -> Path:
+        """Write an `EnsembleResult` as one part into a new folder."""
+        SeriesParts(path).some(0, len(result)).add(result)
+        return path
+
+    def add(self, found: Any) -> str:
+        """Write a part with the runs of an `EnsembleResult`; its name, "" where none of them was done."""
         import pyarrow
         import pyarrow.parquet
 
-        ran = np.flatnonzero([s != "not run" for s in status])
+        numbers = np.asarray(self.numbers, dtype=np.int64)
+        ran = np.flatnonzero(found.status != "not run")
         if not len(ran):
-            return
+            return ""
         times = len(found.time)
         columns: dict[str, Any] = {
-            "point": np.repeat(points[ran], times),
-            "time": np.tile(found.time, len(ran)),
+            self.key: np.repeat(numbers[ran], times),
+            TIME: np.tile(found.time, len(ran)),
         }
-        units = {"time": "s"}
+        units = {TIME: "s"}
         for name in found.signals:
             values = found[name][ran].reshape(len(ran) * times, -1)
             several = values.shape[1] > 1
             for i in range(values.shape[1]):
                 column = f"{name}[{i}]" if several else name
                 columns[column], units[column] = np.ascontiguousarray(values[:, i]), found.units[name]
-        recorded = [values for name, values in columns.items() if name not in ("point", "time")]
-        kept = ~np.isnan(np.column_stack(recorded)).all(axis=1)
+        kept = np.zeros(len(ran) * times, dtype=bool)
+        for name in list(columns)[2:]:
+            kept |= ~np.isnan(columns[name])
         fields, arrays = [], []
         for name, values in columns.items():
             array = pyarrow.array(values[kept])
             unit = units.get(name)
             fields.append(pyarrow.field(name, array.type, metadata={"unit": unit} if unit else None))
             arrays.append(array)
-        target = self.folder / PART.format(int(points[ran[0]]))
-        draft = target.with_name(f".{target.name}.draft")
+        target = self.folder / PART.format(numbers[ran[0]], numbers[ran[-1]])
         table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
-        pyarrow.parquet.write_table(table, draft)
-        os.replace(draft, target)
+        with replaced_file(target) as draft:
+            pyarrow.parquet.write_table(table, draft)
+        return target.name
+
+    def remove_others(self, names: Iterable[str]) -> None:
+        """Remove parts whose runs were done again, since who had written them did not answer; and drafts.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of the parts that count beside the earlier ones.
+        """
+        known = self._earlier | set(names)
+        for file in [*self.folder.glob("part-*.parquet"), *self.folder.glob(".part-*")]:
+            if file.name not in known:
+                file.unlink(missing_ok=True)
+
+    def values(
+        self,
+        names: Iterable[str],
+        runs: int,
+        grid: NDArray[np.float64],
+        times: slice,
+        columns: slice,
+    ) -> NDArray[np.float64]:
+        """What parts have of the first runs; NaN where they have nothing.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of the parts.
+        runs : int
+        grid : ndarray, s
+            The times of runs.
+        times, columns : slice
+            Which of the times and of the recorded columns.
+
+        Returns
+        -------
+        ndarray, shape (runs, times, columns)
+        """
+        import pyarrow.parquet
+
+        wanted = range(len(grid))[times]
+        found: NDArray[np.float64] | None = None
+        for name in names:
+            file = pyarrow.parquet.ParquetFile(self.folder / name)
+            recorded = file.schema_arrow.names[2:][columns]
+            if found is None:
+                found = np.full((runs, len(wanted), len(recorded)), np.nan)
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, [self.key, TIME, *recorded])
+                run, point = table[self.key].to_numpy(), np.searchsorted(grid, table[TIME].to_numpy())
+                here = (run < runs) & (point >= wanted.start) & (point < wanted.stop)
+                at = run[here], point[here] - wanted.start
+                for i, column in enumerate(recorded):
+                    found[*at, i] = table[column].to_numpy()[here]
+        return np.full((runs, len(wanted), 0), np.nan) if found is None else found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time as wall
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from os import PathLike
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import workers_of
 from cosim_workbench.studies.model_runs import ModelRuns
 from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
@@ -24,10 +24,11 @@ from cosim_workbench.studies.subject_runs import SubjectRuns
 from cosim_workbench.studies.variation import read_variation
 
 Progress = Callable[[int, int, int], Any]
-PART_TIME, CLUSTER_PART_TIME = 3.0, 20.0
-"""s that a part of the table takes, about: that much is lost when the process is killed."""
-MOST_NUMBERS = 2**23  # recorded over time in one part: 64 MB
-MOST_ROWS = 100_000
+PART_TIME, SHARE = 1.0, 0.02
+"""Rows are written when so much time (s) has gone, or that part of the study's: it is lost in a kill."""
+OUTCOMES, FAILED = ("status", "end", "steps", "events", "reason"), "failed"
+SECONDS, SERIES = "seconds", "series"
+"""The last columns of a part: wall-clock time of a point, and the file with its values over time."""
 
 
 class Study:
@@ -53,7 +54,8 @@ class Study:
     keep_series : bool
         Whether values over time are kept as well, as parts of Parquet in ``series``.
     **settings
-        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …
+        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a subject ``threads`` alone,
+        which are processes.
 
     Attributes
     ----------
@@ -90,7 +92,11 @@ class Study:
         else:
             if keep_series:
                 raise cosim.ModelError.of("series", "values over time are kept of models, not of scenarios")
-            self._runs = SubjectRuns(model, objectives, settings.get("threads"))
+            threads = settings.pop("threads", None)
+            if settings:
+                text = "is not for a study of this: give it where the subject is made"
+                raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
+            self._runs = SubjectRuns(model, objectives, threads)
         problems, variations = [], []
         for path, given in vary.items():
             try:
@@ -141,7 +147,8 @@ class Study:
         CosimError
             The folder has another study in it, or another process works on it.
         KeyboardInterrupt, CosimError
-            Ctrl-C; an executor that takes no more work. What is done is in the folder.
+            Ctrl-C; an executor that takes no more work. What is done is in the folder, and as a table
+            the error's `result`.
         """
         if self._folder is None:
             with tempfile.TemporaryDirectory(prefix="cosim-study-") as place:
@@ -159,20 +166,17 @@ class Study:
             for i, path in enumerate(inputs):
                 self.points[path] = np.array([float(row[2 + i]) for row in known])
             self.seeds = np.array([int(row[1]) for row in known], dtype=np.int64)
-            names = ["point", "seed", *inputs, *self.objectives, "status", "end", "steps", "events", "reason"]
-            names.append("seconds")
-            series = None
-            if self._keeps_series:
-                series = SeriesParts(folder.path / "series")
-            done = folder.done()
-            ended = self._do(folder, names, done, series, executor, progress)
-            ordered = [done[point] for point in sorted(done)]
+            names = ["point", "seed", *inputs, *self.objectives, *OUTCOMES, SECONDS, SERIES]
+            done = folder.done(len(names))
+            ended = self._do(folder, names, done, executor, progress)
+            ordered = [done[point][:-1] for point in sorted(done)]
             units = {path: self._runs.unit(path) for path in inputs} | {
                 name: self._runs.units[name] for name in self.objectives if name in self._runs.units
             }
-            table = StudyTable(names, ordered, inputs, self.objectives, units, len(self))
-            folder.write_table(names, ordered)
+            table = StudyTable(names[:-1], ordered, inputs, self.objectives, units, len(self))
+            folder.write_table(names[:-1], ordered)
         if ended is not None:
+            ended.result = table  # type: ignore[attr-defined]
             raise ended
         return table
 
@@ -181,59 +185,75 @@ class Study:
         folder: StudyFolder,
         names: Sequence[str],
         done: dict[int, list[str]],
-        series: SeriesParts | None,
         executor: Executor | None,
         progress: Progress | None,
     ) -> BaseException | None:
-        """Do what is left, part by part; what has ended it early."""
-        left = [point for point in range(len(self)) if point not in done]
+        """Do what is left, and write it down every few seconds; what has ended it early."""
+        left = np.array([point for point in range(len(self)) if point not in done], dtype=np.int64)
         status_at = names.index("status")
-        failed = sum(row[status_at] == "failed" for row in done.values())
         begun = len(done)
-        size = max(1, 2 * (self._runs.workers if executor is None else workers_of(executor)))
-        if progress is not None:
-            progress(begun, len(self), failed)
-        at = 0
-        while at < len(left):
-            part = np.array(left[at : at + size])
+        start = written = wall.perf_counter()
+        failed = sum(row[status_at] == FAILED for row in done.values())
+        waiting: list[list[Any]] = []
+        series = None
+        if self._keeps_series:
+            earlier = {row[-1] for row in done.values()}
+            series = SeriesParts(folder.path / "series", "point", left, earlier)
+            series.remove_others(())  # what was written without its rows
+        latest = written
 
-            def report(some: int, of: int, failed: int = failed) -> None:
-                if progress is not None:
-                    progress(len(done) + some, len(self), failed)
+        def write() -> None:
+            nonlocal written
+            folder.add(names, waiting)
+            done.update({int(row[0]): [str(value) for value in row] for row in waiting})
+            waiting.clear()
+            written = wall.perf_counter()
 
-            began = wall.perf_counter()
-            found, recorded, ended = self._runs.run(
-                {path: values[part] for path, values in self.points.items()}, len(part), executor, report
-            )
-            took = wall.perf_counter() - began
-            rows = self._rows(part, found, took / len(part))
-            if series is not None and recorded is not None:
-                series.add(recorded, part, found["status"])
-            folder.add(names, rows)
-            done.update({int(row[0]): [str(value) for value in row] for row in rows})
-            failed += sum(row[status_at] == "failed" for row in rows)
-            if ended is not None:
-                return ended
-            at += len(part)
-            size = self._next_size(len(part), took, PART_TIME if executor is None else CLUSTER_PART_TIME)
+        def keep(numbers: NDArray[np.int64], found: dict[str, Any], files: dict[int, str]) -> None:
+            nonlocal failed, latest
+            now = wall.perf_counter()
+            rows = self._rows(left, numbers, found, files, (now - latest) / max(1, len(numbers)))
+            latest = now
+            failed += sum(row[status_at] == FAILED for row in rows)
+            waiting.extend(rows)
+            if now - written > max(PART_TIME, SHARE * (now - start)):
+                write()
+
+        def report(some: int, of: int) -> None:
+            if progress is not None:
+                progress(begun + some, len(self), failed)
+
+        report(0, len(left))
+        if not len(left):
+            return None
+        values = {path: column[left] for path, column in self.points.items()}
+        try:
+            self._runs.run(values, len(left), executor, report, keep, series)
+        except (KeyboardInterrupt, cosim.CosimError) as error:
+            return error
+        finally:
+            write()
         return None
 
-    def _next_size(self, size: int, took: float, wanted_time: float) -> int:
-        wanted = max(1, min(4 * size, int(size * wanted_time / max(took, 1e-6)), MOST_ROWS))
-        width = self._runs.numbers_of_a_run
-        return max(1, min(wanted, MOST_NUMBERS // width)) if width else wanted
-
-    def _rows(self, part: NDArray[np.int64], found: dict[str, Any], seconds: float) -> list[list[Any]]:
-        """Of the points that have ended."""
+    def _rows(
+        self,
+        left: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+        found: dict[str, Any],
+        files: dict[int, str],
+        seconds: float,
+    ) -> list[list[Any]]:
+        """Of points that have ended."""
         rows = []
-        ended = ("status", "end", "steps", "events", "reason")
-        for i, point in enumerate(part.tolist()):
-            if found["status"][i] == "not run":
-                continue
+        begins = sorted(files)
+        for i, number in enumerate(numbers.tolist()):
+            point = int(left[number])
             values = [float(self.points[path][point]) for path in self.points]
             kept = [float(found[name][i]) for name in self.objectives]
-            how = [_plain(found[name][i]) for name in ended]
-            rows.append([point, int(self.seeds[point]), *values, *kept, *how, round(seconds, 6)])
+            how = [_plain(found[name][i]) for name in OUTCOMES]
+            at = bisect_right(begins, number)
+            file = files[begins[at - 1]] if at else ""
+            rows.append([point, int(self.seeds[point]), *values, *kept, *how, round(seconds, 6), file])
         return rows
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import cosim
-from cosim.kit import StudySubject, end_with_parent, named_reduction
+from cosim.kit import (
+    Job,
+    OwnProcesses,
+    StudySubject,
+    available_processors,
+    do_in_chunks,
+    named_reduction,
+    unit_of_reduction,
+)
 from cosim_workbench.studies.objective import read_objectives
-
-LOST = "its process ended without an answer"
+from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
 
 
 class SubjectRuns:
@@ -35,20 +38,19 @@ class SubjectRuns:
         self.subject = subject
         if objectives is None:
             objectives = [f"last({name})" for name in subject.signals()]
-        self._reductions, self._of_results = read_objectives(objectives)
-        self.objectives = [*self._reductions, *self._of_results]
+        reductions, functions = read_objectives(objectives)
+        self.objectives = [*reductions, *functions]
         self.units: dict[str, str] = {}
         signals: list[str] = []
-        for name, spec in self._reductions.items():
+        for name, spec in reductions.items():
             _, paths = named_reduction(name, spec)
             for path in paths:
-                unit = subject.unit(path)
-                if isinstance(spec, str) and "integral" not in spec:
-                    self.units[name] = unit
+                self.units[name] = unit_of_reduction(spec, subject.unit(path))
             signals += paths
-        self._signals = list(dict.fromkeys(signals + (subject.signals() if self._of_results else [])))
-        self.workers = threads or len(os.sched_getaffinity(0))
-        self.numbers_of_a_run = 0
+        wanted = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
+        self._runner = PointRunner(subject, reductions, functions, wanted)
+        self.workers = threads or available_processors()
+        self.needs_processes = True
 
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied."""
@@ -64,88 +66,31 @@ class SubjectRuns:
         count: int,
         executor: Executor | None,
         progress: Callable[[int, int], Any],
-    ) -> tuple[dict[str, Any], Any, BaseException | None]:
-        """Objectives and outcomes of points, nothing over time, and what ended it early."""
-        points = [{path: float(column[i]) for path, column in values.items()} for i in range(count)]
-        rows: dict[int, dict[str, Any]] = {}
-        ended: BaseException | None = None
-        try:
-            self._do(points, rows, executor, progress)
-        except (KeyboardInterrupt, cosim.CosimError) as error:
-            error.result = rows  # type: ignore[union-attr]
-            ended = error
-        empty = {"status": "not run", "end": np.nan, "steps": 0, "events": 0, "reason": ""}
-        listed = [rows.get(i, empty) for i in range(count)]
-        names = (*self.objectives, *empty)
-        return {name: [row.get(name, np.nan) for row in listed] for name in names}, None, ended
-
-    def _do(
-        self,
-        points: Sequence[Mapping[str, float]],
-        rows: dict[int, dict[str, Any]],
-        executor: Executor | None,
-        progress: Callable[[int, int], Any],
+        keep: Callable[[NDArray[np.int64], dict[str, Any], dict[int, str]], None],
+        parts: Any = None,
     ) -> None:
-        """Every point; those whose process is lost once more, each in one of its own."""
-        own = executor is None
-        pool: Executor = _processes(self.workers) if executor is None else executor
-        try:
-            futures = {pool.submit(self.point, point): i for i, point in enumerate(points)}
-            for future in as_completed(futures):
-                try:
-                    rows[futures[future]] = future.result()
-                except Exception as error:
-                    if not own:
-                        raise cosim.CosimError(f"the executor takes no more work: {error}") from error
-                    if not isinstance(error, BrokenExecutor):
-                        raise
-                progress(len(rows), len(points))
-        finally:
-            if own:
-                pool.shutdown(cancel_futures=True)
-        for i, point in enumerate(points):
-            if i not in rows:
-                with _processes(1) as alone:
-                    try:
-                        rows[i] = alone.submit(self.point, point).result()
-                    except BrokenExecutor:
-                        rows[i] = _failed(np.nan, LOST)
-                progress(len(rows), len(points))
+        """Do points in the processes of an executor; as `ModelRuns.run`."""
+        if executor is None:
+            with OwnProcesses(self.workers) as pool:
+                self.run(values, count, pool, progress, keep)
+            return
+        # in a process of ours points go one by one: what crashes it is known at once
+        chunk = 1 if isinstance(executor, OwnProcesses) else None
+        ended = [0]
 
-    def point(self, values: Mapping[str, float]) -> dict[str, Any]:
-        """One point, in whatever process this is called."""
-        try:
-            result = self.subject.run(values, self._signals)
-        except cosim.SimulationError as error:
-            return _failed(error.time, error.reason)
-        except cosim.CosimError as error:
-            return _failed(np.nan, str(error))
-        row: dict[str, Any] = {}
-        for name, spec in self._reductions.items():
-            function, paths = named_reduction(name, spec)
-            columns = [np.ascontiguousarray(result[path], dtype=np.float64) for path in paths]
-            row[name] = float(function(result.time, np.concatenate(columns)))
-        for name, objective in self._of_results.items():
-            try:
-                row[name] = float(objective(result))
-            except Exception as error:
-                return _failed(result.time[-1], f"objective {name}: {type(error).__name__}: {error}")
-        status = "terminated" if result.message else "ok"
-        steps = int(result.statistics.get("steps", 0))
-        how = {"status": status, "end": float(result.time[-1]), "steps": steps, "events": len(result.events)}
-        return {**row, **how, "reason": result.message}
+        def given(first: int, last: int) -> tuple[Any, ...]:
+            return ([{path: float(v[i]) for path, v in values.items()} for i in range(first, last)],)
 
+        def take(first: int, last: int, rows: list[Row]) -> None:
+            names = (*self.objectives, *failed_row(0.0, ""))
+            columns = {name: [row.get(name, np.nan) for row in rows] for name in names}
+            ended[0] += len(rows)
+            keep(np.arange(first, last), columns, {})
 
-def _failed(time: float, reason: str) -> dict[str, Any]:
-    return {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
+        def fail(run: int, reason: str) -> None:
+            take(run, run + 1, [failed_row(np.nan, reason)])
 
+        def goes_on() -> bool:
+            return progress(ended[0], count) is not False
 
-def _processes(count: int) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(count, context, _begin, (os.getpid(),))
-
-
-def _begin(parent: int) -> None:
-    """In a new process: Ctrl-C is for the one that asks, and it ends with that one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent(parent)
+        do_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
+from cosim.kit import RegisteredId
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
@@ -29,6 +29,17 @@ class SweepCommand(cosim.Command):
 
     name: ClassVar[str] = "sweep"
     summary: ClassVar[str] = "run a model at many points, on all processors"
+    examples = (
+        (
+            'cosim sweep mount.toml --vary "engine.mass=100..140:3" --objective "peak=max(engine.z)"',
+            "three runs, and the peak of each",
+        ),
+        (
+            'cosim sweep mount.toml --vary "engine.mass=normal(120, 5)" --sample latin:4 -o scatter',
+            "four runs at random; again with the same words: it goes on where it was",
+        ),
+    )
+    failure: ClassVar[str] = "every point failed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, what is varied, what is kept."""
@@ -51,7 +62,12 @@ class SweepCommand(cosim.Command):
         parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="of the study (MODEL-study)")
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
         parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
-        parser.add_argument("--integrator", metavar="ID", help="such as integrators.dormand_prince")
+        parser.add_argument(
+            "--integrator",
+            type=RegisteredId("integrator"),
+            metavar="ID",
+            help="such as integrators.dormand_prince",
+        )
         parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
         parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
         parser.add_argument("--series", action="store_true", help="keep values over time, as Parquet")
@@ -66,28 +82,45 @@ class SweepCommand(cosim.Command):
         settings = _settings(arguments)
         folder = arguments.output or Path(f"{arguments.model.stem}-study")
         try:
-            return _run(arguments, settings, folder)
+            table = _run(arguments, settings, folder)
         except (KeyboardInterrupt, cosim.CosimError) as error:
-            interrupted = isinstance(error, KeyboardInterrupt) and any(folder.glob("part-*"))
-            if interrupted or getattr(error, "result", None) is not None:
+            interrupted = isinstance(error, KeyboardInterrupt) or hasattr(error, "result")
+            if interrupted and any(folder.glob("part-*")):
+                self.report(folder=folder)
                 print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
             raise
+        self.report(folder=folder, table=folder / "table.csv", picture=arguments.plot)
+        self.report(points=len(table), failed=table.failed, objectives=_objectives(table))
+        return FAILED if table.failed == len(table) else 0
 
 
-def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) -> int:
+def _objectives(table: StudyTable) -> dict[str, Any]:
+    """Range of each objective, without points that failed."""
+    found = {}
+    for name in table.objectives:
+        values = table[name][~np.isnan(table[name])]
+        figures = (values.min(), values.max(), np.median(values)) if len(values) else (None, None, None)
+        unit = {"unit": table.units.get(name, "1")}
+        found[name] = unit | dict(zip(("least", "greatest", "median"), figures, strict=True))
+    return found
+
+
+def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) -> StudyTable:
     """Run what is left and write the table."""
     with ExitStack() as stack:
         if not arguments.quiet:
             stack.enter_context(compile_notice())
+        model = _model(arguments.model, settings)
+        is_model = isinstance(model, cosim.Model)
         study = Study(
-            _model(arguments.model, settings),
+            model,
             _varied(arguments.vary),
             arguments.objective,
             sample=arguments.sample,
             seed=arguments.seed,
             folder=folder,
             keep_series=arguments.series,
-            **settings,
+            **{key: value for key, value in settings.items() if is_model or key == "threads"},
         )
         executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
         progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
@@ -100,7 +133,7 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
         table.plot(path=arguments.plot)
         if not arguments.quiet:
             print(f"plot → {arguments.plot}")
-    return FAILED if table.failed == len(table) else 0
+    return table
 
 
 def _model(path: Path, settings: dict[str, Any]) -> Any:
@@ -133,8 +166,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
         if text is not None:
             found[key] = positive(text, unit, f"--{key}")
     if arguments.integrator is not None:
-        typed = arguments.integrator
-        found["integrator"] = typed if re.search(r"\.", typed) else f"integrators.{typed}"
+        found["integrator"] = arguments.integrator
     if arguments.threads is not None:
         found["threads"] = arguments.threads
     return found

@@ -189,7 +189,14 @@ EXPORT fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference *vr, s
 
 #ifndef ONLY_NEEDED
 EXPORT fmi2Status fmi2Terminate(fmi2Component c) { mark(c, "terminated"); return fmi2OK; }
-EXPORT fmi2Status fmi2Reset(fmi2Component c) { model_start(&((Slave *)c)->data); return fmi2OK; }
+EXPORT fmi2Status fmi2Reset(fmi2Component c) {
+#ifdef RESETS /* wholly; without it what model_start does not set stays, as some FMUs do it */
+    memset(&((Slave *)c)->data, 0, sizeof(Data));
+    ((Slave *)c)->running = ((Slave *)c)->changed = 0;
+#endif
+    model_start(&((Slave *)c)->data);
+    return fmi2OK;
+}
 EXPORT fmi2Status fmi2GetRealStatus(fmi2Component c, int kind, fmi2Real *value) {
     if (kind != 2) return fmi2Discard;
     *value = ((Slave *)c)->data.reached;

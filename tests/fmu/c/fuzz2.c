@@ -48,7 +48,8 @@ DECLARE(fmi2GetNominalsOfContinuousStates, fmi2Component, double *, size_t);
 enum { INSTANCES = 3, ROOM = 4096 };
 
 static unsigned long long seed;
-static long messages;
+static long messages, untouched;
+static unsigned variables;
 static const double wild[] = {0.0, -1.0, NAN, INFINITY, 0.3};
 
 static unsigned draw(unsigned below)
@@ -61,6 +62,16 @@ static double number(void)
 {
     static const double odd[] = {0.0, -0.0, 1.0, -1.0, 1e-300, 1e4, INFINITY, -INFINITY, NAN, 0.01, 0.1};
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
+}
+
+/* Every real number of an instance, NaN for what cannot be read. */
+static void read_all(fmi2Component one, double *numbers)
+{
+    for (unsigned i = 0; i < variables && i < ROOM; i++) {
+        unsigned reference = i;
+        numbers[i] = NAN;
+        (void)fmi2GetReal(one, &reference, 1, &numbers[i]);
+    }
 }
 
 static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
@@ -82,8 +93,8 @@ int main(int count, char **word)
     fmi2CallbackFunctions callbacks = {log_message, NULL, NULL, NULL, NULL};
     fmi2Component instances[INSTANCES] = {NULL};
     fmi2FMUstate states[INSTANCES] = {NULL};
-    double time[INSTANCES] = {0.0}, values[ROOM];
-    unsigned references[ROOM], variables;
+    double time[INSTANCES] = {0.0}, values[ROOM], before[ROOM] = {0.0}, after[ROOM] = {0.0};
+    unsigned references[ROOM];
     int integers[ROOM], flags[2];
     long answers[8] = {0}, calls;
     size_t nx, nz;
@@ -118,7 +129,14 @@ int main(int count, char **word)
         case 1: status = fmi2EnterInitializationMode(one); break;
         case 2: status = fmi2ExitInitializationMode(one); break;
         case 3: status = fmi2GetReal(one, references, n, values); break;
-        case 4: case 5: status = fmi2SetReal(one, references, n, values); break;
+        case 4: case 5:
+            read_all(one, before);
+            status = fmi2SetReal(one, references, n, values);
+            if (status != fmi2Error) break;
+            read_all(one, after); /* of a call with one bad value nothing is written */
+            if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
+            untouched++;
+            break;
         case 6: status = fmi2GetInteger(one, references, n, integers); break;
         case 7: status = fmi2SetInteger(one, references, n, integers); break;
         case 8: status = fmi2GetBoolean(one, references, n, integers); break;
@@ -184,6 +202,7 @@ int main(int count, char **word)
         fmi2FreeFMUstate(instances[w] == NULL ? (void *)&callbacks : instances[w], &states[w]);
         fmi2FreeInstance(instances[w]);
     }
-    printf("%ld %ld %ld %ld %ld messages %ld\n", answers[0], answers[1], answers[2], answers[3], answers[4], messages);
+    printf("%ld %ld %ld %ld %ld messages %ld untouched %ld\n", answers[0], answers[1], answers[2], answers[3],
+           answers[4], messages, untouched);
     return answers[4] != 0;
 }

@@ -1,11 +1,12 @@
 /* Calls of FMI 3.0 at random, right and wrong ones, on several instances; made to be run under sanitizers.
 
-fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS: prints how many calls were answered by each status. */
+fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS SIZES: prints how many calls were answered by each status. */
 #include "fmi3.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef fmi3InstanceEnvironment Environment;
 #define DECLARE(name, ...) FMI3_EXPORT fmi3Status name(__VA_ARGS__)
@@ -54,8 +55,9 @@ DECLARE(fmi3GetNumberOfContinuousStates, GIVEN, size_t *);
 enum { INSTANCES = 3, ROOM = 4096 };
 
 static unsigned long long seed;
-static long messages, updates;
+static long messages, updates, untouched;
 static unsigned variables;
+static size_t sizes[ROOM];
 static GIVEN instances[INSTANCES];
 
 static unsigned draw(unsigned below)
@@ -68,6 +70,25 @@ static double number(void)
 {
     static const double odd[] = {0.0, -0.0, 1.0, -1.0, 1e-300, 1e4, INFINITY, -INFINITY, NAN, 0.01, 0.1};
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
+}
+
+/* How many values a variable has, as the description says. */
+static size_t size_of(uint32_t reference) { return reference < variables ? sizes[reference] : 1; }
+
+static size_t room_for(const uint32_t *references, unsigned count)
+{
+    size_t total = 0;
+    for (unsigned i = 0; i < count; i++) total += size_of(references[i]);
+    return total;
+}
+
+/* Every real number of an instance, NaN for what cannot be read. */
+static void read_all(GIVEN one, double *numbers)
+{
+    for (uint32_t i = 0; i < variables && i < ROOM; i++) {
+        if (sizes[i] > 0) numbers[i] = NAN;
+        if (sizes[i] > 0) (void)fmi3GetFloat64(one, &i, 1, &numbers[i], sizes[i]);
+    }
 }
 
 static void log_message(Environment environment, fmi3Status status, fmi3String category, fmi3String text)
@@ -94,14 +115,14 @@ static void update(Environment environment, double time, bool set_requested, boo
 {
     GIVEN one = *(GIVEN *)environment;
     uint32_t reference = draw(variables);
-    double value;
+    double value[64] = {0.0};
     (void)set_requested;
     (void)finished;
     (void)can_return;
     updates++;
-    if (get_allowed) (void)fmi3GetFloat64(one, &reference, 1, &value, 1);
-    value = number();
-    (void)fmi3SetFloat64(one, &reference, 1, &value, 1);
+    if (get_allowed) (void)fmi3GetFloat64(one, &reference, 1, value, size_of(reference));
+    for (size_t i = 0; i < size_of(reference); i++) value[i] = number();
+    (void)fmi3SetFloat64(one, &reference, 1, value, size_of(reference));
     if (!draw(4)) not_inside(one, time);
     *wants = draw(6) == 0;
     *end = draw(2) ? time : time + 0.001 * (draw(20) - 5.0);
@@ -142,14 +163,15 @@ static fmi3Status through_bytes(GIVEN one, fmi3FMUState *state)
 int main(int count, char **word)
 {
     fmi3FMUState states[INSTANCES] = {NULL};
-    double time[INSTANCES] = {0.0}, values[ROOM], last;
+    double time[INSTANCES] = {0.0}, values[ROOM], before[ROOM] = {0.0}, after[ROOM] = {0.0}, last;
     uint32_t references[8], knowns[4];
     int64_t integers[8];
     bool flags[5], truths[8];
     long answers[8] = {0}, calls;
     size_t nx, nz, found;
-    if (count < 7) return 2;
+    if (count < 8) return 2;
     variables = (unsigned)atoi(word[2]);
+    for (unsigned i = 0; i < variables && i < ROOM; i++) sizes[i] = (size_t)strtol(i ? word[7] + 1 : word[7], &word[7], 10);
     nx = (size_t)atoi(word[3]);
     nz = (size_t)atoi(word[4]);
     seed = (unsigned long long)atoll(word[5]);
@@ -163,10 +185,10 @@ int main(int count, char **word)
             time[w] = 0.0;
             continue;
         }
+        for (unsigned j = 0; j < 64; j++) values[j] = number();
         for (unsigned j = 0; j < 8; j++) {
             references[j] = draw(20) ? draw(variables) : draw(2) ? variables + draw(3) : 0xffffffffu;
             if (j < 4) knowns[j] = draw(variables);
-            values[j] = number();
             integers[j] = (int)draw(7) - 3;
         }
         switch (draw(36)) {
@@ -175,14 +197,22 @@ int main(int count, char **word)
             break;
         case 1: status = fmi3ExitInitializationMode(one); break;
         case 2: status = draw(2) ? fmi3EnterConfigurationMode(one) : fmi3EvaluateDiscreteStates(one); break;
-        case 3: status = fmi3GetFloat64(one, references, n, values, draw(9) ? n : n + 1); break;
-        case 4: case 5: status = fmi3SetFloat64(one, references, n, values, draw(9) ? n : n + 1); break;
+        case 3: status = fmi3GetFloat64(one, references, n, values, room_for(references, n) + !draw(9)); break;
+        case 4: case 5:
+            read_all(one, before);
+            status = fmi3SetFloat64(one, references, n, values, room_for(references, n) + !draw(9));
+            if (status != fmi3Error) break;
+            read_all(one, after); /* of a call with one bad value nothing is written */
+            if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
+            untouched++;
+            break;
         case 6: status = fmi3GetInt64(one, references, n, integers, n); break;
         case 7: status = fmi3SetInt64(one, references, n, integers, n); break;
         case 8: status = fmi3GetBoolean(one, references, n, truths, n); break;
         case 9: {
-            double results[4];
-            status = fmi3GetDirectionalDerivative(one, references, n, knowns, m, values, m, results, n);
+            double results[ROOM];
+            status = fmi3GetDirectionalDerivative(one, references, n, knowns, m, values, room_for(knowns, m), results,
+                                                  room_for(references, n));
             break;
         }
         case 10: status = fmi3GetFMUState(one, &states[w]); break;
@@ -233,7 +263,7 @@ int main(int count, char **word)
         (void)fmi3FreeFMUState(&answers, &states[w]);
         fmi3FreeInstance(instances[w]);
     }
-    printf("%ld %ld %ld %ld %ld messages %ld updates %ld\n", answers[0], answers[1], answers[2], answers[3], answers[4],
-           messages, updates);
+    printf("%ld %ld %ld %ld %ld messages %ld untouched %ld updates %ld\n", answers[0], answers[1], answers[2], answers[3],
+           answers[4], messages, untouched, updates);
     return answers[4] != 0;
 }

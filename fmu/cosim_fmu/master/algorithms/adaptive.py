@@ -61,7 +61,7 @@ class Adaptive(cosim.MasterAlgorithm):
         if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
             raise cosim.ModelError.of("iterations", f"is {iterations!r}, needs a whole number, 0 or more")
         self.control = StepControl(tolerance, absolute_tolerance, order=2)
-        self.iterations = iterations
+        self.iterations, self._absolute = iterations, absolute_tolerance
         self.restores = iterations > 0
         self._past = Extrapolation(1)
         self._repeated = self._in_a_row = 0
@@ -73,6 +73,12 @@ class Adaptive(cosim.MasterAlgorithm):
         bad = {"rejected" if self._goes_back else "missed": self.control.rejected}
         kept = self.control.taken if self._goes_back else self.control.taken + self.control.rejected
         return {"exchanges": kept, **bad, **({"iterations": self._repeated} if self.iterations else {})}
+
+    def tightened(self) -> Adaptive:
+        """With a tenth of both tolerances."""
+        given = self._absolute
+        tenth = {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else 0.1 * given
+        return Adaptive(0.1 * self.control.tolerance, tenth, self.iterations)
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""

@@ -39,6 +39,7 @@ class GaussSeidel(cosim.MasterAlgorithm):
     def __init__(self, extrapolation: int = 0) -> None:
         self._past = Extrapolation(extrapolation)
         self.fixed_sequence = self.solves_loops = extrapolation == 0
+        self.order = min(extrapolation, 1) + 1
         self._iterations: dict[FeedthroughLoop, LoopIteration] = {}
 
     @property

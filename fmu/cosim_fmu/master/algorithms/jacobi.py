@@ -33,6 +33,7 @@ class Jacobi(cosim.MasterAlgorithm):
     def __init__(self, extrapolation: int = 0) -> None:
         self._past = Extrapolation(extrapolation)
         self.fixed_sequence = extrapolation == 0
+        self.order = min(extrapolation, 1) + 1
 
     @property
     def about(self) -> str:

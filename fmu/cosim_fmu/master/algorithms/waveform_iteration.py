@@ -55,7 +55,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
     ) -> None:
         if hold not in HELD:
             raise cosim.ModelError.of("hold", str(cosim.LookUpError("way to hold inputs", str(hold), HELD)))
-        self.hold = hold
+        self.hold, self.order = hold, 1 if hold == "end" else 2
         problems = [
             cosim.Problem(name, f"is {value!r}, needs a number greater than 0" + more)
             for name, value, highest, more in (

@@ -22,7 +22,8 @@ from cosim_fmu.master.recording.recorder import Recorder
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
 
-MOST_VALUES_AT_ONCE = 1 << 20
+MOST_VALUES_AT_ONCE = 1 << 17
+"""1 MB: what waits to be written is copied several times."""
 
 
 class NotCompiledError(Exception):
@@ -96,17 +97,18 @@ class CompiledLoop:
         self._scales = np.array(
             [number for link in fed for number in (link.factor, link.offset)], dtype=float
         )
-        self._columns = np.array(
-            [
-                -1 - self._input_slot(name, place) if held else self._output_slot(name, place)
-                for name, place, held in recorder.sources
-            ],
-            dtype=np.int64,
-        )
+        columns = [self._column(*source) for source in recorder.sources]
+        self._recorded = len(columns)
+        outputs = [self._output_slot(name, place) for name, place in coupled.places]
+        inputs = [self._column(each.target, each.place, True) for each in coupled.samples.inputs]
+        columns += [slot for slot in dict.fromkeys([*outputs, *inputs]) if slot not in set(columns)]
+        first = {slot: i for i, slot in reversed(list(enumerate(columns)))}
+        self._sampled = [first[slot] for slot in outputs], [first[slot] for slot in inputs]
+        self._columns = np.array(columns, dtype=np.int64)
+        coupled.samples.by_rows = True
         self._report = np.zeros(7, dtype=np.int64)
         self._report[4:] = self._inputs.ctypes.data, self._outputs.ctypes.data, self._flags.ctypes.data
-        for name in self._names:
-            self._take_over(name)
+        self.take_over_all()
         self._at_once, self._one_by_one = 1, one_by_one
         self._levels = self._shared_levels()
 
@@ -228,6 +230,11 @@ class CompiledLoop:
         if coupled.inside:
             self.recorder.inside(coupled.take_inside())
         self.recorder.record(coupled.time, coupled.board, coupled.held)
+        held = [[coupled.held[each.target][each.place] for each in coupled.samples.inputs]]
+        outputs = np.array([coupled.values()], dtype=np.float64)
+        coupled.samples.extend(
+            np.array([coupled.time]), outputs, np.array(held, dtype=np.float64).reshape(1, -1)
+        )
 
     def _do_in_python(self, index: int, place: int, code: int, status: int) -> None:
         """A call that was not as usual, by what can deal with it."""
@@ -253,7 +260,9 @@ class CompiledLoop:
     def _keep(self, first: int, last: int, rows: NDArray[np.float64]) -> None:
         if last > first:
             times = self.points.times(first + 1, last + 1)
-            self.recorder.extend(times, rows)
+            self.recorder.extend(times, np.ascontiguousarray(rows[:, : self._recorded]))
+            outputs, inputs = self._sampled
+            self.coupled.samples.extend(times, rows[:, outputs], rows[:, inputs])
             self.coupled.statistics.steps += last - first
             self.coupled.time = float(times[-1])
 
@@ -274,6 +283,11 @@ class CompiledLoop:
         assert isinstance(participant, StepsNatively)
         participant.resume_native()
 
+    def take_over_all(self) -> None:
+        """Go on in compiled code after participants were used from Python."""
+        for name in self._names:
+            self._take_over(name)
+
     def _row(self, i: int) -> list[int]:
         calls = self._calls[self._names[i]]
         begin, end = self._first_input[i], self._first_input[i + 1]
@@ -288,6 +302,10 @@ class CompiledLoop:
 
     def _output_slot(self, name: str, place: int) -> int:
         return self._first_output[self._index[name]] + place
+
+    def _column(self, name: str, place: int, held: bool) -> int:
+        """Number of a value in a row: outputs count from 0 on, inputs from -1 on downward."""
+        return -1 - self._input_slot(name, place) if held else self._output_slot(name, place)
 
     def _input_slot(self, name: str, place: int) -> int:
         return self._first_input[self._index[name]] + place

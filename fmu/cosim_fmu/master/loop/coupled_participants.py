@@ -20,6 +20,7 @@ from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_fmu.master.stop_requested import StopRequested
+from cosim_fmu.master.trust.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_fmu.master.wiring.check_values import check_values
 from cosim_fmu.master.wiring.feedthrough import passes_through
 from cosim_fmu.master.wiring.link import Link
@@ -88,6 +89,7 @@ class _Step:
     request: StopRequested | None = None
     error: BaseException | None = None
     seconds: float = 0.0
+    size: float = 0.0
 
 
 class CoupledParticipants:
@@ -108,6 +110,8 @@ class CoupledParticipants:
         Participants that step once in so many communication steps.
     threads : StepThreads
         In which participants step that may step beside others.
+    bonds : sequence of (Link, Link)
+        Pairs of connections over which power flows.
 
     Attributes
     ----------
@@ -133,6 +137,8 @@ class CoupledParticipants:
         To be iterated by the algorithm.
     interface_names : list of str
         ``participant.output`` of each connected real output.
+    samples : CouplingSamples
+        What the exchanges show of the coupling.
     """
 
     def __init__(
@@ -146,6 +152,7 @@ class CoupledParticipants:
         points: CommunicationPoints,
         every: Mapping[str, int],
         threads: StepThreads,
+        bonds: Sequence[tuple[Link, Link]] = (),
     ) -> None:
         self.threads = threads
         self.participants, self.links, self.order, self.reads = participants, links, order, reads
@@ -181,6 +188,10 @@ class CoupledParticipants:
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
         self._ports = [(name, places[name, output]) for name, output in self._interface]
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
+        sampled = sampled_inputs(self._feeds, self._interface)
+        place = {each.name: i for i, each in enumerate(sampled)}
+        pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
+        self.samples = CouplingSamples(sampled, len(self._interface), math.lcm(*self.every.values()), pairs)
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(every == 1 for every in self.every.values())
@@ -216,7 +227,7 @@ class CoupledParticipants:
             else:
                 values = self._on_course(name, course)
             for value, feed in zip(values, feeds, strict=True):
-                _check_finite(self.time, value, feed[2])
+                _check_passed(self.time, value, feed[2])
             self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
             if course is not None and self._followers[name]:
@@ -224,7 +235,16 @@ class CoupledParticipants:
 
     def interface(self) -> Vector:
         """Values of the interface on the board."""
-        return np.array([self.board[name][place] for name, place in self._ports], dtype=np.float64)
+        return np.array(self.values(), dtype=np.float64)
+
+    def values(self) -> list[float]:
+        """Those of the interface, as a list."""
+        return [self.board[name][place] for name, place in self._ports]
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """Where the values of the interface are on the board: participant, and place among what is read."""
+        return self._ports
 
     def put(self, values: Vector) -> None:
         """Write values of the interface onto the board."""
@@ -319,13 +339,14 @@ class CoupledParticipants:
         The others cannot be told before the next communication point: the inputs stay as they are.
         """
         if not self._rests(name):
+            self.samples.begin(time, self.values)
             self._tell(name, self._step(name, time, self.length(name, time, size)))
 
     def advance_all(self, time: float, size: float) -> None:
         """Step all participants, side by side in threads where they may.
 
-        What happens is told in the order of the participants: the results do not show how many threads there
-        were.
+        What happens is told in the order of the participants, so results do not depend on the number of
+        threads.
         """
         going = [name for name in self.order if not self._rests(name)]
         free = [name for name in going if self.descriptions[name].steps_in_threads]
@@ -333,6 +354,7 @@ class CoupledParticipants:
             for name in going:
                 self.advance(name, time, size)
             return
+        self.samples.begin(time, self.values)
         steps: dict[str, _Step] = {}
 
         def take(name: str) -> None:
@@ -359,7 +381,7 @@ class CoupledParticipants:
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
     ) -> _Step:
         """Step a participant to ``time + size``; touches nothing but this participant."""
-        before, found = perf_counter(), _Step()
+        before, found = perf_counter(), _Step(size=size)
         self.drives[name] = Drive(time, self.held[name], self._slopes[name])
         step = self.participants[name].step
         end = time + size
@@ -384,6 +406,8 @@ class CoupledParticipants:
     def _tell(self, name: str, step: _Step) -> None:
         """Record what happened in a step; an error in it is raised."""
         self._collect(name)
+        drive = self.drives[name]
+        self.samples.drove(name, drive.time, step.size, drive.values, drive.slopes)
         self.statistics.participant_time[name] += step.seconds
         self.statistics.retries += len(step.returns)
         for time in step.returns:
@@ -415,7 +439,7 @@ class CoupledParticipants:
         for source, place, link in self._feeds[name]:
             at = self._interface.get(link.start)
             value = link.convert(self.board[source][place] if at is None else float(end[at]))
-            _check_finite(self.time, value, link)
+            _check_passed(self.time, value, link)
             values.append(value)
         return values
 
@@ -480,10 +504,10 @@ class CoupledParticipants:
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 
 
-def _check_finite(time: float, value: Any, link: Link) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        text = f"{link.output} is {value}: not passed on to {link.target}.{link.input}"
-        raise CoSimulationError(time, text, link.source)
+def _check_passed(time: float, value: Any, link: Link) -> None:
+    fault = link.fault(value)
+    if fault:
+        raise CoSimulationError(time, fault, link.source)
 
 
 def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:

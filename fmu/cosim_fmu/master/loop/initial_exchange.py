@@ -193,6 +193,8 @@ def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, gi
         converted = link.convert(value)
         if isinstance(converted, float) and not math.isfinite(converted):
             raise CoSimulationError(coupled.time, f"{link.output} is {value} at the start", link.source)
+        if link.fault(converted):
+            raise CoSimulationError(coupled.time, link.fault(converted), link.source)
         ticks = coupled.descriptions[link.target].variables[link.input].type == "clock"
         if ticks or link.end not in given or given[link.end] != converted:
             coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], [converted])

@@ -25,6 +25,7 @@ from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.master.participants.fmu_clocks import FmuClocks
 from cosim_fmu.master.participants.fmu_interface import FmuInterface, read_interface
 from cosim_fmu.master.participants.fmu_state import FmuState
+from cosim_fmu.master.participants.kept_instance import KeptInstance
 from cosim_fmu.master.participants.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
 from cosim_fmu.master.participants.variable_access import VariableAccess
 
@@ -68,6 +69,7 @@ class InstanceParticipant(cosim.Participant):
         self._events = False
         self._written: dict[str, Any] = {}
         self._specials: dict[tuple[str, ...], frozenset[str]] = {}
+        self._keeps, self._kept = False, KeptInstance()
 
     @property
     def messages(self) -> list[str]:
@@ -114,6 +116,20 @@ class InstanceParticipant(cosim.Participant):
         """
         check_log_level(level)
         self._log_file = file, level
+
+    def keep_instance(self, keep: bool = True) -> None:
+        """Whether `close` keeps the instance after a run that went well, so that `initialize` only resets it.
+
+        Whether the FMU is after its reset what a new instance is, is for the caller to find out.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up one that is kept.
+        """
+        self._keeps = keep
+        if not keep:
+            self._kept.give_up()
 
     def configure(self, sizes: Mapping[str, Any]) -> None:
         """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
@@ -276,6 +292,8 @@ class InstanceParticipant(cosim.Participant):
                 if instance.mode != modes.FATAL:
                     with printed_to(self.take_printed):
                         self._release(instance)
+                if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
+                    self._kept.keep(instance, self._unpacked, self._made_for)
                 self._settings.set_back(str(instance.library.path), only_its_own=True)
         finally:
             self._unpacked = None
@@ -290,11 +308,16 @@ class InstanceParticipant(cosim.Participant):
         if instance.mode in modes.RUNNING:
             with suppress(FmiError):
                 instance.terminate()
-        with suppress(Exception):
-            instance.free()
+        if not (self._keeps and instance.mode == modes.TERMINATED):
+            with suppress(Exception):
+                instance.free()
 
     def _instantiate(self, interface: FmuInterface) -> None:
         self._unpacked = unpack_fmu(self.path)
+        self._made_for = interface, self._log_file, self._watched, self._watched_at
+        self._slot = self._kept.reset(self._unpacked, self._made_for, self._log.add)
+        if self._slot is not None:
+            return
         log, library = self._log, self._guard(self._unpacked.library, interface)
         instance = new_instance(library, log.add)
         categories = fmu_log.serious_categories(interface.log_categories)

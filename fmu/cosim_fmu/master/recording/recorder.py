@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, matches
 from cosim_fmu.master.loop.coupled_participants import Drive, Inside
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
+from cosim_fmu.master.recording.text_numbers import TextNumbers
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.wiring.link import Link
 
-TEXT = ("string", "binary")
 VALUES = 2**17
 """In a piece that is passed on to a stream: 1 MB."""
+CHARACTERS = 2**22
+"""Of text in a piece."""
 
 
 class Recorder:
@@ -33,12 +37,14 @@ class Recorder:
     descriptions : mapping of str to ParticipantDescription
     links : sequence of Link
     patterns : sequence of str or None
-        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Text and
-        binary data are never recorded.
+        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
+        never recorded.
     keeps_inside : bool
         Whether anything is recorded between the communication points.
     stream : ResultStream, optional
         Takes the rows while the run goes on; the result has the first and the last one alone.
+    derived : mapping of str to DerivedSignal
+        What is shown beside the variables, by name; patterns choose among them, too.
 
     Attributes
     ----------
@@ -59,33 +65,48 @@ class Recorder:
         *,
         keeps_inside: bool = True,
         stream: ResultStream | None = None,
+        derived: Mapping[str, DerivedSignal] | None = None,
     ) -> None:
         self.keeps_inside = keeps_inside
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
         self.unfinished: Callable[[], None] | None = None
+        self._most_characters = CHARACTERS
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
         variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
-        numbers = {port: variable for port, variable in variables.items() if variable.type not in TEXT}
+        known = {port: variable for port, variable in variables.items() if variable.type != "binary"}
         if patterns is None:
             connected = self._held | {link.start for link in links}
-            self.ports = [p for p, v in numbers.items() if v.causality == "output" or p in connected]
+            self.ports = [p for p, v in known.items() if v.causality == "output" or p in connected]
         else:
-            chosen = [p for pattern in patterns for p in numbers if _fits(p, pattern)]
+            chosen = [p for pattern in patterns for p in known if _fits(p, pattern)]
             self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+        paths = set(map(".".join, known))
+        others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
         for pattern in patterns or ():
-            if not any(_fits(port, pattern) for port in numbers):
-                hint = "Text cannot be recorded." if any(_fits(port, pattern) for port in variables) else ""
-                raise cosim.LookUpError("signal", pattern, map(".".join, numbers), hint)
+            if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
+                hint = "Binary data cannot be recorded." * any(_fits(port, pattern) for port in variables)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others], hint)
+        self._derived = {
+            name: made
+            for name, made in others.items()
+            if patterns is None or any(_fits((name,), pattern) for pattern in patterns)
+        }
+        self._shown = len(self.ports)
+        self.ports += dict.fromkeys(d.port for d in self._derived.values() if d.port not in self.ports)
         self._remarks = (
             [] if patterns is not None else _remarks(descriptions, {name for name, _ in self.ports})
         )
-        self._units = [numbers[port].unit for port in self.ports]
+        self._units = [known[port].unit for port in self.ports]
+        kinds = [known[port].type for port in self.ports]
+        self._texts = {i for i, kind in enumerate(kinds) if kind == "string"}
+        self._text_numbers = TextNumbers()
+        self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
         self._continuous = np.array(
-            [numbers[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
+            [known[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
         )
         self._inputs = np.array([port in self._held for port in self.ports], dtype=bool)
         self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
@@ -127,8 +148,8 @@ class Recorder:
         for name, point, inputs in found:
             columns = self._columns[name]
             given = zip(point.names, point.values, strict=True)
-            values = {columns[n]: float(value) for n, value in given if n in columns}
-            values.update({column: float(inputs[place]) for place, column in self._input_columns[name]})
+            values = {columns[n]: self._number(columns[n], value) for n, value in given if n in columns}
+            values.update({c: self._number(c, inputs[place]) for place, c in self._input_columns[name]})
             self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
 
     def record(
@@ -142,9 +163,10 @@ class Recorder:
         if drives and self._inner and self._inner[-1].after >= self._count - 2:
             self._courses[self._count] = self._course(drives)
         self._count += 1
-        self._rows.append(
-            (time, [(held if is_held else board)[name][place] for name, place, is_held in self.sources])
-        )
+        row = [(held if is_held else board)[name][place] for name, place, is_held in self.sources]
+        for column in self._texts:
+            row[column] = self._text_numbers.of(row[column])
+        self._rows.append((time, row))
         self._pass_on(1)
 
     def extend(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
@@ -160,12 +182,13 @@ class Recorder:
         self._tables.append((times, values))
         self._pass_on(times.size)
 
-    def latest(self) -> dict[str, float]:
-        """The last recorded values by path."""
+    def latest(self) -> dict[str, Any]:
+        """The last recorded values by path: numbers, booleans and texts."""
         row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
-        return dict(zip(map(".".join, self.ports), map(float, row), strict=True))
+        named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
+        return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, **more: Any) -> cosim.Result:
+    def result(self, **more: Any) -> CoSimulationResult:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         times, table = self._joined()
         if self._stream is not None:
@@ -180,10 +203,37 @@ class Recorder:
             self._stream.close(result)
         return result
 
+    @property
+    def told(self) -> list[str]:
+        """Paths of what is recorded."""
+        return [".".join(port) for port in self.ports]
+
+    def memory(self) -> dict[str, Any]:
+        """All rows so far, for `put_back`; of a run without a stream."""
+        times, table = self._joined()
+        return {
+            "times": times,
+            "table": table,
+            "inner": [tuple(row) for row in self._inner],
+            "courses": {row: tuple(course) for row, course in self._courses.items()},
+            "count": self._count,
+            "texts": self._text_numbers.memory(),
+        }
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on behind the rows of another run."""
+        self._rows = []
+        self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
+        self._inner = [InnerRow(*row) for row in memory["inner"]]
+        self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
+        self._count = memory["count"]
+        self._text_numbers.put_back(memory["texts"])
+
     def _pass_on(self, rows: int) -> None:
         """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
         self._pending += rows
-        if self._stream is None or self._pending * max(1, len(self.ports)) < VALUES:
+        enough = self._pending * max(1, len(self.ports)) >= VALUES
+        if self._stream is None or not (enough or self._text_numbers.characters >= self._most_characters):
             return
         times, table = self._joined()
         last = times.size - 1
@@ -196,6 +246,16 @@ class Recorder:
         self._base += last
         self._courses = {row: course for row, course in self._courses.items() if row > self._base}
         self._tables, self._pending = [(times[-1:], table[-1:])], 0
+        self._forget_texts()
+
+    def _forget_texts(self) -> None:
+        """Those that are in none of the rows that are kept."""
+        assert self._first is not None
+        rows = [self._first[1][0], self._tables[0][1][0], *(c.values for c in self._courses.values())]
+        kept = [row[column] for row in rows for column in self._texts]
+        kept += [point.values[c] for point in self._inner for c in self._texts if c in point.values]
+        self._text_numbers.keep(kept)
+        self._most_characters = CHARACTERS + self._text_numbers.characters
 
     def _append(
         self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
@@ -228,19 +288,39 @@ class Recorder:
             np.concatenate([values for _, values in self._tables], out=table)
         return times, table
 
-    def _as_result(self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any) -> cosim.Result:
-        names = [".".join(port) for port in self.ports]
-        return cosim.Result(times, dict(zip(names, table.T, strict=True)), self._units_of(names), **more)
+    def _as_result(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
+    ) -> CoSimulationResult:
+        units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
+        units |= {name: made.unit for name, made in self._derived.items()}
+        return CoSimulationResult(times, self._named(table), units, **more)
 
-    def _units_of(self, names: Sequence[str]) -> dict[str, str]:
-        return dict(zip(names, self._units, strict=True))
+    def _named(self, table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+        """Columns by name, and what follows from them."""
+        columns = dict(zip(self.ports, self._columns_of(table), strict=True))
+        named = {".".join(port): columns[port] for port in self.ports[: self._shown]}
+        return named | {name: made.of(columns[made.port]) for name, made in self._derived.items()}
+
+    def _columns_of(self, table: NDArray[np.float64]) -> list[NDArray[Any]]:
+        """The columns of a table, each as its variable's type wants it."""
+        found: list[NDArray[Any]] = list(table.T)
+        for i in self._texts:
+            found[i] = self._text_numbers.texts(found[i])
+        for i in self._booleans:
+            found[i] = found[i] != 0.0
+        return found
+
+    def _number(self, column: int, value: Any) -> float:
+        """How a value stands in the table."""
+        return self._text_numbers.of(value) if column in self._texts else float(value)
 
     def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
         """What the recorded inputs did in the step that has ended."""
         course = InputCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
         for name, drive in drives.items():
             for place, column in self._input_columns[name]:
-                course.time[column], course.values[column] = drive.time, float(drive.values[place])
+                course.time[column] = drive.time
+                course.values[column] = self._number(column, drive.values[place])
                 course.slopes[column] = 0.0 if drive.slopes is None else drive.slopes[place]
         return course
 
@@ -254,15 +334,15 @@ class Recorder:
 def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
     found = []
     for name, description in descriptions.items():
-        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type not in TEXT]
+        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type != "binary"]
         if name in recorded or not description.variables:
             continue
         shown = ", ".join(f'"{path}"' for path in named[:3])
-        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are text"
+        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are binary data"
         found.append(f"{name} has no outputs that can be recorded, so nothing of it is: {what}")
     return found
 
 
-def _fits(port: tuple[str, str], pattern: str) -> bool:
+def _fits(port: tuple[str, ...], pattern: str) -> bool:
     path = ".".join(port)
     return path == pattern or matches(path, pattern)

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import logging
 import math
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim.kit import ResultStream, file_digest, reported_result, result_sink, uninterrupted
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.scenario.progress_bar import ProgressBar
 from cosim_fmu.master.scenario.saved_rows import SavedRows
 from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
+from cosim_fmu.master.trust.coupling_report import CouplingReport
 from cosim_fmu.master.wiring.feedthrough import direct_inputs
 
 if TYPE_CHECKING:
     from cosim_fmu.ssp import SspRun
 
+log = logging.getLogger("cosim.master")
+
 PARQUET = ".parquet"
-BAD_INPUT = 2
+
+
+class NothingWasRun(cosim.ModelError):
+    """Faults of a scenario, with how many they are."""
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        return f"{super().__str__()}\n{count} problem{'s' * (count > 1)}, nothing was run."
 
 
 class CosimulateCommand(cosim.Command):
@@ -32,6 +45,11 @@ class CosimulateCommand(cosim.Command):
 
     name: ClassVar[str] = "cosimulate"
     summary: ClassVar[str] = "run FMUs and models together, as a scenario file or an SSP says"
+    examples = (
+        ("cosim cosimulate loop.toml", "results to loop.csv"),
+        ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
+        ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
+    )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The scenario, where the results go, and how much is said."""
@@ -51,8 +69,26 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+        )
+        parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
         )
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="run again with half the step, or a tenth of the tolerance, and compare",
+        )
+        parser.add_argument(
+            "--coupling", type=Path, metavar="FILE", help="write the error of each connection: .csv"
+        )
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="FILE", help="keep the whole co-simulation in this file"
+        )
+        parser.add_argument(
+            "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
+        )
+        parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -62,20 +98,33 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple()
+            log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
             loop.settle_order()
+            log.info("ordered: %s", ", ".join(loop.order))
         except cosim.ModelError as error:
-            count = len(error.problems)
-            print(f"{error}\n{count} problem{'s' * (count > 1)}, nothing was run.", file=sys.stderr)
-            return BAD_INPUT
+            raise NothingWasRun(error.problems) from error
         if not arguments.quiet:
             for line in (*scenario.remarks, *(f"warning: {text}" for text in loop.warnings)):
                 print(line, file=sys.stderr)
+        self.report(
+            participants={name: description.kind for name, description in loop.descriptions.items()},
+            order=loop.order,
+            warnings=[*scenario.remarks, *loop.warnings],
+        )
         if arguments.explain:
+            self.report(explained=loop.explain())
             print(loop.explain())
             return 0
         until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
-        streams = target.suffix.lower() == PARQUET
+        checkpoint = _checkpoint(arguments)
+        streams = target.suffix.lower() == PARQUET and checkpoint is None and arguments.resume is None
+        if arguments.coupling is not None:
+            check_target(arguments.coupling)
+        if arguments.resume is not None:
+            time = loop.restore(arguments.resume)
+            if not arguments.quiet:
+                print(f"goes on from t = {time:.9g} s", file=sys.stderr)
         if not streams:
             check_target(target)
         sink = result_sink(target if target.suffix else Path("device.csv"))
@@ -89,19 +138,26 @@ class CosimulateCommand(cosim.Command):
                 if stream is None:
                     with uninterrupted():
                         cosim.save_result(sink, loop.result, target)
+                self.report(results=target, **reported_result(loop.result))
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
 
+        log.info("running to t = %g s", until)
         try:
             with last_words(save):
                 saved = None if streams else SavedRows(loop, sink, target)
-                result = _simulate(
-                    loop, until, scenario, arguments.real_time, stream, saved, quiet=arguments.quiet
-                )
+                settings = _settings(scenario, arguments.real_time, stream, checkpoint)
+                result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
+        _ = result.coupling  # into the statistics, which files of results keep
         if stream is None:
             cosim.save_result(sink, result, target)
+        if arguments.verify:
+            loop.verify(result, until)
+        if arguments.coupling is not None:
+            write_coupling(arguments.coupling, result.coupling)
+        self.report(results=target, coupling=result.coupling.figures(), **reported_result(result))
         if not arguments.quiet:
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
@@ -145,7 +201,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.ssp import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
     given = {name: value for name, value in given.items() if value is not None}
     if SspRun.fits(arguments.scenario):
         return SspRun(arguments.scenario, arguments.variant, given)
@@ -170,7 +226,7 @@ def header(loop: CoSimulation) -> str:
     return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
 
 
-def summary(result: cosim.Result, target: Path) -> str:
+def summary(result: CoSimulationResult, target: Path) -> str:
     """What came of it."""
     figures = result.statistics
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
@@ -184,7 +240,8 @@ def summary(result: cosim.Result, target: Path) -> str:
     if slowest is not None and slowest[1] > 0.0:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
-    return "\n".join([*message, line, f"results → {target}"])
+    trust = [text] if (text := str(result.coupling)) else []
+    return "\n".join([*message, line, *trust, f"results → {target}"])
 
 
 def _order(loop: CoSimulation) -> str:
@@ -203,24 +260,54 @@ def _order(loop: CoSimulation) -> str:
     return " → ".join(loop.order) + (f"   ({'; '.join(reasons)})" if reasons else "")
 
 
-def _simulate(
-    loop: CoSimulation,
-    until: float,
-    scenario: Scenario | SspRun,
-    rate: float,
-    stream: ResultStream | None,
-    saved: SavedRows | None,
-    *,
-    quiet: bool,
-) -> cosim.Result:
-    """Run with a progress bar on a terminal, and a line of figures at the end."""
-    wanted: dict[str, Any] = {
+def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
+    """Where the state of the run is kept, if anywhere."""
+    if arguments.checkpoint is None:
+        return None
+    try:
+        every = cosim.parse_quantity(arguments.checkpoint_every, "s")
+    except cosim.UnitError as error:
+        raise cosim.UnitError(f"--checkpoint-every: {error}") from None
+    return cosim.Checkpoint(arguments.checkpoint, every)
+
+
+def _settings(
+    scenario: Scenario | SspRun, rate: float, stream: ResultStream | None, checkpoint: cosim.Checkpoint | None
+) -> dict[str, Any]:
+    """Of the run, for `CoSimulation.simulate`."""
+    return {
         "record": scenario.signals,
         "real_time_rate": rate,
         "inside": scenario.inside,
         "stream": stream,
         "time_limit": getattr(scenario, "time_limit", None),
+        "checkpoint": checkpoint,
     }
+
+
+def write_coupling(target: Path, report: CouplingReport) -> None:
+    """A table of the errors of all connections, in their units."""
+    rows = [("connection", "error", "range", "unit", "mean_defect", "how", "verdict")]
+    rows += [
+        (
+            each.name,
+            repr(each.error),
+            repr(each.scale),
+            each.unit,
+            repr(each.defect),
+            report.how,
+            report.verdict,
+        )
+        for each in report.connections
+    ]
+    with target.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+def _simulate(
+    loop: CoSimulation, until: float, wanted: Mapping[str, Any], saved: SavedRows | None, *, quiet: bool
+) -> CoSimulationResult:
+    """Run with a progress bar on a terminal, and a line of figures at the end."""
     if quiet:
         return loop.simulate(until, progress=saved, **wanted)
     if not sys.stdout.isatty():

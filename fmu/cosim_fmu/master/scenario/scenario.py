@@ -28,6 +28,7 @@ TABLES = (
     "parameters",
     "parameter_files",
     "changes",
+    "bonds",
     "master",
     "output",
     "variants",
@@ -63,6 +64,8 @@ class Scenario:
         s.
     tolerance : float or None
     threads : int
+    bonds : list of list of str
+        Pairs of variables whose product is a power.
     time_limit : float or None
         Of wall time, s.
     signals : list of str or None
@@ -87,6 +90,7 @@ class Scenario:
     start: float = 0.0
     tolerance: Any = None
     threads: int = 1
+    bonds: Any = ()
     time_limit: float | None = None
     signals: list[str] | None = None
     inside: str = "events"
@@ -143,6 +147,7 @@ class Scenario:
                 steps=self.steps,
                 feedthrough=self.feedthrough,
                 threads=self.threads,
+                bonds=self.bonds,
             )
         except cosim.FmuError as error:
             problems.append(problem(self._key_of(error.fmu), str(error)))
@@ -232,6 +237,7 @@ class Scenario:
         self._take_parameters((), data, "")
         self._take_connections(data.get("connections", []))
         self._take_changes(data.get("changes", []))
+        self.bonds = data.get("bonds", ())
         self._take_master(self._table(data, "master"))
         self._take_output(self._table(data, "output"))
 

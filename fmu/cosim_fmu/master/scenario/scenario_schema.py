@@ -37,6 +37,11 @@ class ScenarioSchema(cosim.FileSchema):
                 "type": "array",
                 "items": _table(scenario_changes.KEYS, {"at": QUANTITY, "set": OBJECT}),
             },
+            "bonds": {
+                "type": "array",
+                "items": {**TEXTS, "minItems": 2},
+                "description": 'variables whose product is a power: ["plant.force", "plant.speed"]',
+            },
             "master": _master(),
             "output": _table(
                 scenario.OUTPUT, {"signals": TEXTS, "file": TEXT, "inside": {"enum": list(INSIDE)}}

@@ -10,14 +10,18 @@ from typing import Any
 import cosim
 from cosim.kit import StudySubject, file_digest, matches
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.scenario.run_again import RunAgain
 from cosim_fmu.master.scenario.scenario import Scenario
+
+NO_NUMBERS = ("string", "binary")
 
 
 class ScenarioSubject(StudySubject):
     """A scenario file: parameters and start values of its participants are varied (``plant.mass``).
 
-    It is read and checked once in each process; each run makes the instances anew. What is recorded are the
-    communication points.
+    It is read and checked once in each process, and FMUs are unpacked once. Their instances are reset from
+    run to run, if that makes them what new ones are (`RunAgain`). What is recorded are the communication
+    points.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
@@ -25,11 +29,11 @@ class ScenarioSubject(StudySubject):
         unknown = [name for name in settings if name != "until"]
         if unknown:
             raise cosim.ModelError.of(unknown[0], "is said in the scenario's table [master], not for a study")
-        self._loop: CoSimulation | None = None
+        self._again: RunAgain | None = None
         self._scenario: Scenario | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_loop": None, "_scenario": None}
+        return {**self.__dict__, "_again": None, "_scenario": None}
 
     @classmethod
     def reads(cls, path: Path) -> bool:
@@ -42,10 +46,10 @@ class ScenarioSubject(StudySubject):
 
     @property
     def _coupled(self) -> tuple[Scenario, CoSimulation]:
-        if self._loop is None or self._scenario is None:
+        if self._again is None or self._scenario is None:
             self._scenario = Scenario.read(self.path)
-            self._loop = self._scenario.couple()
-        return self._scenario, self._loop
+            self._again = RunAgain(self._scenario.couple(), self._scenario.time_limit)
+        return self._scenario, self._again.loop
 
     def unit(self, path: str) -> str:
         """Of a variable of a participant."""
@@ -56,13 +60,16 @@ class ScenarioSubject(StudySubject):
         variables = descriptions[participant].variables
         if name not in variables:
             raise cosim.LookUpError(f"variable of {participant}", name, variables)
+        if variables[name].type in NO_NUMBERS:
+            text = f"is {variables[name].type}: a study varies and keeps numbers"
+            raise cosim.ModelError.of(path, text)
         return str(variables[name].unit or "1")
 
     def signals(self) -> list[str]:
-        """What the scenario records."""
+        """The numbers that the scenario records."""
         scenario, loop = self._coupled
         names = [f"{p}.{n}" for p, d in loop.descriptions.items() for n, v in d.variables.items()
-                 if v.causality == "output"]  # fmt: skip
+                 if v.causality == "output" and v.type not in NO_NUMBERS]  # fmt: skip
         listed = scenario.signals
         return names if listed is None else [n for n in names if any(matches(n, s) for s in listed)]
 
@@ -78,13 +85,6 @@ class ScenarioSubject(StudySubject):
 
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> cosim.Result:
         """One run to the end that is set, or that of the scenario."""
-        scenario, loop = self._coupled
-        before = {name: dict(starts) for name, starts in loop.start_values.items()}
-        try:
-            for path, value in values.items():
-                participant, _, name = path.partition(".")
-                loop.start_values[participant][name] = value
-            until = self._settings.get("until", scenario.until)
-            return loop.simulate(until=until, record=list(signals), inside="nothing")
-        finally:
-            loop.start_values.update(before)
+        scenario, _ = self._coupled
+        assert self._again is not None
+        return self._again.run(values, self._settings.get("until", scenario.until), signals)

@@ -31,8 +31,8 @@ class Connection:
     converts : bool
         Whether physical units are converted; without it factor and offset give the number of the input.
     mapping : tuple of (object, object)
-        What values of a boolean, an integer or an enumeration become; others stay as they are. Items of
-        enumerations may be given by their names.
+        What values of a boolean, an integer or an enumeration become, before factor and offset; others stay
+        as they are. Items of enumerations may be given by their names. An integer feeds a boolean with a map.
     reads_any : bool
         Whether it may begin at a variable that is no output: a local, a constant.
     """

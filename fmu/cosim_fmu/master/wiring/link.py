@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,10 +20,11 @@ class Link:
         value in the input's unit = factor * value in the output's unit + offset; the transformation of the
         connection is in it.
     widens : type or None
-        What a number becomes when the input is of a wider type: float for an integer that feeds a real input,
-        int for a boolean that feeds an integer one.
+        What a number becomes when the input is of another type: float for an integer that feeds a real input,
+        int for a boolean that feeds an integer one; bool for a mapped integer that feeds a boolean one.
     table : mapping of object to object or None
-        What values of booleans, integers and enumerations become; others stay as they are.
+        What values of booleans, integers and enumerations become; others stay as they are. It comes before
+        factor and offset.
     """
 
     source: str
@@ -45,12 +47,23 @@ class Link:
         return self.target, self.input
 
     def convert(self, value: Any) -> Any:
-        """The value that the input gets."""
-        if self.factor != 1.0 or self.offset != 0.0:
-            return self.factor * value + self.offset
+        """The value that the input gets; an integer that is no boolean stays one (`fault`)."""
         if self.table is not None:
             value = self.table.get(value, value)
-        return value if self.widens is None else self.widens(value)
+        if self.factor != 1.0 or self.offset != 0.0:
+            return self.factor * value + self.offset
+        if self.widens is None or (self.widens is bool and value not in (0, 1)):
+            return value
+        return self.widens(value)
+
+    def fault(self, value: Any) -> str:
+        """Why a converted value is not passed on, as a sentence; empty when it is."""
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"{self.output} is {value}: not passed on to {self.target}.{self.input}"
+        if self.widens is bool and not isinstance(value, bool):
+            end = f"{self.target}.{self.input}"
+            return f"{self.output} becomes {value}, but {end} is boolean: map it to false or true"
+        return ""
 
     def __str__(self) -> str:
         return f"{self.source}.{self.output} → {self.target}.{self.input}"

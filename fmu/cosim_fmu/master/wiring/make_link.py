@@ -18,6 +18,8 @@ WIDENS: dict[tuple[str, str], type] = {
     ("boolean", "real"): float,
     ("boolean", "integer"): int,
 }
+MAPPED: dict[tuple[str, str], type] = {("integer", "boolean"): bool}
+"""What needs a map to go together: not every integer is a boolean."""
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -41,21 +43,25 @@ def make_link(
     """
     (source, output), (target, read) = start, end
     names = f"{source}.{output.name}", f"{target}.{read.name}"
-    widens = WIDENS.get((output.type, read.type))
+    kinds = (output.type, read.type)
+    widens = WIDENS.get(kinds) or (MAPPED.get(kinds) if connection.mapping else None)
     if output.type != read.type and widens is None:
-        raise ValueError(f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree")
+        hint = ", or a map says what each value becomes" if kinds in MAPPED else ""
+        raise ValueError(
+            f"{names[0]} is {output.type}, {names[1]} is {read.type}: the types have to agree{hint}"
+        )
+    transform, shift = connection.factor, connection.offset
+    if (transform, shift) != (1.0, 0.0) and read.type != "real":
+        raise ValueError(f"{names[1]} is {read.type}: only real inputs take a factor and an offset")
     items = [descriptions[name].enumerations.get(variable.name) for name, variable in (start, end)]
     if connection.mapping:
         table = _table(names, (output, read), items, connection.mapping)
-        return Link(source, output.name, target, read.name, widens=widens, table=table)
+        return Link(source, output.name, target, read.name, transform, shift, widens, table)
     if None not in items and items[0] != items[1]:
         said = [", ".join(f"{item} = {number}" for item, number in known or ()) for known in items]
         raise ValueError(
             f"{names[0]} is an enumeration of {said[0]}; {names[1]} of {said[1]}: they have to agree"
         )
-    transform, shift = connection.factor, connection.offset
-    if (transform, shift) != (1.0, 0.0) and read.type != "real":
-        raise ValueError(f"{names[1]} is {read.type}: only real inputs take a factor and an offset")
     factor, offset = 1.0, 0.0
     if output.type == read.type == "real" and connection.converts:
         try:
@@ -80,10 +86,15 @@ def _table(
     kinds = [variable.type for variable in variables]
     if kinds[0] not in ("boolean", "integer"):
         raise ValueError(f"{names[0]} is {kinds[0]}: only booleans, integers and enumerations are mapped")
-    return {
+    table = {
         _value(names[0], kinds[0], items[0], key): _value(names[1], kinds[1], items[1], value)
         for key, value in mapping
     }
+    known = dict(items[1] or ()).values()
+    wrong = next((value for value in table.values() if known and value not in known), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong} is no item of {names[1]}, which has {', '.join(map(str, known))}")
+    return table
 
 
 def _value(name: str, kind: str, items: Items | None, given: Any) -> Any:

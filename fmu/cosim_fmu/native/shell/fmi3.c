@@ -170,62 +170,128 @@ FMI3(fmi3Status, fmi3ExitConfigurationMode, (fmi3Instance given))
     return not_here(given, "fmi3ExitConfigurationMode", "there are no structural parameters");
 }
 
-/* Values: every variable is a scalar. */
+/* Values: the reference of an array stands for all its elements, rows first, which follow each other as scalars. */
 
-static Status same_count(Instance *instance, const char *function, size_t references, size_t values)
+typedef struct {
+    const fmi3ValueReference *references;
+    fmi3ValueReference *own; /* NULL: they are those that were given */
+} Scalars;
+
+static size_t elements_of(const Instance *instance, fmi3ValueReference reference)
 {
-    if (references == values) return OK;
-    return refuse(instance, function, "%zu values for %zu variables, which are scalars", values, references);
+    const Model *model = instance->model;
+    return reference < model->variable_count ? (size_t)model->variables[reference].elements : 1;
+}
+
+/* The scalars that variables consist of, for which there are `room` values; what they are is judged later. */
+static Status open_scalars(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
+                           size_t room, Scalars *scalars)
+{
+    size_t total = 0;
+    scalars->references = references;
+    scalars->own = NULL;
+    if (count > 0 && references == NULL) return refuse(instance, function, "no variables are given");
+    for (size_t i = 0; i < count; i++) {
+        size_t elements = elements_of(instance, references[i]);
+        if (elements == 0)
+            return refuse(instance, function, "%s has no value reference of its own, the array has that it belongs to",
+                          instance->model->variables[references[i]].name);
+        total += elements;
+    }
+    if (total != room)
+        return refuse(instance, function, "%zu values for %zu variables that have %zu", room, count, total);
+    if (total == count) return OK;
+    scalars->own = malloc(total * sizeof *scalars->own);
+    if (scalars->own == NULL) return refuse(instance, function, "there is no memory");
+    scalars->references = scalars->own;
+    for (size_t i = 0, at = 0; i < count; i++)
+        for (size_t j = 0, elements = elements_of(instance, references[i]); j < elements; j++)
+            scalars->own[at++] = references[i] + (fmi3ValueReference)j;
+    return OK;
+}
+
+static fmi3Status close_scalars(Scalars *scalars, Status status)
+{
+    free(scalars->own);
+    return answer(status);
 }
 
 FMI3(fmi3Status, fmi3GetFloat64,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, fmi3Float64 values[], size_t room))
 {
+    const char *function = "fmi3GetFloat64";
+    Scalars scalars;
     INSTANCE(given);
-    if (same_count(instance, "fmi3GetFloat64", count, room) != OK) return fmi3Error;
-    return answer(get_real(instance, "fmi3GetFloat64", references, count, values));
+    if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error;
+    return close_scalars(&scalars, get_real(instance, function, scalars.references, room, values));
 }
 
 FMI3(fmi3Status, fmi3SetFloat64,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, const fmi3Float64 values[],
       size_t room))
 {
+    const char *function = "fmi3SetFloat64";
+    Scalars scalars;
     INSTANCE(given);
-    if (same_count(instance, "fmi3SetFloat64", count, room) != OK) return fmi3Error;
-    return answer(set_real(instance, "fmi3SetFloat64", references, count, values));
+    if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error;
+    return close_scalars(&scalars, set_real(instance, function, scalars.references, room, values));
 }
 
 FMI3(fmi3Status, fmi3GetInt64,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, fmi3Int64 values[], size_t room))
 {
+    const char *function = "fmi3GetInt64";
+    Scalars scalars;
     INSTANCE(given);
-    if (same_count(instance, "fmi3GetInt64", count, room) != OK) return fmi3Error;
-    return answer(get_whole(instance, "fmi3GetInt64", INTEGER, references, count, values));
+    if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error;
+    return close_scalars(&scalars, get_whole(instance, function, INTEGER, scalars.references, room, values));
 }
 
 FMI3(fmi3Status, fmi3SetInt64,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, const fmi3Int64 values[], size_t room))
 {
+    const char *function = "fmi3SetInt64";
+    Scalars scalars;
     INSTANCE(given);
-    if (same_count(instance, "fmi3SetInt64", count, room) != OK) return fmi3Error;
-    return answer(set_whole(instance, "fmi3SetInt64", INTEGER, references, count, values));
+    if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error;
+    return close_scalars(&scalars, set_whole(instance, function, INTEGER, scalars.references, room, values));
+}
+
+static Status get_truths(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
+                         fmi3Boolean *values)
+{
+    Status status = OK;
+    if (count > 0 && values == NULL) return refuse(instance, function, "no place for values");
+    for (size_t i = 0; i < count && status == OK; i++) {
+        int64_t value = 0;
+        status = get_whole(instance, function, BOOLEAN, &references[i], 1, &value);
+        if (status == OK) values[i] = value != 0;
+    }
+    return status;
 }
 
 FMI3(fmi3Status, fmi3GetBoolean,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, fmi3Boolean values[], size_t room))
 {
     const char *function = "fmi3GetBoolean";
-    Status status = OK;
+    Scalars scalars;
     INSTANCE(given);
-    if (same_count(instance, function, count, room) != OK) return fmi3Error;
-    if (count > 0 && (references == NULL || values == NULL))
-        return answer(refuse(instance, function, "no place for values"));
-    for (size_t i = 0; i < count && status == OK; i++) {
-        int64_t value = 0;
-        status = get_whole(instance, function, BOOLEAN, &references[i], 1, &value);
-        if (status == OK) values[i] = value != 0;
-    }
-    return answer(status);
+    if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error;
+    return close_scalars(&scalars, get_truths(instance, function, scalars.references, room, values));
+}
+
+static Status set_truths(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
+                         const fmi3Boolean *values)
+{
+    int64_t *wide;
+    Status status;
+    if (count > 0 && values == NULL) return refuse(instance, function, "no values are given");
+    wide = malloc((count + 1) * sizeof *wide);
+    if (wide == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; i < count; i++) wide[i] = values[i];
+    status = set_whole(instance, function, BOOLEAN, references, count, wide);
+    free(wide);
+    return status;
 }
 
 FMI3(fmi3Status, fmi3SetBoolean,
@@ -233,18 +299,10 @@ FMI3(fmi3Status, fmi3SetBoolean,
       size_t room))
 {
     const char *function = "fmi3SetBoolean";
-    int64_t *wide;
-    Status status;
+    Scalars scalars;
     INSTANCE(given);
-    if (same_count(instance, function, count, room) != OK) return fmi3Error;
-    if (count > 0 && (references == NULL || values == NULL))
-        return answer(refuse(instance, function, "no values are given"));
-    wide = malloc((count + 1) * sizeof *wide);
-    if (wide == NULL) return answer(refuse(instance, function, "there is no memory"));
-    for (size_t i = 0; i < count; i++) wide[i] = values[i];
-    status = set_whole(instance, function, BOOLEAN, references, count, wide);
-    free(wide);
-    return answer(status);
+    if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error;
+    return close_scalars(&scalars, set_truths(instance, function, scalars.references, room, values));
 }
 
 /* No model has variables of the other types. */
@@ -299,12 +357,22 @@ FMI3(fmi3Status, fmi3SetBinary,
     return count == 0 ? fmi3OK : not_here(given, "fmi3SetBinary", "no variable is of this type");
 }
 
+static const char CLOCKS[] = "all clocks are triggered outputs";
+
 FMI3(fmi3Status, fmi3GetClock,
      (fmi3Instance given, const fmi3ValueReference references[], size_t count, fmi3Clock values[]))
 {
-    (void)references;
-    (void)values;
-    return count == 0 ? fmi3OK : not_here(given, "fmi3GetClock", "there are no clocks");
+    const char *function = "fmi3GetClock";
+    INSTANCE(given);
+    if (need_mode(instance, function, INITIALIZING | EVENT) != OK) return fmi3Error;
+    if (count > 0 && (references == NULL || values == NULL))
+        return answer(refuse(instance, function, "no place for values"));
+    for (size_t i = 0; i < count; i++) {
+        int ticks = 0;
+        if (clock_ticks(instance, function, references[i], &ticks) != OK) return fmi3Error;
+        values[i] = ticks != 0;
+    }
+    return fmi3OK;
 }
 
 FMI3(fmi3Status, fmi3SetClock,
@@ -312,7 +380,7 @@ FMI3(fmi3Status, fmi3SetClock,
 {
     (void)references;
     (void)values;
-    return count == 0 ? fmi3OK : not_here(given, "fmi3SetClock", "there are no clocks");
+    return count == 0 ? fmi3OK : not_here(given, "fmi3SetClock", CLOCKS);
 }
 
 #define NO_CLOCK_2(name, type) \
@@ -320,7 +388,7 @@ FMI3(fmi3Status, fmi3SetClock,
     { \
         (void)references; \
         (void)first; \
-        return count == 0 ? fmi3OK : not_here(given, #name, "there are no clocks"); \
+        return count == 0 ? fmi3OK : not_here(given, #name, CLOCKS); \
     }
 NO_CLOCK_2(fmi3GetShiftDecimal, fmi3Float64)
 NO_CLOCK_2(fmi3SetIntervalDecimal, const fmi3Float64)
@@ -333,7 +401,7 @@ NO_CLOCK_2(fmi3SetShiftDecimal, const fmi3Float64)
         (void)references; \
         (void)first; \
         (void)second; \
-        return count == 0 ? fmi3OK : not_here(given, #name, "there are no clocks"); \
+        return count == 0 ? fmi3OK : not_here(given, #name, CLOCKS); \
     }
 NO_CLOCK_3(fmi3GetIntervalDecimal, fmi3Float64, fmi3IntervalQualifier)
 NO_CLOCK_3(fmi3GetShiftFraction, fmi3UInt64, fmi3UInt64)
@@ -348,7 +416,7 @@ FMI3(fmi3Status, fmi3GetIntervalFraction,
     (void)counters;
     (void)resolutions;
     (void)qualifiers;
-    return count == 0 ? fmi3OK : not_here(given, "fmi3GetIntervalFraction", "there are no clocks");
+    return count == 0 ? fmi3OK : not_here(given, "fmi3GetIntervalFraction", CLOCKS);
 }
 
 FMI3(fmi3Status, fmi3ActivateModelPartition,
@@ -356,7 +424,7 @@ FMI3(fmi3Status, fmi3ActivateModelPartition,
 {
     (void)clock;
     (void)time;
-    return not_here(given, "fmi3ActivateModelPartition", "there are no clocks");
+    return not_here(given, "fmi3ActivateModelPartition", CLOCKS);
 }
 
 FMI3(fmi3Status, fmi3GetNumberOfVariableDependencies,
@@ -386,13 +454,17 @@ FMI3(fmi3Status, fmi3GetDirectionalDerivative,
       fmi3Float64 sensitivity[], size_t sensitivity_count))
 {
     const char *function = "fmi3GetDirectionalDerivative";
+    Scalars of, by;
+    Status status;
     INSTANCE(given);
     if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return fmi3Error;
-    if (same_count(instance, function, known_count, seed_count) != OK ||
-        same_count(instance, function, unknown_count, sensitivity_count) != OK)
-        return fmi3Error;
-    return answer(directional_derivative(instance, function, unknowns, unknown_count, knowns, known_count, seed,
-                                         sensitivity));
+    if (open_scalars(instance, function, unknowns, unknown_count, sensitivity_count, &of) != OK) return fmi3Error;
+    if (open_scalars(instance, function, knowns, known_count, seed_count, &by) != OK)
+        return close_scalars(&of, ERROR);
+    status = directional_derivative(instance, function, of.references, sensitivity_count, by.references, seed_count,
+                                    seed, sensitivity);
+    (void)close_scalars(&by, OK);
+    return close_scalars(&of, status);
 }
 
 FMI3(fmi3Status, fmi3GetAdjointDerivative,

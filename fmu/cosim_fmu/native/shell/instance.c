@@ -10,7 +10,11 @@
 
 #include "arrays.h"
 
-enum { TEXT = 1024, MOST_GROWTHS = 64 };
+enum { TEXT = 1024, MOST_GROWTHS = 64, STEPS_BETWEEN_LOOKS = 4096 };
+
+#ifndef SECONDS_BETWEEN_REPORTS
+#define SECONDS_BETWEEN_REPORTS 5
+#endif
 
 static const char *mode_name(int64_t mode)
 {
@@ -90,7 +94,8 @@ Status set_logging(Instance *instance, const char *function, int on, size_t coun
     } known[] = {{"logAll", LOG_ALL},
                  {"logStatusWarning", LOG_WARNINGS},
                  {"logStatusDiscard", LOG_DISCARDS},
-                 {"logStatusError", LOG_ERRORS}};
+                 {"logStatusError", LOG_ERRORS},
+                 {"logProgress", LOG_PROGRESS}};
     int64_t chosen = count == 0 ? LOG_ALL : 0;
     if (count > 0 && categories == NULL) return refuse(instance, function, "no categories are given");
     for (size_t i = 0; i < count; i++) {
@@ -269,6 +274,13 @@ Status exit_initialization(Instance *instance, const char *function)
 
 /* Co-Simulation */
 
+static void begin_way(Instance *instance)
+{
+    instance->way.steps = 0;
+    instance->way.began = instance->way.told = time(NULL);
+    instance->way.from = instance->life.time;
+}
+
 Status check_step(Instance *instance, const char *function, double time, double size)
 {
     const Life *life = &instance->life;
@@ -286,7 +298,35 @@ Status check_step(Instance *instance, const char *function, double time, double 
                       life->time, time);
     if (life->has_stop && time + size > life->stop + slack)
         return refuse(instance, function, "the step ends after the stop time %.17g s", life->stop);
+    begin_way(instance);
     return OK;
+}
+
+static void tell(Instance *instance, const char *function, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(instance, OK, "logProgress", function, format, arguments);
+    va_end(arguments);
+}
+
+/* In a communication step that takes long: how far it is. */
+static void tell_progress(Instance *instance, const char *function, double target, int64_t steps)
+{
+    double now = *clock_of(instance, instance->model->clock_time), done = now - instance->way.from, passed;
+    time_t present;
+    instance->way.steps += steps;
+    if (instance->way.steps < STEPS_BETWEEN_LOOKS || !(instance->log & LOG_PROGRESS)) return;
+    instance->way.steps = 0;
+    present = time(NULL);
+    if (difftime(present, instance->way.told) < SECONDS_BETWEEN_REPORTS) return;
+    instance->way.told = present;
+    passed = difftime(present, instance->way.began);
+    if (done > 0.0 && passed > 0.0)
+        tell(instance, function, "at t = %.9g s, on the way to %.9g s, after %.0f s; some %.0f s to go", now, target,
+             passed, passed * (target - now) / done);
+    else
+        tell(instance, function, "at t = %.9g s, on the way to %.9g s", now, target);
 }
 
 /* To a time, or one step toward it. */
@@ -295,7 +335,12 @@ Status step_to(Instance *instance, const char *function, double target, int one,
     const Model *model = instance->model;
     Life *life = &instance->life;
     EntryPoint *entry = one && model->step != NULL ? model->step : model->advance;
-    int64_t code = life->ending ? model->terminated : call(instance, entry, target);
+    int64_t *places = instance->arrays[model->places].data, code;
+    places[model->places_most] = STEPS_BETWEEN_LOOKS;
+    do {
+        code = life->ending ? model->terminated : call(instance, entry, target);
+        if (code == model->stepped) tell_progress(instance, function, target, one ? 1 : STEPS_BETWEEN_LOOKS);
+    } while (!one && code == model->stepped);
     memset(progress, 0, sizeof *progress);
     life->time = progress->time = *clock_of(instance, model->clock_time);
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;
@@ -337,6 +382,22 @@ Status announce(Instance *instance, const char *function, Progress *progress)
     progress->waits = code == model->event_happened;
     progress->next = model->announce != NULL && isfinite(next);
     progress->next_time = progress->next ? next : 0.0;
+    return OK;
+}
+
+/* A clock ticks from where its event is due until event mode has handled it. */
+Status clock_ticks(Instance *instance, const char *function, uint32_t reference, int *ticks)
+{
+    const Model *model = instance->model;
+    int64_t *places = instance->arrays[model->places].data, clock = (int64_t)reference - model->variable_count, code;
+    if (clock < 0 || clock >= model->clock_count)
+        return refuse(instance, function, "no clock has the value reference %u", (unsigned)reference);
+    *ticks = 0;
+    if (instance->life.mode != EVENT || instance->life.ending) return OK;
+    places[model->places_entry] = model->clocks[clock];
+    code = call(instance, model->due, instance->life.kind == MODEL_EXCHANGE ? 1.0 : 0.0);
+    if (is_failure(model, code)) return failure(instance, function, code);
+    *ticks = code == model->event_happened;
     return OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "model.h"
 
@@ -50,9 +51,15 @@ struct Instance {
     char *name;
     Report *report;
     void *host; /* what the FMI layer keeps */
+    struct {
+        int64_t steps; /* of the integrator since the clock on the wall was looked at */
+        time_t began;  /* when the communication step began, and where */
+        time_t told;   /* when the host was told last how far it is */
+        double from;
+    } way;
 };
 
-enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_ALL = 7 };
+enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_PROGRESS = 8, LOG_ALL = 15 };
 
 /* What a step or an event brought. */
 typedef struct {
@@ -83,6 +90,7 @@ Status exit_initialization(Instance *instance, const char *function);
 Status check_step(Instance *instance, const char *function, double time, double size);
 Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress);
 Status announce(Instance *instance, const char *function, Progress *progress);
+Status clock_ticks(Instance *instance, const char *function, uint32_t reference, int *ticks);
 void halt_at_jumps(Instance *instance, int halts);
 Status terminate(Instance *instance, const char *function);
 

@@ -44,6 +44,7 @@ typedef struct {
     double maximum;
     double nominal;
     int64_t angle; /* of a frame, whose twelve numbers begin at the index: which; -1: it is a number itself */
+    int64_t elements; /* of the array that begins here; 1: a scalar, 0: an element that has no value reference */
 } Variable;
 
 typedef struct {
@@ -91,6 +92,8 @@ typedef struct {
     const ContinuousState *states;
     int64_t indicator_count;
     const EventIndicator *indicators;
+    int64_t clock_count; /* their value references come after those of the variables */
+    const int64_t *clocks; /* handlers that tick periodically, by their places among all handlers */
     int64_t sentence_count;
     const Sentence *sentences;
     int64_t check_count;
@@ -110,11 +113,14 @@ typedef struct {
     int64_t places_stage; /* places in the array `places` */
     int64_t places_needed;
     int64_t places_halts;
+    int64_t places_entry;
+    int64_t places_most;
     int64_t nothing; /* what is written into the first where the cache is not that of the state any more, */
     int64_t restored; /* and where the state is one again that the cache was of */
 
     int64_t terminated; /* what entry points return */
     int64_t full;
+    int64_t stepped;
     int64_t event_happened;
     int64_t first_failure; /* this and more, and what is negative */
 
@@ -129,6 +135,9 @@ typedef struct {
     EntryPoint *check;
     EntryPoint *judge;
     EntryPoint *announce;
+    EntryPoint *due;
+    EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
+    EntryPoint *turned_frame;
 } Model;
 
 extern const Model cosim_model;

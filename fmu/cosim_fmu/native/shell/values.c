@@ -1,5 +1,4 @@
 /* Values of variables: read, set, and how some change with others. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,36 +37,17 @@ static int is_running(Instance *instance, const Variable *variable)
     return variable->slope >= 0 && !isnan(numbers(instance, variable->array)[variable->slope]);
 }
 
-/* Frames are twelve numbers, R by rows and p, and shown as position and body-fixed x-y-z angles: the same formulas
-   as in cosim_mechanics.spatial, `angles_123` and `pose_from_angles`. */
-static void angles_of(const double *pose, double *angles)
+/* Frames are twelve numbers, R by rows and p, and shown as position and body-fixed x-y-z angles. */
+static void angles_of(Instance *instance, double *pose, double *angles)
 {
-    double c1 = sqrt(0.5 * (pose[0] * pose[0] + pose[1] * pose[1] + pose[5] * pose[5] + pose[8] * pose[8]));
-    angles[1] = atan2(pose[2], c1);
-    angles[2] = 0.0;
-    if (c1 > 4 * DBL_EPSILON) {
-        angles[0] = atan2(-pose[5], pose[8]);
-        angles[2] = atan2(-pose[1], pose[0]);
-    } else if (pose[2] > 0.0) {
-        angles[0] = atan2(pose[3] + pose[7], pose[4] - pose[6]);
-    } else {
-        angles[0] = atan2(pose[7] - pose[3], pose[4] + pose[6]);
-    }
+    Array frame[] = {{pose, 12, 1}, {angles, 3, 1}};
+    (void)instance->model->frame_angles(frame, 0.0);
 }
 
-static void turn(double *pose, const double *angles)
+static void turn(Instance *instance, double *pose, double *angles)
 {
-    double s0 = sin(angles[0]), c0 = cos(angles[0]), s1 = sin(angles[1]), c1 = cos(angles[1]);
-    double s2 = sin(angles[2]), c2 = cos(angles[2]);
-    pose[0] = c1 * c2;
-    pose[1] = -c1 * s2;
-    pose[2] = s1;
-    pose[3] = c0 * s2 + s0 * s1 * c2;
-    pose[4] = c0 * c2 - s0 * s1 * s2;
-    pose[5] = -s0 * c1;
-    pose[6] = s0 * s2 - c0 * s1 * c2;
-    pose[7] = s0 * c2 + c0 * s1 * s2;
-    pose[8] = c0 * c1;
+    Array frame[] = {{pose, 12, 1}, {angles, 3, 1}};
+    (void)instance->model->turned_frame(frame, 0.0);
 }
 
 /* The angles of a frame that are among these variables, all at once, where the first of them stands; others of it
@@ -81,14 +61,14 @@ static int set_angles(Instance *instance, const uint32_t *references, size_t cou
         const Variable *variable = &variables[references[i]];
         if (variable->angle >= 0 && variable->array == of->array && variable->index == of->index) return 0;
     }
-    angles_of(pose, angles);
+    angles_of(instance, pose, angles);
     for (size_t i = first; i < count; i++) {
         const Variable *variable = &variables[references[i]];
         if (variable->angle < 0 || variable->array != of->array || variable->index != of->index) continue;
         changed = changed || angles[variable->angle] != values[i];
         angles[variable->angle] = values[i];
     }
-    if (changed) turn(pose, angles);
+    if (changed) turn(instance, pose, angles);
     return changed;
 }
 
@@ -104,7 +84,7 @@ static double read_real(Instance *instance, const Variable *variable)
 {
     double value = *place_of(instance, variable), angles[3];
     if (variable->angle >= 0) {
-        angles_of(place_of(instance, variable), angles);
+        angles_of(instance, place_of(instance, variable), angles);
         return angles[variable->angle];
     }
     return is_running(instance, variable) ? value + course(instance, variable) : value;

@@ -1,0 +1,76 @@
+"""FMPy: an FMU in processes, each with one instance that is reset; starting the processes is not counted."""
+
+import importlib.metadata
+import json
+import multiprocessing
+import os
+import resource
+import sys
+import time
+
+
+def begin(path):
+    global fmu, description, folder
+    import fmpy
+    from fmpy.fmi2 import FMU2Slave
+
+    description = fmpy.read_model_description(path)
+    folder = fmpy.extract(path)
+    made = description.coSimulation
+    fmu = FMU2Slave(
+        guid=description.guid,
+        unzipDirectory=folder,
+        modelIdentifier=made.modelIdentifier,
+        instanceName="one",
+    )
+    fmu.instantiate()
+
+
+def run(given):
+    import fmpy
+
+    values, until, interval, output = given
+    fmu.reset()
+    found = fmpy.simulate_fmu(
+        folder,
+        stop_time=until,
+        step_size=interval,
+        output_interval=interval,
+        start_values=values,
+        output=[output],
+        model_description=description,
+        fmu_instance=fmu,
+        validate=False,
+    )
+    return float(found[output][-1]), float(found[output].max())
+
+
+def used(nothing):
+    """CPU seconds of this worker so far."""
+    time.sleep(0.05)
+    return os.getpid(), sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+
+
+def measured(task, threads):
+    tasks = [
+        ({task["variable"]: value}, task["until"], task["interval"], task["signal"])
+        for value in task["values"]
+    ]
+    with multiprocessing.get_context("spawn").Pool(threads, begin, (task["fmu"],)) as pool:
+        pool.map(run, tasks[:8], 1)
+        seconds, cpu = float("inf"), float("inf")
+        for _ in range(task["passes"]):
+            before = dict(pool.map(used, range(8 * threads), 1))
+            began = time.perf_counter()
+            found = pool.map(run, tasks)
+            seconds = min(seconds, time.perf_counter() - began)
+            after = dict(pool.map(used, range(8 * threads), 1))
+            cpu = min(cpu, sum(after[p] - before.get(p, 0.0) for p in after))
+    end = [last for last, _ in found]
+    return {"method": "the FMU's own", "threads": threads, "seconds": seconds, "cpu": cpu, "end": end}
+
+
+if __name__ == "__main__":
+    task = json.loads(sys.argv[1])
+    runs = [measured(task, threads) for threads in (1, task["threads"])]
+    print(json.dumps({"name": f"FMPy {importlib.metadata.version('fmpy')}, processes", "runs": runs}))

@@ -1,0 +1,139 @@
+"""Estimated against true error of a coupling, on systems with known solutions.
+
+    python benchmarks/masters/error_bars.py [--cases 240] [--first 1000] [--plot error_bars.png]
+
+Masses, pendula, circuits, linear networks and predators with prey, drawn at random (`known_couplings`),
+stable and not, under all algorithms. Cases below 240 were there to choose the constants of
+`coupling_error` and `verified_coupling`; those from 1000 on judge. A bar is too small when the largest error
+of its output in the run is larger; a case counts as covered when none of its bars is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+from known_couplings import KINDS, draw  # noqa: E402
+
+import cosim  # noqa: E402
+from cosim_fmu import CoSimulation  # noqa: E402
+
+SMALLEST = 1e-9
+"""Of the range: smaller errors are those of the participants and of rounding."""
+
+
+class Judged(NamedTuple):
+    """A case: the outputs' true errors, the bars from the run, and those from a second one."""
+
+    seed: int
+    kind: str
+    algorithm: str
+    ranges: list[float]
+    true: list[float]
+    bars: list[float]
+    verified: list[float]
+    verdict: str
+
+
+def judge(seed: int) -> Judged | None:
+    """One case; None when it does not run to its end."""
+    case = draw(seed)
+    loop = CoSimulation(case.make(case.follows), case.links, case.algorithm, case.step, options=case.options)
+    try:
+        result = loop.simulate(case.until)
+        report = result.coupling
+        second = loop.verify(result, case.until)
+    except cosim.CosimError:
+        return None
+    outputs = list(dict.fromkeys(each.name.partition(" → ")[0] for each in report.connections))
+    if not outputs:
+        return None
+    exact = case.exact(result.time)
+    true = [float(np.abs(result[name] - exact[name]).max()) for name in outputs]
+    bars, verified = ([float(found[name].error) for name in outputs] for found in (report, second))
+    ranges = [report[name].scale for name in outputs]
+    return Judged(seed, case.kind, case.algorithm, ranges, true, bars, verified, report.verdict)
+
+
+def ratios(cases: list[Judged], verified: bool = False) -> list[np.ndarray]:
+    """Bars over true errors, for each case."""
+    found = []
+    for case in cases:
+        true = np.maximum(case.true, SMALLEST * np.array(case.ranges))
+        found.append(np.array(case.verified if verified else case.bars) / true)
+    return found
+
+
+def figures(cases: list[Judged], verified: bool = False) -> dict[str, float]:
+    """How many bars hold, and how much too large they are."""
+    found = ratios(cases, verified)
+    every = np.concatenate(found)
+    return {
+        "cases": len(found),
+        "covered": float(np.mean([np.min(each) >= 1.0 for each in found])),
+        "connections covered": float(np.mean(every >= 1.0)),
+        "median": float(np.median(every)),
+        "95 of 100 below": float(np.quantile(every, 0.95)),
+        "factor for 95 of 100": float(1.0 / np.quantile([np.min(each) for each in found], 0.05)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cases", type=int, default=240)
+    parser.add_argument("--first", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--plot", type=Path)
+    arguments = parser.parse_args()
+    numbers = range(arguments.first, arguments.first + arguments.cases)
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        found = [case for case in pool.map(judge, numbers, chunksize=5) if case is not None]
+    print("| bars | cases | " + " | ".join(list(figures(found))[1:]) + " |")
+    print("|---" * 7 + "|")
+    for verified in (False, True):
+        row = figures(found, verified)
+        values = " | ".join(f"{value:.3g}" for value in list(row.values())[1:])
+        print(f"| {'second run' if verified else 'from the run'} | {row['cases']} | {values} |")
+    for kind in KINDS:
+        row = figures([case for case in found if case.kind == kind])
+        print(f"{kind}: covered {row['covered']:.3g}, median {row['median']:.3g}")
+    fine = [case.verdict == "fine" for case in found if max(np.divide(case.true, case.ranges)) < 0.01 / 5.0]
+    print(f"an error below 0.2 % is called fine in {sum(fine)} of {len(fine)} cases")
+    words = {case.verdict for case in found}
+    print({word: sum(case.verdict == word for case in found) for word in sorted(words)})
+    if arguments.plot:
+        plot(found, arguments.plot)
+
+
+def plot(found: list[Judged], path: Path) -> None:
+    """True against estimated error, both over the range of the output."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.5), layout="constrained")
+    panels: Any = figure.subplots(1, 2, sharex=True, sharey=True)
+    ends = np.array([1e-8, 10.0])
+    for axes, verified in zip(panels, (False, True), strict=True):
+        for kind in KINDS:
+            cases = [case for case in found if case.kind == kind]
+            scale = np.concatenate([case.ranges for case in cases])
+            true = np.concatenate([case.true for case in cases]) / scale
+            bars = np.concatenate([case.verified if verified else case.bars for case in cases]) / scale
+            axes.loglog(true, np.clip(bars, ends[0], ends[1]), "o", markersize=3, alpha=0.6, label=kind)
+        axes.fill_between(ends, ends, 5.0 * ends, color="grey", alpha=0.15, label="1 to 5 times the error")
+        axes.loglog(ends, ends, "k-", linewidth=0.8)
+        axes.set(xlim=ends, ylim=ends, xlabel="true error over the range of the output")
+        axes.set_title("against half the step" if verified else "estimated from the run")
+        axes.grid(True, which="major", alpha=0.2)
+    panels[0].set_ylabel("bar over the range of the output")
+    panels[0].legend(loc="lower right", fontsize="small")
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main()

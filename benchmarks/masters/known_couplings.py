@@ -1,0 +1,282 @@
+"""Couplings drawn at random whose exact solutions are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from cuts import TwoMasses
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.linalg import block_diag, expm
+
+import cosim
+from cosim import kit
+from cosim_fmu.testing.linear_participant import LinearParticipant
+
+Vector = NDArray[np.float64]
+Part = tuple[Any, Any, Any, Any, list[str], list[str], Any]
+"""A, B, C, D, names of inputs and outputs, states at the start."""
+KINDS = ("masses", "pendula", "circuits", "networks", "prey")
+ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
+    ("jacobi", {}),
+    ("gauss_seidel", {}),
+    ("jacobi", {"extrapolation": 1}),
+    ("jacobi", {"extrapolation": 2}),
+    ("gauss_seidel", {"extrapolation": 1}),
+    ("waveform_iteration", {}),
+    ("waveform_iteration", {"hold": "end"}),
+    ("waveform_iteration", {"hold": "mean"}),
+    ("interface_newton", {}),
+    ("adaptive", {"tolerance": 1e-3}),
+    ("adaptive", {"tolerance": 1e-5}),
+]
+FASTEST_GROWTH = 1.0  # per s, of systems that are not stable
+
+
+@dataclass(frozen=True)
+class KnownCoupling:
+    """A co-simulation and its solution.
+
+    Attributes
+    ----------
+    kind : str
+    make : callable
+        The participants; takes whether they follow slopes of their inputs.
+    links : list of (str, str)
+    exact : callable
+        From times (s) to the values of each connected output.
+    until, step : float
+        s
+    algorithm, options
+        Of the master.
+    follows : bool
+    """
+
+    kind: str
+    make: Callable[[bool], Mapping[str, Any]]
+    links: list[tuple[str, str]]
+    exact: Callable[[Vector], dict[str, Vector]]
+    until: float
+    step: float
+    algorithm: str
+    options: dict[str, Any] = field(default_factory=dict)
+    follows: bool = False
+
+
+def draw(seed: int) -> KnownCoupling:
+    """The coupling of this number; kinds take turns, all else is random."""
+    random = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    algorithm, options = ALGORITHMS[int(random.integers(len(ALGORITHMS)))]
+    follows = bool(random.random() < 0.4)
+    if kind == "prey":
+        make, links, exact, until, rate = _prey(random)
+    else:
+        drawn = {"masses": _masses, "pendula": _pendula, "circuits": _circuits, "networks": _networks}[kind]
+        while True:
+            parts, links = drawn(random)
+            make, exact, whole = _linear(parts, links)
+            values = np.linalg.eigvals(whole)
+            if values.real.max() < FASTEST_GROWTH:
+                break
+        rate = float(np.abs(values).max())
+        slow = max(float(np.abs(values).min()), 0.1 * rate)
+        until = float(random.choice([3, 10, 40])) / np.sqrt(rate * slow)
+        if values.real.max() > 0.0:
+            until = min(until, 5.0 / float(values.real.max()))
+    step = max(_spread(random, 2e-3, 0.15) / rate, until / (25 if algorithm == "adaptive" else 700))
+    return KnownCoupling(
+        kind, make, links, exact, until, until / np.ceil(until / step), algorithm, options, follows
+    )
+
+
+def _spread(random: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(random.uniform(np.log(low), np.log(high))))
+
+
+def _linear(parts: Mapping[str, Part], links: Sequence[tuple[str, str]]) -> tuple[Any, Any, Vector]:
+    """Participants that step exactly, the exact outputs, and the matrix of the whole."""
+    inputs = [f"{name}.{u}" for name, part in parts.items() for u in part[4]]
+    outputs = [f"{name}.{y}" for name, part in parts.items() for y in part[5]]
+    wired = np.zeros((len(inputs), len(outputs)))
+    for source, target in links:
+        wired[inputs.index(target), outputs.index(source)] = 1.0
+    a, b, c, d = (block_diag(*[np.atleast_2d(part[i]) for part in parts.values()]) for i in range(4))
+    seen = np.linalg.solve(np.eye(len(outputs)) - d @ wired, c)
+    whole = a + b @ wired @ seen
+    start = np.concatenate([part[6] for part in parts.values()])
+
+    def make(follows: bool) -> dict[str, LinearParticipant]:
+        return {n: LinearParticipant(p[:4], p[4], p[5], p[6], follows) for n, p in parts.items()}
+
+    def exact(times: Vector) -> dict[str, Vector]:
+        maps: dict[float, Vector] = {}
+        states, rows, now = start.copy(), [], float(times[0])
+        for time in times.tolist():
+            length = round(time - now, 13)
+            if length not in maps:
+                maps[length] = expm((time - now) * whole)
+            states, now = maps[length] @ states, time
+            rows.append(states)
+        return dict(zip(outputs, (np.array(rows) @ seen.T).T, strict=True))
+
+    return make, exact, whole
+
+
+def _masses(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """Two masses, cut by force and motion or by motion and motion."""
+    damping = float(random.choice([0.0, 0.02, 0.2]))
+    m1, m2, c1, c2 = (_spread(random, 0.3, 3.0) for _ in range(4))
+    k1, k2, k = (_spread(random, 0.3, 10.0) for _ in range(3))
+    pair = TwoMasses(
+        *(m1, k1, damping * c1, m2, k2, damping * c2, k, float(random.choice([0.0, 0.05, 0.3]))),
+        start=tuple(random.normal(size=4)),
+    )
+    cut = pair.force_and_motion() if random.random() < 0.5 else pair.motion_and_motion()
+    made = cut.make(False)
+    return {
+        n: (p.a, p.b, p.c, p.d, p.inputs, p.outputs, np.array(p.start)) for n, p in made.items()
+    }, cut.links
+
+
+def _pendula(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """Two to four pendula at small angles, with springs between neighbours."""
+    count = int(random.integers(2, 5))
+    springs = [0.0, *random.uniform(0.1, 2.0, size=count - 1), 0.0]
+    damping = float(random.choice([0.0, 0.05, 0.2]))
+    parts: dict[str, Part] = {}
+    links = []
+    for i in range(count):
+        sides = [("left", i - 1, springs[i])] * (i > 0) + [("right", i + 1, springs[i + 1])] * (i < count - 1)
+        links += [(f"p{other}.angle", f"p{i}.{side}") for side, other, _ in sides]
+        own = -9.81 / random.uniform(0.4, 2.0) - springs[i] - springs[i + 1]
+        given = np.array([[0.0, stiffness] for _, _, stiffness in sides]).T
+        names = [side for side, _, _ in sides]
+        start = random.normal(size=2) * [0.2, 0.3]
+        parts[f"p{i}"] = (
+            *([[0.0, 1.0], [own, -damping]], given, [[1.0, 0.0]], np.zeros((1, len(sides)))),
+            *(names, ["angle"], start),
+        )
+    return parts, links
+
+
+def _circuits(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """A ladder of capacitors (currents in, voltage out) and coils (voltages in, current out)."""
+    count, first = int(random.integers(2, 6)), int(random.integers(2))
+    names = ["v" if (i + first) % 2 == 0 else "i" for i in range(count)]
+    parts: dict[str, Part] = {}
+    links = []
+    for i, name in enumerate(names):
+        size = random.uniform(0.3, 3.0)
+        loss = 1.0 / random.uniform(0.5, 10.0) if name == "v" else float(random.choice([0.0, 0.05, 0.5]))
+        sides = [("before", i - 1, 1.0)] * (i > 0) + [("behind", i + 1, -1.0)] * (i < count - 1)
+        links += [(f"s{other}.{names[other]}", f"s{i}.{side}") for side, other, _ in sides]
+        given = [[sign / size for _, _, sign in sides]]
+        start = random.normal(size=1) * (5.0 if name == "v" else 1.0)
+        ends = [side for side, _, _ in sides]
+        parts[f"s{i}"] = ([[-loss / size]], given, [[1.0]], np.zeros((1, len(sides))), ends, [name], start)
+    return parts, links
+
+
+def _networks(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """Two to five linear systems, wired at random; some pass inputs on directly to those behind them."""
+    shift = float(random.choice([2.0, 1.0, 0.3]))
+    parts: dict[str, Part] = {}
+    for i in range(int(random.integers(2, 6))):
+        n, m, r = (int(size) for size in random.integers(1, 4, size=3))
+        m, r = min(m, 2), min(r, 2)
+        a = random.normal(size=(n, n)) - shift * np.eye(n)
+        b, c = 0.7 * random.normal(size=(n, m)), random.normal(size=(r, n))
+        names = [f"u{j}" for j in range(m)], [f"y{j}" for j in range(r)]
+        parts[f"p{i}"] = a, b, c, np.zeros((r, m)), *names, random.normal(size=n)
+    order = list(parts)
+    outputs = [(name, f"{name}.{y}") for name in order for y in parts[name][5]]
+    links = []
+    passes = random.random() < 0.4
+    for name in order:
+        for j, u in enumerate(parts[name][4]):
+            source, path = outputs[int(random.choice([i for i, (n, _) in enumerate(outputs) if n != name]))]
+            links.append((path, f"{name}.{u}"))
+            if passes and order.index(source) < order.index(name):
+                parts[name][3][:, j] = 0.5 * random.normal(size=len(parts[name][5]))
+    return parts, links
+
+
+class Species(cosim.Participant):
+    """x' = (growth + effect u) x, stepped exactly for inputs that are held or run along a line."""
+
+    def __init__(self, growth: float, effect: float, start: float, follows: bool) -> None:
+        self.growth, self.effect, self.start, self.follows = growth, effect, start, follows
+        self.x, self.u, self.slope = start, 0.0, 0.0
+
+    def describe(self) -> kit.ParticipantDescription:
+        """One input, one output."""
+        variables = {"u": kit.ParticipantVariable("u", "input"), "x": kit.ParticipantVariable("x", "output")}
+        feedthrough: dict[str, frozenset[str]] = {"x": frozenset()}
+        return kit.ParticipantDescription(
+            "species", variables, feedthrough, can_restore=True, follows_slopes=self.follows
+        )
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Begin anew."""
+        self.x, self.u, self.slope = self.start, float(values.get("u", 0.0)), 0.0
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        """The input."""
+        if len(names):
+            self.u, self.slope = float(values[0]), 0.0
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Per s."""
+        self.slope = float(slopes[0])
+
+    def step(self, time: float, size: float) -> float:
+        """By the exponential."""
+        given = self.u * size + 0.5 * self.slope * size**2
+        self.x *= float(np.exp(self.growth * size + self.effect * given))
+        self.u, self.slope = self.u + self.slope * size, 0.0
+        return time + size
+
+    def get(self, names: Sequence[str]) -> list[float]:
+        """Number of animals, or what was set."""
+        return [self.x if name == "x" else self.u for name in names]
+
+    def save(self) -> Any:
+        """All that changes."""
+        return self.x, self.u, self.slope
+
+    def restore(self, token: Any) -> None:
+        """Go back."""
+        self.x, self.u, self.slope = token
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _prey(random: np.random.Generator) -> tuple[Any, list[tuple[str, str]], Any, float, float]:
+    """Predator and prey (Lotka and Volterra), against a solution of 12 digits."""
+    a, c = random.uniform(0.3, 1.5, size=2)
+    b, d = random.uniform(0.02, 0.2, size=2)
+    start = [c / d * random.uniform(0.3, 2.5), a / b * random.uniform(0.3, 2.5)]
+    rate = float(np.sqrt(a * c))
+    until = float(random.choice([5, 15, 40])) / rate
+    solution = solve_ivp(
+        lambda t, z: [z[0] * (a - b * z[1]), z[1] * (d * z[0] - c)],
+        *([0.0, 1.001 * until], start, "DOP853"),
+        rtol=1e-12,
+        atol=1e-12,
+        dense_output=True,
+    )
+
+    def make(follows: bool) -> dict[str, Species]:
+        return {"prey": Species(a, -b, start[0], follows), "predator": Species(-c, d, start[1], follows)}
+
+    def exact(times: Vector) -> dict[str, Vector]:
+        return dict(zip(("prey.x", "predator.x"), solution.sol(times), strict=True))
+
+    return make, [("prey.x", "predator.u"), ("predator.x", "prey.u")], exact, until, rate

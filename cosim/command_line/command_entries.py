@@ -1,0 +1,29 @@
+"""The commands that there are, by the words that are typed."""
+
+from __future__ import annotations
+
+from cosim.command_line.plugins_command import PluginsCommand
+from cosim.registration.plugin_record import Entry
+from cosim.registration.registry import Registry, registry
+from cosim.version import DISTRIBUTION, __version__
+
+PLUGINS = Entry("cosim.plugins", PluginsCommand, "cosim", DISTRIBUTION, __version__)
+"""It is no plugin's: it has to work when every plugin is broken."""
+
+
+def claimed_words(source: Registry) -> dict[str, list[Entry]]:
+    """All commands by the word that is typed; several under one word when plugins chose the same."""
+    found: dict[str, list[Entry]] = {PLUGINS.known.name: [PLUGINS]}
+    for entry in source.entries("command"):
+        if entry.known.name != PLUGINS.known.name:
+            found.setdefault(entry.known.name, []).append(entry)
+    return found
+
+
+def commands() -> dict[str, Entry]:
+    """What may be typed behind ``cosim``: a word, or an id where several plugins have one word."""
+    found = {}
+    for word, claimants in sorted(claimed_words(registry()).items()):
+        for entry in claimants:
+            found[word if len(claimants) == 1 else entry.id] = entry
+    return found

@@ -1,0 +1,209 @@
+"""Finding the command that is meant, letting it work, and saying what came of it.
+
+Each command has ``--json``, ``--verbose`` and ``--traceback``; see `ExitStatus` for what it ends with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from cosim.command_line.command_entries import PLUGINS, claimed_words, commands
+from cosim.command_line.command_parser import COMMON, CommandParser
+from cosim.command_line.exit_status import ExitStatus, exit_statuses
+from cosim.command_line.json_document import JsonDocument
+from cosim.command_line.lost_interrupts import repeating_lost_interrupts
+from cosim.contracts.command import Command
+from cosim.errors import CosimError, LookUpError, SimulationError
+from cosim.registration.plugin_record import Entry
+from cosim.registration.registry import Registry, registry
+from cosim.version import __version__
+
+
+def dispatch(words: Sequence[str]) -> int:
+    """Run one command and return the exit status.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Those after ``cosim``.
+    """
+    words = list(words)
+    if sys.stdout is None:  # Python has found it closed
+        print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
+        return ExitStatus.FAILED
+    try:
+        with repeating_lost_interrupts():
+            status = _dispatch(words)
+        sys.stdout.flush()  # a reader that went away, or a full disk, is noticed here at the latest
+        return int(status)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return ExitStatus.INTERRUPTED
+    except BrokenPipeError:  # the reader (`| head`) went away: nothing is wrong, and nothing more can be said
+        _say_no_more()
+        return ExitStatus.FAILED
+    except OSError as error:
+        if not _is_broken(sys.stdout):
+            raise
+        _say_no_more()
+        print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
+        return ExitStatus.FAILED
+    except SystemExit as stop:  # argparse: 0 after --help
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+        return stop.code if isinstance(stop.code, int) else ExitStatus.BAD_INPUT if stop.code else 0
+
+
+def _is_broken(stream: TextIO) -> bool:
+    """Whether nothing can be written there; what was waiting may be gone, so a line is tried."""
+    try:
+        stream.write("\n")
+        stream.flush()
+    except OSError:
+        return True
+    return False
+
+
+def _say_no_more() -> None:
+    """Python itself would complain at its end about what could not be written."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _dispatch(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="cosim", add_help=False, usage="cosim [options] <command> …")
+    parser.add_argument("--version", action="version", version=f"cosim {__version__}")
+    parser.add_argument("-h", "--help", action="store_true")
+    for flags, settings in COMMON.values():
+        parser.add_argument(*flags, **settings)
+    first = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
+    options = parser.parse_args(words[:first])
+    if options.help or first == len(words):
+        print(_overview(registry()), file=sys.stdout if options.help else sys.stderr)
+        return ExitStatus.DONE if options.help else ExitStatus.BAD_INPUT
+    name, rest = words[first], words[first + 1 :]
+    asked = {"-h", "--help"} & set(rest) or (name == "completion" and "--answer" in rest)
+    if asked or not (options.json or "--json" in rest):
+        return _called(name, rest, options, None)
+    # before the options are read: what is wrong with them is in the document, too
+    document = JsonDocument(name)
+    with document.collecting():
+        try:
+            status = _called(name, rest, options, document)
+        except KeyboardInterrupt as error:
+            document.add(error)
+            status = ExitStatus.INTERRUPTED
+            print("interrupted", file=sys.stderr)
+    print(document.text(status))
+    return status
+
+
+def _called(name: str, words: list[str], options: argparse.Namespace, document: JsonDocument | None) -> int:
+    """Find one command, let it read its words and do its work."""
+    entry, command = PLUGINS, None
+    show_traceback = options.traceback
+    try:
+        entry = _find(registry(), name)
+        command = entry.cls()
+        arguments = CommandParser(command).read(words)
+        show_traceback = show_traceback or arguments.traceback
+        with _logging(max(options.verbose, arguments.verbose)):
+            return int(command.run(arguments) or ExitStatus.DONE)
+    except (BrokenPipeError, KeyboardInterrupt, SystemExit):
+        raise
+    except Exception as error:
+        status, said = _answer(error, entry, show_traceback)
+        if document is not None:
+            document.add(said)
+        sys.stdout.flush()
+        if show_traceback:
+            traceback.print_exc()
+        else:
+            print(said, file=sys.stderr)
+        return status
+    finally:
+        if document is not None and isinstance(command, Command):
+            document.result = command.reported
+
+
+def _answer(error: Exception, entry: Entry, show_traceback: bool) -> tuple[ExitStatus, Exception | str]:
+    """The exit status after an error, and what to say."""
+    if isinstance(error, SimulationError):
+        return ExitStatus.FAILED, error
+    if isinstance(error, CosimError):
+        return ExitStatus.BAD_INPUT, error
+    if isinstance(error, OSError) and error.filename is None and _is_broken(sys.stdout):
+        raise error
+    if isinstance(error, OSError) and error.filename is not None:
+        return ExitStatus.BAD_INPUT, f"{error.filename}: {error.strerror}"
+    hint = "" if show_traceback else f" See where with: cosim --traceback {entry.known.name} …"
+    fault = f"command '{entry.known.name}' failed: {type(error).__name__}: {error}.{hint}"
+    return ExitStatus.FAILED, f"{entry.owner}: {fault}"
+
+
+@contextlib.contextmanager
+def _logging(verbose: int) -> Iterator[None]:
+    """With ``-v`` what cosim logs, with the time since the start; with ``-vv`` everything."""
+    if not verbose:
+        yield
+        return
+    handler = logging.StreamHandler()  # on the standard error
+    handler.setFormatter(_SinceStart("%(since)7.2f s  %(message)s"))
+    log = logging.getLogger("cosim")
+    level = log.level
+    log.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+class _SinceStart(logging.Formatter):
+    """With the seconds since this process began to log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.since = record.relativeCreated / 1000.0
+        return super().format(record)
+
+
+def _find(source: Registry, name: str) -> Entry:
+    """The command that a word means; the full id means it too, and is needed when the word is not unique."""
+    commands = claimed_words(source)
+    claimants = commands.get(name, [])
+    if len(claimants) == 1:
+        return claimants[0]
+    if claimants:
+        listed = " and ".join(f"{entry.owner} as {entry.id}" for entry in claimants)
+        raise LookUpError("single command", name, [], f"It comes from {listed}: type the id instead.")
+    by_id = {entry.id: entry for entry in source.entries("command")}
+    if name in by_id:
+        return by_id[name]
+    failed = "".join(f"\n{record}." for record in source.failures)
+    raise LookUpError("command", name, commands, f"See `cosim --help`.{failed}")
+
+
+def _overview(source: Registry) -> str:
+    """The text of ``cosim --help``."""
+    rows = {word: entry.known.summary for word, entry in commands().items()}
+    width = max(map(len, rows))
+    lines = [f"  {word:<{width}}  {summary}" for word, summary in rows.items()]
+    lines += [
+        "",
+        "  cosim <command> --help explains a command, with examples.",
+        "",
+        "options:",
+        "  --version",
+    ]
+    lines += [f"  {', '.join(flags):<13}  {settings['help']}" for flags, settings in COMMON.values()]
+    lines += ["", exit_statuses()]
+    lines += [f"\n{record}." for record in source.failures]
+    return "\n".join(["usage: cosim [options] <command> …", "", "commands:", *lines])

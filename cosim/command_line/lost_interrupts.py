@@ -1,0 +1,46 @@
+"""Ctrl-C that comes where Python can raise nothing."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+WAIT = 0.02
+"""s, until it is tried again: behind the place where it was lost."""
+
+
+@contextlib.contextmanager
+def repeating_lost_interrupts() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` again when Python ignored it.
+
+    In a destructor or a callback of the garbage collector an exception is printed and forgotten, and the
+    program goes on as if Ctrl-C had not been pressed; while modules are imported and functions are compiled
+    this happens in one of some twenty cases.
+    """
+    before = sys.unraisablehook
+
+    def hook(lost: Any) -> None:
+        if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
+            again = threading.Timer(WAIT, _interrupt)
+            again.daemon = True
+            again.start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def _interrupt() -> None:
+    if hasattr(signal, "pthread_kill"):  # a signal wakes what sleeps, too
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

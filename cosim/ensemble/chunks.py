@@ -1,0 +1,238 @@
+"""Runs that go in chunks to the workers of any `concurrent.futures.Executor`."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import threading
+import time as wall
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from cosim.ensemble.own_processes import OwnProcesses
+from cosim.errors import CosimError
+
+CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
+FIRST_CHUNK = 1  # runs, before their time is known
+AHEAD = 2  # chunks for each worker that are under way
+CLUSTER_LOST = "the executor takes no more work: {}"
+LOST = "its process ended without an answer"
+MOST_KILLS = 5  # from outside, of what a run is in: it may need more memory than there is
+DASK_WORKER = "KilledWorker"
+DASK_CLUSTER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
+LOOK = 0.2  # s, wall-clock time
+
+Span = tuple[int, int]
+"""The first run and the one behind the last."""
+
+
+class Runner(Protocol):
+    """What does runs; it pickles."""
+
+    def run_chunk(self, *arguments: Any) -> Any:
+        """Do the runs of a chunk, in whatever process this is."""
+
+
+class Job:
+    """A runner as it is sent to workers: as bytes; a worker that has built it once keeps it."""
+
+    def __init__(self, runner: Runner, executor: Executor) -> None:
+        self.executor = executor
+        try:
+            self._bytes: Any = pickle.dumps(runner)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise CosimError(
+                f"this cannot be sent to another process: {error}. Classes and functions have to be at the "
+                "top of a module that the other process can import"
+            ) from error
+        self._key = hashlib.sha256(self._bytes).hexdigest()
+        client: Any = getattr(executor, "_client", None)
+        if client is not None:  # Dask: once to each worker
+            with _lost_is_told():
+                self._bytes = client.scatter(self._bytes, broadcast=True, hash=False)
+
+    def submit(self, arguments: tuple[Any, ...]) -> Future[Any]:
+        """Send a chunk; the answer is what `run_chunk` gives, and how long it took (s)."""
+        with _lost_is_told():
+            return self.executor.submit(run_chunk, self._key, self._bytes, arguments)
+
+
+def do_in_chunks(
+    job: Job,
+    runs: int,
+    given: Callable[[int, int], tuple[Any, ...]],
+    take: Callable[[int, int, Any], None],
+    fail: Callable[[int, str], None],
+    goes_on: Callable[[], bool],
+    chunk: int | None = None,
+    most: int | None = None,
+) -> bool:
+    """Do runs 0 … `runs` - 1; whether all were done.
+
+    What a lost worker had is done again: alone where it is not known which task has ended it, and in halves
+    until the run that ends its process is found, which has failed. Where it is known that a process was
+    killed from outside, no run is to blame, unless that happens again and again.
+
+    Parameters
+    ----------
+    job : Job
+    runs : int
+    given : callable
+        Of a span: the arguments for `Runner.run_chunk`.
+    take : callable
+        Gets a span, and what the runner has answered; each run once.
+    fail : callable
+        Gets a run that has ended its process, and the reason.
+    goes_on : callable
+        Asked again and again; answering False stops.
+    chunk : int, optional
+        Runs in a chunk; by their measured time unless given.
+    most : int, optional
+        That a chunk may have in any case.
+
+    Raises
+    ------
+    CosimError
+        The executor takes no more work.
+    Exception
+        What the runner has raised.
+    """
+    executor, sizes = job.executor, ChunkSize(chunk, most)
+    workers = max(1, workers_of(executor))
+    tells_who = getattr(executor, "tells_who", False)
+    at = 0
+    suspects: list[tuple[Span, int]] = []
+    """What was lost, and how often."""
+    pending: dict[Future[Any], Span] = {}
+    again: dict[Future[Any], int] = {}
+    """Of `pending` what was lost before, and how often."""
+    try:
+        while at < runs or suspects or pending:
+            while suspects and (tells_who or not pending):
+                span, times = suspects.pop()
+                future = job.submit(given(*span))
+                pending[future], again[future] = span, times
+            is_free = not suspects and (tells_who or not again)
+            while is_free and at < runs and len(pending) < AHEAD * workers:
+                size = min(sizes.next(runs - at, workers), runs - at)
+                pending[job.submit(given(at, at + size))] = at, at + size
+                at += size
+            done, _ = wait(pending, LOOK, FIRST_COMPLETED)
+            for future in done:
+                first, last = pending.pop(future)
+                times = again.pop(future, 0)
+                try:
+                    found, took = future.result()
+                except (Exception, CancelledError) as error:
+                    if _is_lost_cluster(error):
+                        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+                    if not _is_lost_worker(error):
+                        raise
+                    if not _is_to_blame(error, times, tells_who):
+                        suspects.append(((first, last), times + 1))
+                    elif last - first > 1:
+                        middle = (first + last) // 2
+                        suspects += [((middle, last), times), ((first, middle), times)]
+                    else:
+                        fail(first, str(error) if tells_who else LOST)
+                else:
+                    sizes.measure(last - first, took)
+                    take(first, last, found)
+            if not goes_on():
+                return False
+    finally:
+        for future in pending:
+            with suppress(Exception):  # of a cluster that is gone
+                future.cancel()
+    return True
+
+
+class ChunkSize:
+    """How many runs a chunk has, by the time that runs have taken."""
+
+    def __init__(self, fixed: int | None, most: int | None) -> None:
+        self._fixed, self._most, self._seconds = fixed, most, 0.0
+
+    def next(self, left: int, workers: int) -> int:
+        """Of the next chunk."""
+        size = FIRST_CHUNK
+        if self._fixed is not None:
+            size = self._fixed
+        elif self._seconds > 0.0:
+            size = min(int(CHUNK_TIME / self._seconds), -(-left // workers))
+        return max(1, size if self._most is None else min(size, self._most))
+
+    def measure(self, runs: int, took: float) -> None:
+        """Take into account what a chunk has taken, s."""
+        self._seconds = max(took / runs, 1e-7)
+
+
+def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, float]:
+    """Do some runs in this process: the runner's answer, and how long it took, s."""
+    runner = _built(key, data)
+    began = wall.perf_counter()
+    found = runner.run_chunk(*arguments)
+    return found, wall.perf_counter() - began
+
+
+def workers_of(executor: Any) -> int:
+    """How many workers an executor has, as far as it says."""
+    client = getattr(executor, "_client", None)
+    if client is not None:  # Dask
+        try:
+            return int(sum(client.nthreads().values())) or 1
+        except Exception:
+            return 1  # the scheduler is gone, as whoever sends work is going to be told
+    if isinstance(executor, OwnProcesses):
+        return executor.count
+    return int(getattr(executor, "_max_workers", 0) or 1)
+
+
+_known = threading.local()
+
+
+def _built(key: str, data: bytes) -> Runner:
+    """The runner, built once in each thread of this process."""
+    if getattr(_known, "key", "") != key:
+        try:
+            made = pickle.loads(data)  # what this program has sent itself
+        except CosimError:
+            raise
+        except Exception as error:
+            text = f"a worker cannot build what it is to run: {type(error).__name__}: {error}"
+            raise CosimError(text) from error
+        _known.runner, _known.key = made, key
+    found: Runner = _known.runner
+    return found
+
+
+@contextmanager
+def _lost_is_told() -> Iterator[None]:
+    """An executor that cannot be given work is an error in words."""
+    try:
+        yield
+    except Exception as error:
+        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+
+
+def _in_words(error: BaseException) -> str:
+    return str(error) or "its tasks were cancelled, as they are when a scheduler is lost"
+
+
+def _is_lost_worker(error: BaseException) -> bool:
+    """Whether what was done has ended its process; Dask's errors are known by name."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ == DASK_WORKER
+
+
+def _is_to_blame(error: BaseException, times: int, tells_who: bool) -> bool:
+    """Whether what was lost has ended its process; `times` it was lost before."""
+    if tells_who:
+        return not getattr(error, "was_killed", False) or times >= MOST_KILLS
+    return times > 0  # it was alone
+
+
+def _is_lost_cluster(error: BaseException) -> bool:
+    """Whether there is nothing any more that could do it."""
+    return isinstance(error, CancelledError) or type(error).__name__ in DASK_CLUSTER

@@ -1,0 +1,215 @@
+"""New interpreters of this program as an executor: what ends one of them costs the others nothing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import suppress
+from typing import Any
+
+from cosim.errors import CosimError
+from cosim.helper_process import end_with_parent
+
+Task = tuple["Future[Any]", bytes]
+MOST_STARTS = 5
+"""Of a process that ends before it takes a task."""
+
+
+class LostProcess(BrokenExecutor):
+    """A process has ended without an answer.
+
+    Parameters
+    ----------
+    status : int
+        As `multiprocessing` gives it: the signal, less than zero, or what it exited with.
+
+    Attributes
+    ----------
+    was_killed : bool
+        From outside: by a user, or by the system for lack of memory.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"its process ended without an answer, with {how(status)}")
+        self.was_killed = -status in (signal.SIGKILL, signal.SIGTERM)
+
+
+class OwnProcesses(Executor):
+    """Processes that each take one task at a time; one that is lost is started again for the next task.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+
+    Attributes
+    ----------
+    tells_who : bool
+        True: a `LostProcess` is the answer to the very task that was in it. Other executors give a
+        `BrokenExecutor` to tasks beside it, too.
+    """
+
+    tells_who = True
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._processes: set[_Process] = set()
+        self._guard = threading.Lock()
+        self._is_open, self._is_killed = True, False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function in one of them."""
+        if not self._is_open:
+            raise RuntimeError("no task after the end")
+        future: Future[Any] = Future()
+        self._tasks.put((future, pickle.dumps((fn, args, kwargs))))
+        if len(self._threads) < self.count:
+            self._threads.append(threading.Thread(target=self._serve, daemon=True))
+            self._threads[-1].start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End them when their tasks are done; at once with `cancel_futures`, without further answers."""
+        self._is_open = False
+        if cancel_futures:
+            with suppress(queue.Empty):
+                while (task := self._tasks.get_nowait()) is not None:
+                    task[0].cancel()
+            with self._guard:
+                self._is_killed = True
+                for process in self._processes:
+                    process.kill()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Wait for what is under way; not where an error has ended the block, such as Ctrl-C."""
+        self.shutdown(cancel_futures=kind is not None)
+
+    def _serve(self) -> None:
+        """Hand task after task to a process."""
+        process: _Process | None = None
+        try:
+            while (task := self._tasks.get()) is not None:
+                future, message = task
+                if not future.set_running_or_notify_cancel():
+                    continue
+                try:
+                    process = process or self._new_process()
+                    is_good, answer = process.call(message)
+                except (EOFError, OSError):
+                    status = self._end(process)
+                    process = None
+                    future.set_exception(LostProcess(status))
+                except BaseException as error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(answer) if is_good else future.set_exception(answer)
+        finally:
+            self._end(process)
+
+    def _new_process(self) -> _Process:
+        """One that has begun; what is lost before that is no fault of a task."""
+        for _ in range(MOST_STARTS):
+            with self._guard:
+                if self._is_killed:
+                    raise EOFError("no process after the end")
+                made = _Process()
+                self._processes.add(made)
+            try:
+                made.wait_for_it()
+            except (EOFError, OSError):
+                status = self._end(made)
+                continue
+            return made
+        raise CosimError(
+            f"processes cannot be started: {MOST_STARTS} of them ended at once, with {how(status)}"
+        )
+
+    def _end(self, process: _Process | None) -> int:
+        """The status with which it has ended, as `multiprocessing` gives it."""
+        if process is None:
+            return 0
+        with self._guard:
+            self._processes.discard(process)
+        return process.end()
+
+
+class _Process:
+    """An interpreter and the pipe to it."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs, os.getpid()), daemon=True)
+        self._process.start()
+        theirs.close()  # so that its end is seen here
+
+    def wait_for_it(self) -> None:
+        """Until it takes tasks."""
+        self._pipe.recv_bytes()
+
+    def call(self, message: bytes) -> tuple[bool, Any]:
+        """Whether the function has returned, and what it has returned or raised."""
+        self._pipe.send_bytes(message)
+        is_good, answer = pickle.loads(self._pipe.recv_bytes())  # of this program itself
+        return is_good, answer
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        self._process.kill()
+
+    def end(self) -> int:
+        """Close the pipe, at which it ends; its status."""
+        self._pipe.close()
+        self._process.join()
+        return self._process.exitcode or 0
+
+
+def _work(pipe: Any, parent: int) -> None:
+    """In the new process: Ctrl-C is for the one that asks, and it ends with that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(parent)
+    with suppress(EOFError, OSError):
+        pipe.send_bytes(b"")
+        while True:
+            pipe.send_bytes(_answer(pipe.recv_bytes()))
+
+
+def _answer(message: bytes) -> bytes:
+    try:
+        function, arguments, keywords = pickle.loads(message)
+        return pickle.dumps((True, function(*arguments, **keywords)))
+    except Exception as error:
+        try:
+            answer = pickle.dumps((False, error))
+            pickle.loads(answer)
+        except Exception:  # an error that cannot be sent
+            answer = pickle.dumps((False, CosimError(f"{type(error).__name__}: {error}")))
+        return answer
+
+
+def how(status: int) -> str:
+    """A status in words.
+
+    Examples
+    --------
+    >>> how(-11), how(3)
+    ('SIGSEGV', 'status 3')
+    """
+    if status >= 0:
+        return f"status {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"

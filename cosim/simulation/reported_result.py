@@ -1,0 +1,39 @@
+"""What programs want to know of a run, without its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cosim.simulation.result import Result
+
+
+def reported_result(result: Result) -> dict[str, Any]:
+    """The outcome of a run in names and numbers, for `Command.report`.
+
+    Returns
+    -------
+    dict
+        ``points``, ``from`` and ``to`` (s), ``signals`` (unit and last value of each), ``events`` (how many
+        are on record), ``findings``, ``warnings``, ``message`` and ``statistics``.
+    """
+    times = result.time
+    return {
+        "points": len(result),
+        "from": times[0] if len(result) else None,
+        "to": times[-1] if len(result) else None,
+        "signals": {
+            name: {"unit": result.unit(name), "last": values[-1] if len(result) else None}
+            for name, values in result.signals.items()
+        },
+        "events": len(result.events),
+        "findings": list(result.findings),
+        "warnings": result.warnings,
+        "message": result.message,
+        "statistics": _figures(result.statistics),
+    }
+
+
+def _figures(statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is told by itself, or is prose."""
+    return {name: value for name, value in statistics.items() if name not in ("warnings", "references")}

@@ -1,0 +1,1 @@
+"""Model Exchange FMUs as components of models."""

@@ -1,0 +1,115 @@
+"""The calls of a Model Exchange FMU, from compiled code.
+
+A component has one array of integers, its *control block*: which instance it has now, and the addresses of
+its functions and of the buffers between it and us. The State holds no address: a kernel function gets that of
+the block.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import call_with_array, call_with_interval, foreign
+
+integers_at, reals_at = foreign.integers_at, foreign.reals_at
+
+(
+    HANDLE,  # address of the instance; 0: none
+    EPOCH,  # number of the last event mode: it names what the instance holds besides time, states and inputs
+    LOOSE,  # 1: that is nothing, so that any epoch will do
+    LAZY,  # 1: outputs follow the states only when the derivatives have been asked for
+    STOPPED,  # 1: it has asked for the end of the run, and stays in event mode
+    SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, SET_REALS, GET_REALS,
+    STATES_AT, RATES_AT, INDICATORS_AT, INPUTS_AT, INPUT_REFERENCES, OUTPUTS_AT, OUTPUT_REFERENCES,
+    STATES, INDICATORS,
+    SIZE,
+) = range(21)  # fmt: skip
+REFERENCE = 4  # bytes of a value reference
+REAL = 8
+WARNING, DISCARD = 1, 2
+
+
+def has_instance(live, epoch):
+    """Whether there is an FMU behind a control block, and this State has been initialized with one."""
+    return integers_at(int(live), SIZE)[HANDLE] != 0 and epoch != 0
+
+
+def move_to(live, t, z, scale, epoch):
+    """Make time and states those of this point.
+
+    Raises
+    ------
+    ValueError
+        The State belongs to another run, or the FMU refuses.
+    """
+    block = integers_at(int(live), SIZE)
+    if block[EPOCH] != epoch and block[LOOSE] == 0:
+        raise ValueError(
+            "this State is not that of the run that the FMU is in, or lies before its last event: "
+            "such an FMU serves one run, and does not go back over events"
+        )
+    if block[STOPPED] != 0:
+        return
+    status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
+    if status > WARNING:
+        raise ValueError("the FMU refuses the time")
+    count = block[STATES]
+    if count > 0:
+        states = reals_at(block[STATES_AT], count)
+        for i in range(count):
+            states[i] = z[i] * scale[i]
+        status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], count, 0, 0)
+        if status > WARNING:
+            raise ValueError("the FMU refuses its states")
+
+
+def write_input(live, index, value):
+    """Write one input."""
+    block = integers_at(int(live), SIZE)
+    if block[STOPPED] != 0:
+        return
+    at = block[INPUTS_AT] + REAL * index
+    reals_at(at, 1)[0] = value
+    references = block[INPUT_REFERENCES] + REFERENCE * index
+    if call_with_array(block[SET_REALS], block[HANDLE], references, 1, at, 1) > WARNING:
+        raise ValueError("the FMU refuses an input")
+
+
+def read_outputs(live, first, count):
+    """Read outputs that follow each other into their buffer."""
+    block = integers_at(int(live), SIZE)
+    if block[LAZY] != 0 and block[STOPPED] == 0:
+        call_with_array(block[GET_RATES], block[HANDLE], block[RATES_AT], block[STATES], 0, 0)
+    at = block[OUTPUTS_AT] + REAL * first
+    references = block[OUTPUT_REFERENCES] + REFERENCE * first
+    if call_with_array(block[GET_REALS], block[HANDLE], references, count, at, count) > WARNING:
+        raise ValueError("the FMU does not tell its outputs")
+
+
+def output(live, index):
+    """An output that has been read."""
+    block = integers_at(int(live), SIZE)
+    return reals_at(block[OUTPUTS_AT] + REAL * index, 1)[0]
+
+
+def read_rates(live, scale, z_dot, indicators):
+    """Derivatives of the states and event indicators; NaN where they are not defined."""
+    block = integers_at(int(live), SIZE)
+    if block[STOPPED] != 0:
+        return
+    count = block[STATES]
+    if count > 0:
+        rates = reals_at(block[RATES_AT], count)
+        status = call_with_array(block[GET_RATES], block[HANDLE], block[RATES_AT], count, 0, 0)
+        if status > DISCARD:
+            raise ValueError("the FMU does not tell its derivatives")
+        for i in range(count):
+            z_dot[i] = rates[i] / scale[i] if status != DISCARD else math.nan
+    crossings = block[INDICATORS]
+    if crossings > 0:
+        found = reals_at(block[INDICATORS_AT], crossings)
+        status = call_with_array(block[GET_INDICATORS], block[HANDLE], block[INDICATORS_AT], crossings, 0, 0)
+        if status > DISCARD:
+            raise ValueError("the FMU does not tell its event indicators")
+        for i in range(crossings):
+            indicators[i] = found[i] if status != DISCARD else math.nan

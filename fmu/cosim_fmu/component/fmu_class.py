@@ -1,0 +1,188 @@
+"""The class that a Model Exchange FMU becomes: what it declares, and its kernel functions."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import parse_unit, run_source
+from cosim_fmu.component.fmu_component import ModelExchangeFmu
+from cosim_fmu.component.fmu_names import identifiers
+from cosim_fmu.master.participants.unpacked_fmu import identity, read_fmu
+
+DOUBLE = ("Real", "Float64")
+
+
+def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
+    """The class of an FMU; the same for the same file and feedthrough.
+
+    Raises
+    ------
+    ModelError
+        No file is given, or `feedthrough` names what is not there.
+    FmuError
+        The file cannot be used.
+    """
+    if not isinstance(fmu, (str, Path)):
+        raise cosim.ModelError.of("fmu", f"is {fmu!r}, needs the path of an FMU")
+    if not (feedthrough is None or feedthrough == "all" or isinstance(feedthrough, Mapping)):
+        raise cosim.ModelError.of(
+            "feedthrough", f'is {feedthrough!r}, needs "all", or the inputs of outputs: {{ y = ["u"] }}'
+        )
+    return _class(identity(Path(fmu)), json.dumps(feedthrough, sort_keys=True, default=list))
+
+
+@functools.lru_cache(maxsize=64)
+def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
+    interface = read_fmu(file[0], "ModelExchange")[1]
+    description = interface.description
+    settable = description.settable or frozenset()
+    plain = [
+        v
+        for v in description.variables.values()
+        if (v.causality in ("input", "output") or (v.causality == "parameter" and v.name in settable))
+        and interface.elements[v.name].type in DOUBLE
+        and interface.elements[v.name].size == 1
+        and interface.elements[v.name].sign > 0
+    ]
+    continuous = [v for v in plain if v.name not in description.discrete and v.name not in interface.clocked]
+    own = identifiers([v.name for v in plain])
+    inputs = [v.name for v in continuous if v.causality == "input"]
+    outputs = [v.name for v in continuous if v.causality == "output"]
+    follows = _follows(inputs, outputs, description.feedthrough, json.loads(feedthrough))
+    outputs.sort(key=lambda name: follows[name])  # those that follow the same inputs are read at once
+    parameters = [v for v in plain if v.causality == "parameter"]
+    size, count = max(1, interface.states), interface.indicators
+    body: dict[str, Any] = {
+        "__doc__": f"{description.kind} '{file[0].stem}'.",
+        "variables": {name: own[name] for name in (*inputs, *outputs, *(v.name for v in parameters))},
+        "made_by": ModelExchangeFmu,
+        "inputs": tuple(inputs),
+        "outputs": tuple(outputs),
+        "follows": follows,
+        "other_starts": frozenset(settable) - {*inputs, *(v.name for v in parameters)},
+        "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size, description="states over `scale`"),
+        "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME, internal=True),
+        "indicators": cosim.cache_slot(shape=max(1, count)),
+    }
+    for v in continuous:
+        about: dict[str, Any] = {"unit": _unit(v.unit), "description": _described(v, own)}
+        if v.causality == "input":
+            body[own[v.name]] = cosim.input(start=v.start or 0.0, **about)
+        elif v.causality == "output":
+            body[own[v.name]] = cosim.output(**about)
+    for v in parameters:
+        body[own[v.name]] = cosim.parameter(
+            unit=_unit(v.unit), default=v.start or 0.0, description=_described(v, own)
+        )
+    body |= _kernels(
+        [own[n] for n in inputs],
+        [own[n] for n in outputs],
+        [[own[n] for n in follows[output]] for output in outputs],
+        count,
+    )
+    if interface.wants_steps:
+        body["step_event"] = cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")(_after_step)
+    return type("ModelExchangeFmu", (ModelExchangeFmu,), body | {"__module__": ModelExchangeFmu.__module__})
+
+
+def _follows(
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    declared: Mapping[str, frozenset[str]] | None,
+    said: Any,
+) -> dict[str, list[str]]:
+    """For each output the inputs that it is evaluated after, in order."""
+    known: dict[str, Any] = dict.fromkeys(outputs, inputs) if declared is None else dict(declared)
+    if said == "all":
+        known = dict.fromkeys(outputs, inputs)
+    elif said is not None:
+        for output, needs in said.items():
+            for name, among in ((output, outputs), *((need, inputs) for need in needs)):
+                if name not in among:
+                    raise cosim.ModelError.of(
+                        "feedthrough",
+                        f"'{name}' is not one of its {'out' if among is outputs else 'in'}puts: "
+                        f"{', '.join(among) or 'it has none'}",
+                    )
+        known |= said
+    return {name: [i for i in inputs if i in known.get(name, inputs)] for name in outputs}
+
+
+def _unit(unit: str) -> str | None:
+    """The unit where we know it; None lets it follow from what is connected."""
+    if unit in ("", "1"):
+        return None
+    try:
+        parse_unit(unit)
+    except cosim.UnitError:
+        return None
+    return unit
+
+
+def _described(variable: Any, own: Mapping[str, str]) -> str:
+    name = variable.name if own[variable.name] != variable.name else ""
+    return ": ".join(filter(None, (name, variable.description)))
+
+
+def _after_step(self, state, next_state):
+    """An integrator step has ended: the FMU is told."""
+    return self._complete(state, next_state)
+
+
+def _kernels(
+    inputs: Sequence[str], outputs: Sequence[str], follows: Sequence[Sequence[str]], indicators: int
+) -> dict[str, Any]:
+    """Functions for outputs that follow the same inputs, one for the derivatives, and the witnesses."""
+    text = [
+        "import cosim",
+        "from cosim_fmu.component.calls import *",
+        "class Kernels:",
+        *_outputs(inputs, outputs, follows),
+        *_function("derivatives", inputs, ["z_dot", "indicators"]),
+        *(f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)),
+        "        read_rates(live, scale, z_dot, indicators)",
+    ]
+    for i in range(indicators):
+        text += [
+            "    @cosim.witness",
+            f"    def indicator_{i}(indicators):",
+            f"        return indicators[{i}]",
+            f"    @cosim.on(indicator_{i}, does='unrestricted')",
+            f"    def state_event_{i}(self, state, next_state):",
+            "        return self._handle(state, next_state)",
+        ]
+    made = run_source("\n".join(text) + "\n", {"__name__": f"{__name__}.kernels"})["Kernels"]
+    return {name: value for name, value in vars(made).items() if not name.startswith("__")}
+
+
+def _outputs(inputs: Sequence[str], outputs: Sequence[str], follows: Sequence[Sequence[str]]) -> list[str]:
+    text, first = [], 0
+    while first < len(outputs):
+        last = first
+        while last < len(outputs) and follows[last] == follows[first]:
+            last += 1
+        group = outputs[first:last]
+        text += _function(f"outputs_{first}", follows[first], group)
+        text += [f"        write_input(live, {inputs.index(name)}, {name})" for name in follows[first]]
+        text += [f"        read_outputs(live, {first}, {last - first})"]
+        text += [f"        {name}[0] = output(live, {i})" for i, name in enumerate(group, first)]
+        first = last
+    return text
+
+
+def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[str]:
+    arguments = ", ".join(("t", "z", "scale", "epoch", "live", *reads, *writes))
+    zero = [f"        {one}[0] = 0.0" for one in writes if one not in ("z_dot", "indicators")]
+    return [
+        "    @cosim.kernel",
+        f"    def {name}({arguments}):",
+        *zero,
+        "        if not has_instance(live, epoch):",
+        "            return",
+        "        move_to(live, t, z, scale, epoch)",
+    ]

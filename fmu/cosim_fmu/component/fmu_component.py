@@ -1,0 +1,164 @@
+"""A Model Exchange FMU as a part of a model."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+import cosim
+from cosim.kit import data_file
+from cosim_fmu.component import calls
+from cosim_fmu.component.running_fmu import RunningFmu, scales, wish_to_stop
+
+
+class ModelExchangeFmu(cosim.Component):
+    """A Model Exchange FMU of FMI 1.0, 2.0 or 3.0 among the parts of a model.
+
+    Its states, derivatives, inputs, outputs, event indicators and time events join those of the model: one
+    integrator solves several FMUs and the other parts as one system, without communication points. Real
+    inputs, outputs and parameters have the names of the variables, with ``_`` for what Python does not take
+    in names; start values of other variables are given by the names in the FMU. Outputs are evaluated in the
+    order in which the model description lets them depend on inputs; a loop is refused by name.
+
+    Limits: the FMU runs for one State at a time. A State can be put back as long as the FMU has not been in
+    event mode since; that of an FMU without discrete variables and indicators always can. Others are refused.
+    A model with such a part is not exported as an FMU. States are kept in units of ``scale``, the powers of
+    two next to their nominal values.
+
+    Parameters
+    ----------
+    fmu : path
+        The file. It is not trusted: nothing of it is loaded before a run begins.
+    feedthrough : mapping of str to list of str, or "all"
+        For each output the inputs that it follows at once, in place of what the description says; "all":
+        every output follows every input.
+    tolerance : float
+        That the FMU is told for what it solves inside; 0: that of its default experiment.
+
+    Attributes
+    ----------
+    variables : dict of str to str
+        The name in the model of each variable of the FMU that has one.
+
+    Raises
+    ------
+    FmuError
+        The file cannot be used.
+    ModelError
+        A value does not fit.
+
+    References
+    ----------
+    Functional Mock-up Interface specification 2.0.4, section 3 (Model Exchange).
+    """
+
+    plain_methods: ClassVar[tuple[str, ...]] = ("bind",)
+    not_exported: ClassVar[str] = "it is an FMU itself, which an FMU cannot bring along"
+    variables: ClassVar[Mapping[str, str]] = {}
+    inputs: ClassVar[tuple[str, ...]] = ()
+    outputs: ClassVar[tuple[str, ...]] = ()
+    follows: ClassVar[Mapping[str, Sequence[str]]] = {}
+
+    fmu = data_file("the FMU")
+    tolerance = cosim.option(0.0)
+    epoch = cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME, internal=True)
+    next_event = cosim.timer(description="when the FMU wants event mode next")
+    live = cosim.cache_slot(description="where the control block lies")
+
+    def __new__(cls, **values: Any) -> Any:
+        if cls is ModelExchangeFmu:
+            from cosim_fmu.component.fmu_class import class_for
+
+            return object.__new__(class_for(values.get("fmu"), values.get("feedthrough")))
+        return object.__new__(cls)
+
+    def __init__(self, **values: Any) -> None:
+        feedthrough = {"feedthrough": values.pop("feedthrough")} if "feedthrough" in values else {}
+        own = {self.variables.get(name, name): value for name, value in values.items()}
+        self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
+        super().__init__(**{**own, "fmu": str(own["fmu"])})
+        self.values.given |= {**self.others, **feedthrough}
+        self.block = np.zeros(calls.SIZE, dtype=np.int64)
+        self.running: RunningFmu | None = None
+
+    other_starts: ClassVar[frozenset[str]] = frozenset()
+    """Variables that take a start value and are neither a real input nor a real parameter."""
+
+    def bind(self, live):
+        """Say where the control block lies; compiled code goes on from there."""
+        live[0] = float(self.block.ctypes.data)
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
+    def begin(self, state, next_state):
+        """Instantiate and initialize the FMU at the present time."""
+        self.close()
+        fmu = RunningFmu(self.fmu, self.name, self.inputs, self.outputs, self.block, self.follows)
+        self.running = fmu
+        parameters = {
+            n: own for n, own in self.variables.items() if self.declarations[own].kind == "parameter"
+        }
+        values = {n: float(state[f"{self.name}.{own}"]) for n, own in parameters.items()}
+        # what stays as it is declared is not set: an FMU may refuse even that
+        values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
+        inputs = self._inputs(state)
+        states, following = fmu.start(state.time, {**values, **self.others}, inputs, self.tolerance or None)
+        self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
+        self._take(next_state, states, following, True)
+        return wish_to_stop(fmu) or cosim.EventStatus.succeeded()
+
+    @cosim.on(next_event, does="unrestricted")
+    def time_event(self, state, next_state):
+        """The FMU has announced an event for this time."""
+        if state[f"{self.name}.next_event"] > state.time:  # an indicator has led through event mode here
+            return cosim.EventStatus.did_nothing()
+        return self._handle(state, next_state)
+
+    def _handle(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
+        if next_state[f"{self.name}.epoch"] != state[f"{self.name}.epoch"]:
+            return cosim.EventStatus.did_nothing()  # another event of this instant has led through event mode
+        fmu = self._fmu(state)
+        found, following, changed = fmu.handle_event(state.time, self._states(state), self._inputs(state))
+        self._take(next_state, found, following, changed)
+        return wish_to_stop(fmu)
+
+    def _complete(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
+        fmu = self._fmu(state)
+        if not fmu.model.asked_to_stop and fmu.completed_step(
+            state.time, self._states(state), self._inputs(state)
+        ):
+            return self._handle(state, next_state)
+        return wish_to_stop(fmu) or cosim.EventStatus.did_nothing()
+
+    def _fmu(self, state: Any) -> RunningFmu:
+        fmu = self.running
+        if fmu is None or (state[f"{self.name}.epoch"] != fmu.epoch and not self.block[calls.LOOSE]):
+            raise cosim.FmuError(str(self.fmu), "runs for another State: initialize the simulation again")
+        return fmu
+
+    def _take(self, next_state: Any, states: Sequence[float], following: float, rescale: bool) -> None:
+        fmu = self.running
+        assert fmu is not None
+        if len(states):
+            if rescale:
+                next_state[f"{self.name}.scale"] = scales(fmu.model.nominals())
+            scale = np.atleast_1d(next_state[f"{self.name}.scale"])
+            next_state[f"{self.name}.z"] = np.asarray(states) / scale
+        next_state[f"{self.name}.next_event"] = following
+        # what changed inside the FMU makes everything that was computed from it void
+        next_state[f"{self.name}.epoch"] = fmu.epoch
+
+    def _states(self, state: Any) -> list[float]:
+        states = np.atleast_1d(state[f"{self.name}.z"]) * np.atleast_1d(state[f"{self.name}.scale"])
+        return [float(x) for x in states]
+
+    def _inputs(self, state: Any) -> list[float]:
+        return [float(state[f"{self.name}.{self.variables[name]}"]) for name in self.inputs]
+
+    def close(self) -> None:
+        """Terminate and free the instance, as the end of the component does."""
+        if self.running is not None:
+            self._end()
+            self.running = None

@@ -1,0 +1,43 @@
+"""What the variables of an FMU are called in a model."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable
+
+TAKEN = (
+    {"t", "name", "values", "side", "state", "next_state", "self", "declarations", "kernels", "handlers"}
+    | {"z", "scale", "epoch", "live", "indicators", "next_event", "fmu", "feedthrough", "tolerance"}
+    | {"derivatives", "bind", "arguments", "signals", "switch", "conditions", "smoothness"}
+)
+DERIVED = re.compile(r"_(dot\d?|next|ring|state|rate)$")
+"""Endings by which a component asks for something else than a variable of its own."""
+
+
+def identifiers(names: Iterable[str]) -> dict[str, str]:
+    """For each name of a variable one that Python takes: ``mass1.L`` becomes ``mass1_L``.
+
+    Examples
+    --------
+    >>> identifiers(["mass1.L", "mass1_L", "v[2]", "t", "1st"])
+    {'mass1.L': 'mass1_L_', 'mass1_L': 'mass1_L', 'v[2]': 'v_2', 't': 't_', '1st': 'v_1st'}
+    """
+    listed = list(names)
+    used = {name for name in listed if _is_good(name)}
+    found = {}
+    for name in listed:
+        made = name
+        if not _is_good(name):
+            made = re.sub(r"\W+", "_", name).strip("_") or "v"
+            made = f"v_{made}" if made[0].isdigit() else made
+            while made in used or not _is_good(made):
+                made += "_"
+            used.add(made)
+        found[name] = made
+    return found
+
+
+def _is_good(name: str) -> bool:
+    is_word = name.isidentifier() and name.isascii() and not name.startswith("_")
+    return is_word and not keyword.iskeyword(name) and name not in TAKEN and not DERIVED.search(name)

@@ -1,0 +1,206 @@
+"""The instance of an FMU that runs as a component of a model."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_fmu.component import calls
+from cosim_fmu.master.participants.fmu_model import FmuModel
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
+
+_epochs = itertools.count(secrets.randbits(48))
+"""Numbers of event modes: no other process has the same."""
+
+
+class RunningFmu(InstanceParticipant):
+    """An instance in continuous-time mode, and the control block by which compiled code calls it.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+    inputs, outputs : sequence of str
+        Real variables that are connected, in the order of the control block.
+    block : ndarray of int
+        See `calls`; filled by `start`.
+    follows : mapping of str to sequence of str
+        For each output the inputs that it is evaluated after.
+    """
+
+    _interface_wanted: ClassVar[str] = "ModelExchange"
+
+    def __init__(
+        self,
+        path: Any,
+        name: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        block: NDArray[np.int64],
+        follows: Mapping[str, Sequence[str]],
+    ) -> None:
+        super().__init__(path, name)
+        self.inputs, self.outputs, self.block, self.follows = tuple(inputs), tuple(outputs), block, follows
+        self._buffers: list[Any] = []
+        self.model: Any = None  # FmuModel
+
+    def start(
+        self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
+    ) -> tuple[Sequence[float], float]:
+        """Instantiate and initialize at `time` (s); the continuous states, and the next time event."""
+        given = dict(values) | dict(zip(self.inputs, inputs, strict=True))
+        settable = self.describe().settable or frozenset()
+        self.initialize(time, None, {n: v for n, v in given.items() if n in settable}, tolerance)
+        self._first = time, inputs
+        self.exit_initialization()
+        return self._begun[:2]
+
+    def _begin(self) -> None:
+        interface = self._read_interface()
+        sizes = self._instance.sizes() or (interface.states, interface.indicators)
+        if sizes != (interface.states, interface.indicators):
+            declared = f"{interface.states} states and {interface.indicators} event indicators"
+            raise self._error(f"its description has {declared}, the instance {sizes[0]} and {sizes[1]}")
+        self._guard(self._clocks.begin, self._first[0])
+        write = self._access(self.inputs).write if self.inputs else (lambda values: None)
+        self.model = FmuModel(self._instance, *sizes, write, self._clocks, self._tick)
+        self._begun = self._guard(self.model.leave_event_mode, self._first[0])
+        self._fill(*sizes)
+        self._check_dependencies()
+        if sizes[0] and self.outputs:
+            self.block[calls.LAZY] = int(self._is_lazy())
+
+    def _fill(self, states: int, indicators: int) -> None:
+        """Write the control block."""
+        instance, block, interface = self._instance, self.block, self._read_interface()
+        library, real = instance.library, instance.real
+        functions = {
+            calls.SET_TIME: "SetTime",
+            calls.SET_STATES: "SetContinuousStates",
+            calls.GET_RATES: instance.rates_function,
+            calls.GET_INDICATORS: "GetEventIndicators",
+            calls.SET_REALS: f"Set{real}",
+            calls.GET_REALS: f"Get{real}",
+        }
+        for place, function in functions.items():
+            block[place] = library.address(function)
+        buffers = {
+            calls.STATES_AT: (ctypes.c_double * max(1, states))(),
+            calls.RATES_AT: (ctypes.c_double * max(1, states))(),
+            calls.INDICATORS_AT: (ctypes.c_double * max(1, indicators))(),
+            calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(),
+            calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
+            calls.INPUT_REFERENCES: self._references(self.inputs),
+            calls.OUTPUT_REFERENCES: self._references(self.outputs),
+        }
+        self._buffers = list(buffers.values())
+        for place, buffer in buffers.items():
+            block[place] = ctypes.addressof(buffer)
+        block[calls.STATES], block[calls.INDICATORS] = states, indicators
+        block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
+        block[calls.STOPPED] = int(self.model.asked_to_stop)
+        block[calls.HANDLE] = instance.component
+        self.next_epoch()
+
+    def _references(self, names: Sequence[str]) -> Any:
+        elements = self._read_interface().elements
+        return (ctypes.c_uint32 * max(1, len(names)))(*[elements[name].reference for name in names])
+
+    def next_epoch(self) -> int:
+        """The instance has been in event mode: States from before do not fit any more."""
+        self.block[calls.EPOCH] = next(_epochs)
+        return self.epoch
+
+    @property
+    def epoch(self) -> int:
+        """The number of the last event mode."""
+        return int(self.block[calls.EPOCH])
+
+    def handle_event(
+        self, time: float, states: Sequence[float], inputs: Sequence[float]
+    ) -> tuple[Sequence[float], float, bool]:
+        """Event mode; see `FmuModel.leave_event_mode`."""
+        found: tuple[Sequence[float], float, bool] = self._guard(
+            self.model.handle_event, time, states, inputs, what="an event"
+        )
+        self.next_epoch()
+        self.block[calls.STOPPED] = int(self.model.asked_to_stop)
+        return found
+
+    def completed_step(self, time: float, states: Sequence[float], inputs: Sequence[float]) -> bool:
+        """Tell that an integrator step has ended; whether the FMU wants an event."""
+        wants: bool = self._guard(self.model.completed_step, time, states, inputs, what="the end of a step")
+        self.block[calls.STOPPED] = int(self.model.asked_to_stop)
+        return wants
+
+    def _check_dependencies(self) -> None:
+        """Refuse an FMU whose outputs follow inputs that its description does not name for them.
+
+        It would be evaluated in the wrong order, with old values.
+        """
+        if not self.inputs or not self.outputs:
+            return
+        inputs, outputs = self._access(self.inputs), self._access(self.outputs)
+        first = np.array(self._first[1], dtype=float)
+        inputs.write(first)
+        before = np.array(outputs.read(), dtype=float)
+        hidden: dict[str, list[str]] = {}
+        for i, name in enumerate(self.inputs):
+            moved = first.copy()
+            moved[i] += max(1.0, abs(first[i])) * 2.0**-10
+            inputs.write(moved)
+            after = np.array(outputs.read(), dtype=float)
+            for j in np.flatnonzero((after != before) & np.isfinite(after)):
+                if name not in self.follows[self.outputs[j]]:
+                    hidden.setdefault(self.outputs[j], []).append(name)
+        inputs.write(first)
+        if hidden:
+            listed = ", ".join(f"{output} = {needs}" for output, needs in hidden.items()).replace("'", '"')
+            raise self._error(
+                "outputs follow inputs that the model description does not name: give the part "
+                f"feedthrough = {{ {listed} }}"
+            )
+
+    def _is_lazy(self) -> bool:
+        """Whether outputs show other states only once the derivatives were asked for."""
+        if self.model.asked_to_stop:
+            return False
+        states, moved = ((ctypes.c_double * self.model.count)() for _ in range(2))
+        self._guard(self._instance.get_continuous_states, states)
+        moved[:] = [x + max(1.0, abs(x)) * 2.0**-10 for x in states]
+        outputs = self._access(self.outputs)
+        self._guard(self._instance.set_continuous_states, moved)
+        before = np.array(outputs.read(), dtype=float)
+        self.model.evaluate(self._first[0], moved, self._first[1])
+        after = np.array(outputs.read(), dtype=float)
+        self.model.evaluate(self._first[0], states, self._first[1])
+        self.model.forget()
+        return not np.array_equal(before, after, equal_nan=True)
+
+    def step(self, time: float, size: float) -> float:
+        """Refused: the integrator of the model takes the steps."""
+        raise self._error("is a part of a model, whose integrator takes the steps")
+
+    def close(self) -> None:
+        """Terminate, free, unload."""
+        self.block[calls.HANDLE] = 0
+        self.model = None
+        super().close()
+
+
+def scales(nominals: Sequence[float]) -> tuple[float, ...]:
+    """The powers of two next to nominal values: tolerances fit states of any size, and no bit is lost."""
+    return tuple(2.0 ** min(max(round(math.log2(x)), -1000), 1000) for x in nominals)
+
+
+def wish_to_stop(fmu: RunningFmu) -> cosim.EventStatus | None:
+    """What a handler answers where the FMU has asked for the end of the run."""
+    return cosim.EventStatus.reached_termination() if fmu.model.asked_to_stop else None

@@ -1,0 +1,46 @@
+"""CoSimulationResult: what a co-simulation recorded, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import cosim
+from cosim_fmu.master.trust.coupling_report import CouplingReport
+
+if TYPE_CHECKING:
+    from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+
+
+class CoSimulationResult(cosim.Result):
+    """A result that knows the error of its coupling.
+
+    Parameters
+    ----------
+    *given, **more
+        As for `Result`.
+
+    Attributes
+    ----------
+    evidence : CoupledParticipants or None
+        With the samples of the coupling.
+    """
+
+    evidence: CoupledParticipants | None = None
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._judge: Callable[[], CouplingReport] = lambda: CouplingReport([])
+        self._report: CouplingReport | None = None
+
+    @property
+    def coupling(self) -> CouplingReport:
+        """The error that the coupling made; worked out when first asked for, then also in `statistics`."""
+        if self._report is None:
+            self._report = self._judge()
+            self.statistics["coupling"] = self._report.figures()
+        return self._report
+
+    def judged_by(self, judge: Callable[[], CouplingReport]) -> None:
+        """Take this for the error of the coupling."""
+        self._judge, self._report = judge, None

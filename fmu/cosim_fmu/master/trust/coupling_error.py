@@ -1,0 +1,101 @@
+"""What a run's own figures say of the error that its coupling made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_fmu.master.trust.coupling_samples import Samples
+from cosim_fmu.master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
+from cosim_fmu.master.trust.resampled import resampled
+
+Vector = NDArray[np.float64]
+POINTS, FEWER_POINTS = 400, 200
+"""Of the grid on which participants are identified; fewer where there are many connections."""
+MANY, TOO_MANY = 40, 300
+"""Values of the interface and inputs together."""
+LEAST = 12
+"""Samples; with fewer nothing can be said."""
+ROWS_FOR_ONE = 6
+"""Points of a window for each lag."""
+GOOD_FIT = 1e-4
+"""Of the range of an output: participants whose equations miss the run by no more do not change over it."""
+AS_GOOD, SMALL = 3.0, 0.1
+"""Equations count that miss the run by at most so many times the best, or this part of the error."""
+MOST_APART = 4.0
+"""Of the least answer: equations may have solutions that grow and that the run does not show."""
+SAFETY = 2.5
+"""Bar over estimate, calibrated: `benchmarks/masters/error_bars.py`."""
+UNKNOWN_FROM = 0.5
+"""Of the range: equations that miss the run by more say nothing."""
+
+
+def estimated_errors(
+    samples: Samples, sources: NDArray[np.intp], parts: Sequence[tuple[list[int], list[int]]]
+) -> tuple[Vector, bool] | None:
+    """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
+
+    Parameters
+    ----------
+    samples : Samples
+    sources : ndarray of int, shape (inputs,)
+        The output that each input stands for.
+    parts : sequence of (outputs, inputs)
+        Places of those of each participant.
+
+    Returns
+    -------
+    bars : ndarray, shape (outputs,)
+    is_known : bool
+        False where the participants' answers could not be found out from the run; the bars then have the
+        size of the outputs' ranges.
+    None
+        With too few samples, or too many connections.
+    """
+    size = samples.outputs.shape[1] + sources.size
+    if samples.times.size <= LEAST or size > TOO_MANY or not sources.size:
+        return None
+    if not np.all(np.isfinite(samples.outputs)):
+        return None
+    many = size > MANY
+    _, outputs, inputs, defects = resampled(samples, FEWER_POINTS if many else POINTS)
+    coupling = IdentifiedCoupling(outputs, inputs, defects, sources, parts)
+    ranges = np.ptp(samples.outputs, axis=0)
+    ranges[ranges == 0.0] = 1e-300
+    lags, cuts = ((1, 2), (1e-9,)) if many else ((1, 2, 3), (1e-6, 1e-9))
+    found: list[Answer] = []
+    for windows in ((1, 4),) if many else ((1, 4), (16, 64)):
+        methods = [
+            Method(n, cut, w)
+            for w in windows
+            for n in lags
+            for cut in cuts
+            if w == 1 or len(inputs) >= ROWS_FOR_ONE * n * w
+        ]
+        with np.errstate(all="ignore"):
+            found += [coupling.answer(method) for method in methods]
+        if min(_relative(answer, ranges) for answer in found) < GOOD_FIT:
+            break
+    misses = np.array([_relative(answer, ranges) for answer in found])
+    best = found[int(np.argmin(misses))]
+    errors = np.array([np.abs(answer.errors).max(axis=0) for answer in found])
+    with np.errstate(all="ignore"):
+        parts_of_error = np.array(
+            [np.max(a.misfit / np.maximum(e, 1e-30 * ranges)) for a, e in zip(found, errors, strict=True)]
+        )
+    chosen = ((misses <= AS_GOOD * misses.min()) | (parts_of_error < SMALL)) & np.isfinite(errors).all(axis=1)
+    if not chosen.any():
+        return SAFETY * ranges, False
+    middle = np.quantile(errors[chosen], 0.5, axis=0, method="nearest")
+    middle = np.minimum(middle, MOST_APART * errors[chosen].min(axis=0))
+    bars = SAFETY * (middle + np.minimum(best.misfit, ranges))
+    return bars, bool(misses.min() < UNKNOWN_FROM)
+
+
+def _relative(answer: Answer, ranges: Vector) -> float:
+    """The worst misfit over the range of its output."""
+    with np.errstate(all="ignore"):
+        found = float(np.max(answer.misfit / ranges, initial=0.0))
+    return found if np.isfinite(found) else np.inf

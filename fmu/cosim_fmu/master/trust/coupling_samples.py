@@ -1,0 +1,308 @@
+"""What a run shows of its coupling: outputs at the exchanges, and what the inputs were given instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+ROWS = 1024
+"""Worked off at once."""
+VALUES = 1 << 20
+"""Kept at most; beyond, every second row is dropped (integrals lose nothing by that)."""
+
+REMEMBERED = ("_since", "_steps", "_mean", "_slope", "_rows", "_rest", "_count", "_earlier", "_last_tooth")
+
+
+class SampledInput(NamedTuple):
+    """A real input on a connection.
+
+    Attributes
+    ----------
+    target : str
+        The participant.
+    place : int
+        Among its connected inputs.
+    source : int
+        Of its output among the values of the interface.
+    factor, offset : float
+        The input's value is factor * output + offset.
+    name : str
+        ``source.output → target.input``.
+    """
+
+    target: str
+    place: int
+    source: int
+    factor: float
+    offset: float
+    name: str
+
+
+class Samples(NamedTuple):
+    """A course of outputs and inputs, at n + 1 times.
+
+    Attributes
+    ----------
+    times : ndarray, shape (n + 1,), s
+    outputs : ndarray, shape (n + 1, outputs)
+    inputs : ndarray, shape (n + 1, inputs)
+        Integrals over time of what the inputs were given, in the units of their outputs.
+    defects : ndarray, shape (n + 1, inputs)
+        Integrals of what they were given beyond the outputs.
+    energy : ndarray, shape (n + 1, bonds)
+        That the coupling has created, J where the units are those of the SI.
+    """
+
+    times: Vector
+    outputs: Vector
+    inputs: Vector
+    defects: Vector
+    energy: Vector
+
+
+class CouplingSamples:
+    """Collects a sample for each exchange; costs no call of a participant.
+
+    The defect of a connection is what its input was given beyond the output that it stands for. In an
+    exchange of length h its mean is that of the input less that of the output,
+    (y0 + y1)/2 - h² y''/12 with y'' from the last three values. An input that is held while the output
+    goes on has a saw tooth beside; with its slope s this acts as -d/dt (s h²/12).
+
+    Parameters
+    ----------
+    inputs : sequence of SampledInput
+    size : int
+        Number of values of the interface.
+    group : int
+        So many communication steps are one sample: a multiple of the longer steps of slow participants.
+    bonds : sequence of (int, int)
+        Places of the two inputs of each power bond.
+
+    Attributes
+    ----------
+    by_rows : bool
+        Whether rows come from compiled code (`extend`).
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[SampledInput],
+        size: int,
+        group: int = 1,
+        bonds: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        self.inputs, self.bonds, self.by_rows = list(inputs), list(bonds), False
+        self._group = group
+        self._sources = np.array([each.source for each in inputs], dtype=np.intp)
+        self._factors = np.array([each.factor for each in inputs])
+        self._offsets = np.array([each.offset for each in inputs])
+        self._of: dict[str, list[tuple[int, int]]] = {}
+        for i, each in enumerate(inputs):
+            self._of.setdefault(each.target, []).append((i, each.place))
+        self._most = max(2 * ROWS, VALUES // (1 + size + 2 * len(self.inputs) + len(self.bonds)))
+        self._since = 0.0
+        self._steps: dict[str, tuple[float, float]] = {}
+        self._mean, self._slope = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
+        self._rows: list[tuple[float, Sequence[float], list[float], list[float]]] = []
+
+    def start(self, time: float, outputs: Sequence[float]) -> None:
+        """The first exchange: outputs at the start (s)."""
+        self._since = time
+        zero = np.zeros((1, len(self.inputs)))
+        now = np.asarray(outputs, dtype=np.float64).reshape(1, -1)
+        kept = Samples(np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))))
+        self._kept, self._pieces = kept, [kept]
+        self._count = 1
+        self._earlier: tuple[float, Vector] | None = None
+        self._rest = [np.zeros(0), np.zeros((0, now.size)), np.zeros((0, len(self.inputs)))]
+        self._last_tooth = zero[0]
+
+    def begin(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
+        """Participants are about to step from `time` (s): what was before is a sample, if all are there."""
+        if not self.by_rows and time > self._since and self._all_at(time):
+            self._close(time, outputs())
+
+    def drove(self, name: str, start: float, size: float, values: Sequence[Any], slopes: Any) -> None:
+        """What the connected inputs of a participant did in a step from `start` by `size` (s).
+
+        A step that is taken again replaces the one before.
+        """
+        mine = self._of.get(name)
+        if self.by_rows:
+            return
+        before = self._steps.get(name)
+        goes_on = (
+            before is not None and start > before[0] and start >= self._since and before[0] >= self._since
+        )
+        self._steps[name] = (before[0] if goes_on and before is not None else start), start + size
+        if mine is None:
+            return
+        part = size / (start + size - before[0]) if goes_on and before is not None else 1.0
+        for i, place in mine:
+            slope = 0.0 if slopes is None else float(slopes[place])
+            mean = float(values[place]) + 0.5 * size * slope
+            self._mean[i] = mean if part == 1.0 else (1.0 - part) * self._mean[i] + part * mean
+            self._slope[i] = slope if part == 1.0 else 0.0
+
+    def finish_step(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
+        """A communication step has ended at `time` (s)."""
+        if not self.by_rows and time > self._since:
+            self._close(time, outputs())
+
+    def extend(self, times: Vector, outputs: Vector, inputs: Vector) -> None:
+        """Samples of several communication steps in which all inputs were held.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,), s
+        outputs : ndarray, shape (n, outputs)
+        inputs : ndarray, shape (n, inputs)
+            In the units of the inputs.
+        """
+        rest = [np.concatenate(both) for both in zip(self._rest, (times, outputs, inputs), strict=True)]
+        whole = times.size + self._rest[0].size
+        whole -= whole % self._group
+        if whole:
+            times, outputs, inputs = (column[:whole] for column in rest)
+            self._take(times, outputs, inputs, np.zeros_like(inputs))
+        self._rest = [column[whole:] for column in rest]
+
+    def samples(self) -> Samples:
+        """All that was kept."""
+        self._flush(last=True)
+        if self._rest[0].size:
+            rest, self._rest = self._rest, [column[:0] for column in self._rest]
+            self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]))
+        self._join()
+        return self._kept
+
+    def memory(self) -> dict[str, Any]:
+        """Everything collected so far, for `put_back`."""
+        self._join()
+        return {"kept": tuple(self._kept), **{name: getattr(self, name) for name in REMEMBERED}}
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on from what another run has collected."""
+        for name in REMEMBERED:
+            setattr(self, name, memory[name])
+        self._kept = Samples(*memory["kept"])
+        self._pieces = [self._kept]
+
+    def _all_at(self, time: float) -> bool:
+        small = 1e-9 * (time - self._since)
+        return all(end >= time - small for _, end in self._steps.values())
+
+    def _close(self, time: float, outputs: Sequence[float]) -> None:
+        self._rows.append((time, outputs, self._mean.copy(), self._slope.copy()))
+        self._since = time
+        if len(self._rows) >= ROWS:
+            self._flush()
+
+    def _flush(self, *, last: bool = False) -> None:
+        """Work off rows; of a group that is not complete only at the end."""
+        count = len(self._rows)
+        if not last:
+            count -= count % self._group
+        rows, self._rows = self._rows[:count], self._rows[count:]
+        if rows:
+            times, outputs, means, slopes = (
+                np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)
+            )
+            self._take(times, outputs.reshape(count, -1), means, slopes)
+
+    def _take(self, times: Vector, outputs: Vector, means: Vector, slopes: Vector) -> None:
+        start = float(self._pieces[-1].times[-1])
+        lengths = np.diff(times, prepend=start)
+        means = (means - self._offsets) / self._factors
+        slopes = slopes / self._factors
+        if self._group > 1:
+            times, lengths, outputs, means, slopes = _grouped(
+                self._group, times, lengths, outputs, means, slopes
+            )
+        h = lengths[:, None]
+        before = self._pieces[-1].outputs[-1]
+        rates = np.diff(outputs, axis=0, prepend=before[None]) / h
+        mean_outputs = 0.5 * (outputs + np.vstack([before[None], outputs[:-1]]))
+        mean_outputs -= h**2 / 12.0 * self._curvature(rates, h, start, before)
+        defects = means - mean_outputs[:, self._sources]
+        teeth = (slopes - rates[:, self._sources]) * h**2 / 12.0
+        defects -= np.diff(teeth, axis=0, prepend=self._last_tooth[None]) / h
+        self._last_tooth = teeth[-1]
+        self._earlier = (float(times[-2]) if times.size > 1 else start, rates[-1])
+        end = self._pieces[-1]
+        created = [
+            means[:, a] * mean_outputs[:, self._sources[b]] - means[:, b] * mean_outputs[:, self._sources[a]]
+            for a, b in self.bonds
+        ]
+        energy = np.array(created).reshape(len(self.bonds), times.size).T
+        self._pieces.append(
+            Samples(
+                times,
+                outputs,
+                end.inputs[-1] + np.cumsum(means * h, axis=0),
+                end.defects[-1] + np.cumsum(defects * h, axis=0),
+                end.energy[-1] + np.cumsum(energy * h, axis=0),
+            )
+        )
+        self._count += times.size
+        if self._count > self._most:
+            self._join()
+            keep = (
+                np.arange(self._count - 1, -1, -2)[::-1]
+                if self._count % 2
+                else np.r_[0, np.arange(1, self._count, 2)]
+            )
+            self._kept = Samples(*(column[keep] for column in self._kept))
+            self._pieces, self._count = [self._kept], keep.size
+
+    def _curvature(self, rates: Vector, h: Vector, start: float, before: Vector) -> Vector:
+        """Second derivatives of the outputs where each sample begins; of the first one, where it ends."""
+        found = np.zeros_like(rates)
+        found[1:] = 2.0 * np.diff(rates, axis=0) / (h[1:] + h[:-1])
+        if self._earlier is not None:
+            found[0] = 2.0 * (rates[0] - self._earlier[1]) / (h[0] + start - self._earlier[0])
+        elif len(found) > 1:
+            found[0] = found[1]
+        return found
+
+    def _join(self) -> None:
+        self._kept = Samples(*(np.concatenate(columns) for columns in zip(*self._pieces, strict=True)))
+        self._pieces = [self._kept]
+
+
+def _grouped(
+    group: int, times: Vector, lengths: Vector, outputs: Vector, means: Vector, slopes: Vector
+) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    """Several steps as one: mean of the inputs, and the slope of the line that fits them."""
+    first = np.arange(0, times.size, group)
+    last = np.minimum(first + group, times.size) - 1
+    whole = np.add.reduceat(lengths, first)
+    mean = np.add.reduceat(means * lengths[:, None], first, axis=0) / whole[:, None]
+    centres = times - 0.5 * lengths - np.repeat(times[last] - 0.5 * whole, np.diff(np.r_[first, times.size]))
+    moment = np.add.reduceat(
+        (means * (centres * lengths)[:, None] + slopes * lengths[:, None] ** 3 / 12.0), first, axis=0
+    )
+    return times[last], whole, outputs[last], mean, 12.0 * moment / whole[:, None] ** 3
+
+
+def sampled_inputs(
+    feeds: Mapping[str, Sequence[tuple[str, int, Any]]], interface: Mapping[tuple[str, str], int]
+) -> list[SampledInput]:
+    """Those inputs that real outputs feed, over time.
+
+    Parameters
+    ----------
+    feeds : mapping of str to sequence of (source, place, Link)
+        By participant, in the order of its connected inputs.
+    interface : mapping of (participant, output) to int
+    """
+    return [
+        SampledInput(name, place, interface[link.start], link.factor, link.offset, str(link))
+        for name, into in feeds.items()
+        for place, (_, _, link) in enumerate(into)
+        if link.start in interface and link.factor != 0.0
+    ]

@@ -1,0 +1,173 @@
+"""What the participants do with their inputs, found out from the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+MOST_GROWTH = 1e9
+"""Of the outputs' size: a model that goes beyond is none."""
+
+
+class Method(NamedTuple):
+    """How participants are identified.
+
+    Attributes
+    ----------
+    lags : int
+        So many outputs and inputs before determine the next output.
+    cut : float
+        Directions of the data that are smaller than this part of the largest do not count.
+    windows : int
+        In each of so many parts of the run the participants have equations of their own.
+    """
+
+    lags: int
+    cut: float
+    windows: int
+
+
+class Answer(NamedTuple):
+    """What a method found.
+
+    Attributes
+    ----------
+    errors : ndarray, shape (n + 1, outputs)
+        What the defects made of the outputs.
+    misfit : ndarray, shape (outputs,)
+        By how much the identified coupling, given the defects, misses the run.
+    """
+
+    errors: Vector
+    misfit: Vector
+
+
+class IdentifiedCoupling:
+    """The coupling with a linear difference equation for each participant.
+
+    Each participant is fitted by least squares to its own outputs and inputs alone; then all are coupled.
+    A run of a co-simulation is the exact solution of the coupled system with the defects as a disturbance.
+    So the coupled equations with the defects have to give the run again, which shows how good they are;
+    and what they answer to the defects alone is the error of the run.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (n + 1, outputs)
+        At the points of an even grid.
+    inputs, defects : ndarray, shape (n, inputs)
+        Means between them.
+    sources : ndarray of int, shape (inputs,)
+        The output that each input stands for.
+    parts : sequence of (outputs, inputs)
+        Places of those of each participant. One without inputs has no error.
+    """
+
+    def __init__(
+        self,
+        outputs: Vector,
+        inputs: Vector,
+        defects: Vector,
+        sources: NDArray[np.intp],
+        parts: Sequence[tuple[list[int], list[int]]],
+    ) -> None:
+        self._y, self._u, self._d = outputs, inputs, defects
+        self._parts = [part for part in parts if part[0] and part[1]]
+        self._wired = np.zeros((inputs.shape[1], outputs.shape[1]))
+        driven = np.isin(sources, [place for part in self._parts for place in part[0]])
+        self._wired[np.flatnonzero(driven), sources[driven]] = 1.0
+        middle = 0.5 * (outputs[1:] + outputs[:-1])
+        self._rest = inputs - defects - middle @ self._wired.T
+        self._free = np.setdiff1d(np.arange(outputs.shape[1]), sources[driven])
+
+    def answer(self, method: Method) -> Answer:
+        """Run the identified coupling with the defects, and with nothing but them."""
+        count, size = self._y.shape[0] - 1, self._y.shape[1]
+        lags = method.lags
+        known_y, known_u = _differences(self._y, lags), _differences(self._u, lags)
+        state = np.zeros((lags * (size + self._u.shape[1]), 2))
+        found = np.zeros((count + 1, size, 2))
+        found[0, :, 0] = state[:size, 0] = self._y[0]
+        limit = MOST_GROWTH * max(1e-300, float(np.abs(self._y).max()))
+        edges = np.linspace(0, count, method.windows + 1).astype(int)
+        for begin, end in pairwise(edges.tolist()):
+            move, push, constant = self._equations(known_y, known_u, method, begin, end)
+            forces = np.stack(
+                [(self._rest + self._d)[begin:end] @ push.T + constant, self._d[begin:end] @ push.T], axis=2
+            )
+            for k in range(begin, end):
+                state = move @ state + forces[k - begin]
+                if k < lags - 1:  # what was before the first point is not known
+                    state[:, 0] = np.concatenate([*(y[k + 1] for y in known_y), *(u[k] for u in known_u)])
+                found[k + 1] = state[:size]
+            if not np.abs(state).max() < limit:
+                return Answer(np.full((count + 1, size), np.inf), np.full(size, np.inf))
+        found[:, self._free, 0] = self._y[:, self._free]
+        found[:, self._free, 1] = 0.0
+        return Answer(found[:, :, 1], np.abs(found[:, :, 0] - self._y).max(axis=0))
+
+    def _equations(
+        self, known_y: list[Vector], known_u: list[Vector], method: Method, begin: int, end: int
+    ) -> tuple[Vector, Vector, Vector]:
+        """Of the coupled participants in a window: next = move @ state + push @ defect + constant.
+
+        The state are the differences of outputs, then those of inputs (`_differences`).
+        """
+        lags, size, inputs = method.lags, self._y.shape[1], self._u.shape[1]
+        pad = (end - begin) // 2 if method.windows > 1 else 0
+        rows = slice(max(lags - 1, begin - pad), min(self._u.shape[0], end + pad))
+        of_y, of_u = np.zeros((lags, size, size)), np.zeros((lags, size, inputs))
+        constant = np.zeros((size, 1))
+        for mine, given in self._parts:
+            data = [y[:-1, mine] for y in known_y] + [u[:, given] for u in known_u]
+            factors = _fitted(np.hstack(data)[rows], np.diff(self._y[:, mine], axis=0)[rows], method.cut)
+            blocks = np.split(factors[:-1], np.cumsum([len(mine)] * lags + [len(given)] * lags)[:-1])
+            for j in range(lags):
+                of_y[j][np.ix_(mine, mine)] = blocks[j].T
+                of_u[j][np.ix_(mine, given)] = blocks[lags + j].T
+            constant[mine, 0] = factors[-1]
+        solve = np.linalg.inv(np.eye(size) - 0.5 * of_u.sum(axis=0) @ self._wired)
+
+        def following(state: Vector, force: Vector | float, more: Vector | float) -> Vector:
+            """One interval, for each column; the mean of an input follows both ends of its output."""
+            ys = [state[j * size : (j + 1) * size] for j in range(lags)]
+            us = [state[lags * size + j * inputs :][:inputs] for j in range(lags)]
+            base = 0.5 * self._wired @ ys[0] + force
+            total = ys[0] + more
+            behind = np.zeros_like(base)
+            for j in range(lags):
+                total = total + of_y[j] @ ys[j] + of_u[j] @ (base - behind)
+                behind = behind + us[j]
+            new_y, new_u = [solve @ total], []
+            new_u.append(0.5 * self._wired @ (ys[0] + new_y[0]) + force)
+            for j in range(1, lags):
+                new_y.append(new_y[-1] - ys[j - 1])
+                new_u.append(new_u[-1] - us[j - 1])
+            return np.vstack(new_y + new_u)
+
+        width = lags * (size + inputs)
+        move = following(np.eye(width), 0.0, 0.0)
+        push = following(np.zeros((width, inputs)), np.eye(inputs), 0.0)
+        return move, push, following(np.zeros((width, 1)), 0.0, constant)[:, 0]
+
+
+def _differences(values: Vector, lags: int) -> list[Vector]:
+    """Values, their backward differences, and so on; zero where they reach before the first point."""
+    found = [values]
+    for _ in range(1, lags):
+        found.append(np.diff(found[-1], axis=0, prepend=found[-1][:1]))
+    return found
+
+
+def _fitted(data: Vector, wanted: Vector, cut: float) -> Vector:
+    """Least squares with a constant (the last row), in columns of like size."""
+    data = np.hstack([data, np.ones((len(data), 1))])
+    sizes, scale = np.abs(data).max(axis=0), np.abs(wanted).max(axis=0)
+    sizes[sizes == 0.0] = 1.0
+    scale[scale == 0.0] = 1.0
+    factors = np.linalg.lstsq(data / sizes, wanted / scale, rcond=cut)[0]
+    return np.asarray(factors * scale / sizes[:, None], dtype=np.float64)

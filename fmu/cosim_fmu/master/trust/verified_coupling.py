@@ -1,0 +1,60 @@
+"""The error of a coupling from a second run with shorter steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cosim
+from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
+from cosim_fmu.master.trust.coupling_report import CouplingReport
+from cosim_fmu.master.trust.judge_coupling import reported
+
+if TYPE_CHECKING:
+    from cosim_fmu.master.co_simulation import CoSimulation
+
+SAFETY = 1.25
+"""Bar over difference, calibrated: `benchmarks/masters/error_bars.py`."""
+TIGHTER = 10.0 / 9.0
+"""Error over the difference to a run with a tenth of the tolerance, where the error follows it."""
+
+
+def verified_coupling(
+    loop: CoSimulation, result: CoSimulationResult, until: float | str | None
+) -> CouplingReport:
+    """Run `loop` again with half the step, or a tenth of the tolerance, and compare the exchanged values.
+
+    The error of order p falls to 2^-p of itself with half the step, so that it is 2^p / (2^p - 1) times the
+    difference (Richardson).
+
+    Raises
+    ------
+    CosimError
+        The run fails, or has no point in common with the first.
+    """
+    assert loop.algorithm is not None
+    first = result.evidence
+    if first is None:
+        raise cosim.CosimError("the result is not that of a run of this co-simulation")
+    step, algorithm = loop.step, loop.algorithm
+    tightened = algorithm.tightened()
+    loop.algorithm = tightened or algorithm
+    loop.step = step if tightened is not None else 0.5 * step
+    try:
+        second = loop.simulate(until, inside="nothing").evidence
+    finally:
+        loop.step, loop.algorithm, loop.result = step, algorithm, result
+    assert second is not None
+    before, after = first.samples.samples(), second.samples.samples()
+    place = np.minimum(np.searchsorted(after.times, before.times - 1e-6 * step), after.times.size - 1)
+    common = np.abs(after.times[place] - before.times) <= 1e-6 * step
+    if np.count_nonzero(common) < 2:
+        raise cosim.CosimError("the two runs have no points in common")
+    differences = np.abs(before.outputs[common] - after.outputs[place[common]]).max(axis=0)
+    factor = TIGHTER if tightened is not None else 2.0**algorithm.order / (2.0**algorithm.order - 1.0)
+    how = "against a tenth of the tolerance" if tightened is not None else "against half the step"
+    bars = SAFETY * factor * differences
+    report = reported(first, before, bars, algorithm, step, how)
+    result.judged_by(lambda: report)
+    return report

@@ -1,0 +1,208 @@
+"""What the connectors of the system itself give to results, and take from series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import cosim
+from cosim.kit import ParticipantDescription
+from cosim_fmu.master.participants.timed_inputs import TimedInputs
+from cosim_fmu.master.recording.derived_signal import DerivedSignal
+from cosim_fmu.master.wiring.connection import Connection
+from cosim_fmu.ssp.conversions import WHOLE, Leg, unit_of, way_along
+from cosim_fmu.ssp.network import Network, Place, Point, Route, routes
+from cosim_fmu.ssp.package import problem_of
+from cosim_fmu.ssp.start_values import elements_of, leg_to
+
+Descriptions = Mapping[Place, ParticipantDescription]
+INPUTS = "inputs"
+"""The participant that gives values over time."""
+
+
+def derived_signals(
+    network: Network,
+    descriptions: Descriptions,
+    names: Mapping[Place, str],
+    say: Callable[[str, str], None],
+) -> dict[str, DerivedSignal]:
+    """What results show under the names of the system's own connectors.
+
+    Parameters
+    ----------
+    network : Network
+    descriptions : mapping of tuple to ParticipantDescription
+        Of the components.
+    names : mapping of tuple to str
+        Of their participants.
+    say : callable
+        Takes the place and the reason where a connector cannot be shown.
+    """
+    found: dict[str, DerivedSignal] = {}
+    for point in network.hops:
+        if point[0] not in descriptions:
+            continue
+        for route in routes(network, point):
+            if route.end[0] == ():
+                try:
+                    found.update(_shown(network, descriptions, names, route))
+                except ValueError as error:
+                    fault = problem_of(str(error), route.hops[-1].place)
+                    say(fault.where, f"'{route.end[1]}' is not recorded: {fault.text}")
+    return found
+
+
+def _shown(
+    network: Network, descriptions: Descriptions, names: Mapping[Place, str], route: Route
+) -> Iterator[tuple[str, DerivedSignal]]:
+    """The scalars of a connector that a value arrives at.
+
+    Raises
+    ------
+    ValueError
+        Units on the way do not go together, or a transformation does not fit.
+    """
+    source, output = route.hops[0].start
+    description = descriptions[source]
+    starts = elements_of(description, output, route.taken)
+    if not starts:
+        return
+    kind = description.variables[starts[0]].type
+    first, *legs = _legs(network, descriptions, route)
+    way = way_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
+    units = [leg.unit.name for leg in (first, *legs) if leg.unit is not None]
+    for start in starts:
+        own = start[len(output) + 1 : -1].split(",") if start != output else []
+        indices = [*map(str, route.given), *own[len(route.taken) :]]
+        name = route.end[1] + (f"[{','.join(indices)}]" if indices else "")
+        yield (
+            name,
+            DerivedSignal(
+                (names[source], start), units[-1] if units else "1", way.factor, way.offset, way.table
+            ),
+        )
+
+
+class SystemInputs:
+    """Values over time for the inputs of an SSP.
+
+    Parameters
+    ----------
+    series : path, Result, mapping or TimedInputs
+        What `TimedInputs` takes. Its signals have the names of the system's own connectors, or of
+        variables of components: ``"plant.force"``.
+    network : Network
+    descriptions : mapping of tuple to ParticipantDescription
+    names : mapping of tuple to str
+
+    Attributes
+    ----------
+    name : str
+        Of the participant.
+    participant : TimedInputs
+    connections : list of Connection
+
+    Raises
+    ------
+    ModelError
+        A signal that leads nowhere, or whose unit or type does not fit.
+    """
+
+    def __init__(
+        self, series: Any, network: Network, descriptions: Descriptions, names: Mapping[Place, str]
+    ) -> None:
+        self._network, self._descriptions, self._names = network, descriptions, names
+        made = series if isinstance(series, TimedInputs) else TimedInputs(series)
+        self.name = INPUTS
+        while self.name in names.values():
+            self.name += "_"
+        problems: list[cosim.Problem] = []
+        targets: dict[str, list[tuple[str, str, list[Leg]]]] = {}
+        for signal in made.describe().variables:
+            try:
+                targets[signal] = self._targets(signal)
+            except ValueError as error:  # the document names what a component does not have
+                problems.append(problem_of(str(error), f"inputs.{signal}"))
+                continue
+            if not targets[signal]:
+                problems.append(cosim.Problem(f"inputs.{signal}", self._unknown(signal)))
+        types = {signal: self._type(ends) for signal, ends in targets.items()}
+        if not isinstance(series, TimedInputs) and not problems:
+            made = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
+        self.participant = made
+        self.connections: list[Connection] = []
+        told = made.describe()
+        for signal, ends in targets.items():
+            for path, kind, legs in ends:
+                kinds = told.variables[signal].type, kind
+                try:
+                    way = way_along(legs, kinds, unit_of(told, signal), {})
+                except ValueError as error:
+                    problems.append(cosim.Problem(f"inputs.{signal}", str(error)))
+                    continue
+                table = tuple(way.table.items())
+                start = f"{self.name}.{signal}"
+                self.connections.append(
+                    Connection(start, path, way.factor, way.offset, converts=False, mapping=table)
+                )
+        if problems:
+            raise cosim.ModelError(problems)
+
+    def _targets(self, signal: str) -> list[tuple[str, str, list[Leg]]]:
+        """Paths of the variables that a signal leads to, their types, and the way there.
+
+        Raises
+        ------
+        ValueError
+            A connection leads to what a component does not have, with its place.
+        """
+        found = []
+        if signal in {name for place, name in self._network.connectors if place == ()}:
+            point: Point = (), signal
+            own = Leg(self._network.unit(point), self._network.items(point), False, None, f"inputs.{signal}")
+            for route in routes(self._network, point):
+                if route.end[0] in self._descriptions:
+                    legs = [own, *_legs(self._network, self._descriptions, route)[1:]]
+                    try:
+                        ends = elements_of(self._descriptions[route.end[0]], route.end[1], route.given)
+                    except ValueError as error:
+                        raise ValueError(f"{route.hops[-1].place}: {error}") from None
+                    found += [(*self._variable(route.end[0], end), legs) for end in ends]
+            return found
+        for place, name in self._names.items():
+            variable = signal.removeprefix(f"{name}.")
+            known = self._descriptions.get(place)
+            if variable != signal and known is not None and variable in known.variables:
+                leg = Leg(unit_of(known, variable), {}, False, None, f"inputs.{signal}")
+                return [(*self._variable(place, variable), [leg])]
+        return []
+
+    def _variable(self, place: Place, name: str) -> tuple[str, str]:
+        return f"{self._names[place]}.{name}", self._descriptions[place].variables[name].type
+
+    def _unknown(self, signal: str) -> str:
+        """Why a signal leads nowhere."""
+        own = [name for place, name in self._network.connectors if place == ()]
+        if signal in own:
+            return f"'{signal}' is a connector of the system, but leads to no component"
+        inputs = [
+            f"{self._names[place]}.{variable.name}"
+            for place, known in self._descriptions.items()
+            for variable in known.variables.values()
+            if variable.causality == "input"
+        ]
+        return str(cosim.LookUpError("connector of the system or input of a component", signal, own + inputs))
+
+    @staticmethod
+    def _type(ends: list[tuple[str, str, list[Leg]]]) -> str:
+        """Of a signal that feeds variables of these types."""
+        kinds = {kind for _, kind, _ in ends}
+        return kinds.pop() if len(kinds) == 1 and kinds <= set(WHOLE) else "real"
+
+
+def _legs(network: Network, descriptions: Descriptions, route: Route) -> list[Leg]:
+    """The leg to the beginning of a route, without a transformation, and those of its hops."""
+    hop = route.hops[0]
+    first = leg_to(network, descriptions, hop.start, hop)
+    begin = Leg(first.unit, first.items, suppresses_units=False, transformation=None, place=hop.place)
+    return [begin, *(leg_to(network, descriptions, hop.end, hop) for hop in route.hops)]

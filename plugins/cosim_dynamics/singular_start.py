@@ -1,0 +1,207 @@
+"""Positions of closed loops that are singular exactly where a run begins.
+
+There the equations of a mechanism have a lower rank than around it. The rank alone does not say so: equations
+that repeat others (a ball constraint in a plane, Bricard's mechanism) lower it everywhere. What tells them
+apart is of second order. With w G = 0 a motion with speeds u, G u = 0, meets G u_dot + b(u) = 0 only where
+w b(u) = 0. For equations that repeat others this holds for all such u, since they are met wherever the others
+are. At a singular position it is a condition on the speeds: the tangents of the branches that meet there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_dynamics import constraint_block as cb
+from cosim_dynamics.pivoted_cholesky import TRUSTED
+from cosim_mechanics import contracts
+
+Array = NDArray[np.float64]
+
+#: Below this sine of the angle to a singular position an equation does not count at all.
+VANISHED = 0.1 * TRUSTED
+#: Of what was added up: what is left of w b by rounding and by the errors of positions is less.
+LEFT_OVER = 1e-6
+#: Of what speeds of this size bring in general: less says that they are along a branch.
+ALONG = 1e-3
+#: Speeds that are tried: a quadratic form that vanishes for so many random ones vanishes for all.
+TRIED = 3
+#: Speeds that a message names at most.
+NAMED = 6
+
+
+class SingularStart:
+    """What is singular where a State stands, and how the motion goes on from there.
+
+    Parameters
+    ----------
+    state : State
+        Realized to ACCELERATION; it is left as it is.
+    rows : ndarray
+        Of `constraint_block`.
+
+    Attributes
+    ----------
+    constraints : list of str
+        Those whose equations are of a lower rank here than around; empty at an ordinary position.
+    message : str
+        What the motion does, as a sentence.
+    is_possible : bool
+        Whether there is a motion with the speeds that the State has.
+    """
+
+    def __init__(self, state: cosim.State, rows: NDArray[np.int64]) -> None:
+        self._rows, self._header = rows, rows[0]
+        self.constraints: list[str] = []
+        self.message, self.is_possible = "", True
+        parts = state.system.parts.items()
+        self._owners = [
+            n for n, p in parts if isinstance(p, contracts.Constraint) for _ in range(p.equations)
+        ]
+        if any(state[f"{name}.redundant"] for name in set(self._owners)):
+            self._examine(state)
+
+    def _examine(self, state: cosim.State) -> None:
+        c = state.arrays["c"]
+        m, n = (int(self._header[i]) for i in (cb.EQUATIONS, cb.SIZE))
+        G, Z = (c[self._header[i] :][: m * n].reshape(m, n).copy() for i in (cb.G, cb.Z))
+        sizes = c[self._header[cb.SIZES] :][:m].copy()
+        held = np.flatnonzero(sizes > 0.0)
+        if not held.size:
+            return
+        D = np.array([c[row[cb.DIAGONAL]] for row in self._table(cb.DOFS_AT, n)])
+        speeds = np.array([row[cb.U] for row in self._table(cb.DOFS_AT, n)])
+        usual = np.sqrt(sizes[held])
+        self._state = state
+        left, values, _ = np.linalg.svd((Z[held] / np.sqrt(D)) / usual[:, None])
+        lost = left[:, np.count_nonzero(values > VANISHED) :]  # combinations of equations that hold nothing
+        if not lost.shape[1]:
+            return
+        free = self._free_speeds(G[held] / usual[:, None], len(held) - lost.shape[1], speeds)
+        if not free.size:
+            return
+        self._lost, self._usual, self._held = lost, usual, held
+        # How far such combinations are from being met by speeds of the size 1, in general
+        changes, scale = [], 0.0
+        rng = np.random.default_rng(0)
+        for _ in range(TRIED):
+            u = free @ rng.normal(size=free.shape[1])
+            change, added = self._second_order(u / np.abs(u).max())
+            scale = max(
+                scale, float(np.abs(change).max()) if np.abs(change).max() > LEFT_OVER * added else 0.0
+            )
+            changes.append(change)
+        if scale == 0.0:
+            return
+        around = np.abs(lost @ np.array(changes).T).max(axis=1)
+        names = (self._owners[r] for r, x in zip(held, around, strict=True) if x > ALONG * around.max())
+        self.constraints = list(dict.fromkeys(names))
+        one = np.linalg.svd(np.array(changes))[2][0]  # the only combination, where a plane has two tangents
+        branches = self._tangents(free, one) if free.shape[1] == 2 else []
+        self._say(state, scale, branches)
+
+    def _second_order(self, u: Array) -> tuple[Array, float]:
+        """The part of w b that is quadratic in the speeds, for each combination, and what was added up."""
+        still, _ = self._values(0.0 * u)
+        there, added = self._values(u)
+        back, _ = self._values(-u)
+        change: Array = self._lost.T @ ((0.5 * (there + back) - still) / self._usual)
+        return change, float((added / self._usual).max())
+
+    def _tangents(self, free: Array, combination: Array) -> list[Array]:
+        """The directions in a plane of speeds in which a quadratic form is zero."""
+        first, last, both = (
+            float(combination @ self._second_order(u)[0])
+            for u in (free[:, 0], free[:, 1], free[:, 0] + free[:, 1])
+        )
+        mixed = both - first - last
+        inside = mixed * mixed - 4.0 * first * last
+        if not inside > 0.0:
+            return []
+        root = -0.5 * (mixed + np.copysign(np.sqrt(inside), mixed))
+        found = [free @ np.array(pair) for pair in ((root, first), (last, root))]  # x / y of first x2 + …
+        return [u / np.abs(u).max() for u in found]
+
+    def _say(self, state: cosim.State, scale: float, branches: list[Array]) -> None:
+        """What the speeds are here, and where the motion goes."""
+        u, u_dot = state.u, state.y_dot[state.system.nq :][: state.system.nu]
+        size = float(np.abs(u).max(initial=0.0))
+        self.message = (
+            "a singular position: the rank of its equations is lower here than around, and branches of the "
+            "motion meet"
+        )
+        if branches:
+            self.message += f" ({', and '.join(_ratio(state, branch) for branch in branches)})"
+        values, _ = self._values(u)
+        off = float(np.abs(self._lost.T @ (values / self._usual)).max())
+        if size > 0.0 and off > ALONG * scale * size * size:
+            self.is_possible = False
+            self.message += (
+                f". No branch has the speeds {_listed(state, u)}: give speeds along one of them, or none, or "
+                "start beside that position"
+            )
+        elif size > 0.0:
+            self.message += f". The motion goes on along the branch that its speeds show: {_listed(state, u)}"
+        elif np.abs(u_dot).max(initial=0.0) > 0.0:
+            self.message += (
+                ". It is at rest, so each branch is possible; the run takes the one nearest to where forces "
+                f"push it: {_listed(state, u_dot, '_dot')}"
+            )
+        else:
+            self.message += ". It is at rest, and nothing moves it: it stays there"
+
+    def _table(self, at: int, count: int) -> NDArray[np.int64]:
+        first = int(self._header[at]) // cb.WIDTH
+        return self._rows[first : first + count]
+
+    def _free_speeds(self, G: Array, rank: int, speeds: Array) -> Array:
+        """Speeds with G u = 0, as columns over all speeds of the State."""
+        system = self._state.system
+        _, _, right = np.linalg.svd(G)
+        basis = np.zeros((system.nu, right.shape[0] - rank))
+        basis[speeds - system.nq] = right[rank:].T
+        return basis
+
+    def _values(self, u: Array) -> tuple[Array, Array]:
+        """The equations with the accelerations without them, and the sum of the sizes of what was added."""
+        twin, held = self._state.copy(), self._held
+        twin.set_u(u)
+        twin.realize(cosim.Stage.ACCELERATION)
+        c = twin.arrays["c"]
+        first = int(self._header[cb.TERMS_AT]) // cb.WIDTH
+        values, added = np.zeros(len(held)), np.zeros(len(held))
+        for i, r in enumerate(held):
+            row = self._rows[1 + r]
+            values[i] = c[row[cb.CONSTANT]]
+            added[i] = abs(values[i])
+            for term in self._rows[first + row[cb.TERM] :][: row[cb.TERMS]]:
+                f, a = (c[term[what] :][: term[cb.KIND]] for what in (cb.COEFFICIENTS, cb.FREE))
+                values[i] += f @ a
+                added[i] += np.abs(f * a).sum()
+        return values, added
+
+
+def _listed(state: cosim.State, values: Array, suffix: str = "") -> str:
+    """The numbers for the speeds that are not zero, with the names of these."""
+    shown = _not_zero(values)
+    text = ", ".join(f"{_path(state, i)}{suffix} = {values[i]:.3g}" for i in shown[:NAMED])
+    return text + (f" and {len(shown) - NAMED} others" if len(shown) > NAMED else "")
+
+
+def _ratio(state: cosim.State, values: Array) -> str:
+    """A direction of the speeds: those that are not zero."""
+    shown = _not_zero(values)[:NAMED]
+    return f"{' : '.join(_path(state, i) for i in shown)} = {' : '.join(f'{values[i]:.3g}' for i in shown)}"
+
+
+def _not_zero(values: Array) -> list[int]:
+    return [int(i) for i in np.flatnonzero(np.abs(values) > 1e-6 * np.abs(values).max())]
+
+
+def _path(state: cosim.State, i: int) -> str:
+    """Of a speed."""
+    offset = state.system.nq + i
+    path = state.system.paths_at("y", [offset])[0]
+    slot = state.system.signal(path).slot
+    return path if slot.size == 1 else f"{path}[{offset - slot.offset}]"

@@ -1,0 +1,80 @@
+"""What may stand at the end of a command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import cosim
+from cosim.kit import CommandParser, commands, completions
+
+FILES = ":files"
+"""Stands for the files that there are: shells know them best."""
+
+
+def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What the last word may become, each with what it means.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Those after ``cosim``, up to the cursor; the last one is what has been typed of a word, or empty.
+    """
+    *before, typed = [word for word in words if word != "="] or [""]  # bash cuts `--until=2` in three
+    at = next((i for i, word in enumerate(before) if not word.startswith("-")), None)
+    try:
+        if at is None:
+            found = _commands() if not typed.startswith("-") else _options(None)
+        else:
+            found = _arguments(before[at], before[at + 1 :], typed)
+    except cosim.CosimError:  # half a line is no place for messages
+        return
+    files = [item for item in found if item[0] == FILES]
+    yield from (item for item in found if item[0].startswith(typed) and item not in files)
+    yield from files[:1]
+
+
+def _commands() -> list[tuple[str, str]]:
+    return [(word, entry.known.summary) for word, entry in commands().items()]
+
+
+def _options(parser: CommandParser | None) -> list[tuple[str, str]]:
+    """Long options, or the short one of what has no other."""
+    if parser is None:
+        return [(word, "") for word in ("--help", "--version", "--json", "--verbose", "--traceback")]
+    found = []
+    for action in parser.arguments:
+        if action.option_strings and action.help is not argparse.SUPPRESS:
+            text = (action.help or "").replace("%%", "%")
+            found.append((max(action.option_strings, key=len), text))
+    return found
+
+
+def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, str]]:
+    """What fits behind a command and some of its words."""
+    known = commands()
+    if name not in known:
+        return []
+    parser = CommandParser(known[name].cls())
+    by_option = {word: action for action in parser.arguments for word in action.option_strings}
+    positionals = [action for action in parser.arguments if not action.option_strings]
+    waiting: argparse.Action | None = None  # an option whose value comes next
+    taken = 0
+    for word in before:
+        if word.startswith("-") and word in by_option:
+            waiting = by_option[word] if by_option[word].nargs != 0 else None
+        elif waiting is not None:
+            waiting = waiting if waiting.nargs in ("*", "+") else None
+        elif not word.startswith("-"):
+            taken += 1
+    if typed.startswith("-"):
+        return _options(parser)
+    action = waiting
+    if action is None and positionals:
+        last = positionals[-1]
+        repeats = last.nargs in ("*", "+")
+        action = positionals[taken] if taken < len(positionals) else last if repeats else None
+    if action is None:
+        return _options(parser) if not typed else []
+    found = completions(action, before)
+    return [(FILES, "")] if found is None else [(word, "") for word in found]

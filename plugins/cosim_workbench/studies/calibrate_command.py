@@ -1,0 +1,162 @@
+"""``cosim calibrate MODEL.toml --data measured.csv``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim.kit import RegisteredId, result_sink
+from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.plot import check_plot
+from cosim_workbench.progress import compile_notice
+from cosim_workbench.simulation_table import positive
+from cosim_workbench.studies.calibration import Calibration
+from cosim_workbench.studies.fit import Fit
+
+NOT_CONVERGED = 1
+
+
+class CalibrateCommand(cosim.Command):
+    """Find the parameters of a model with which its signals are closest to measured ones."""
+
+    name: ClassVar[str] = "calibrate"
+    summary: ClassVar[str] = "fit parameters of a model to measured signals"
+    examples = (
+        (
+            'cosim calibrate mount.toml --data measured.csv --fit "mount_left.stiffness[5]=100..400 N/mm"',
+            "of the columns of measured.csv those that are signals of the model count",
+        ),
+        (
+            'cosim calibrate mount.toml --data m.csv --signal "engine.z=height" --noise "engine.z=0.1 mm" '
+            '--fit "engine.mass=80..200 kg" --fit "mount_left.damping[5]=100..2000" --plot fit.png',
+            "a column of another name, whose noise is known, and a picture of both",
+        ),
+    )
+    failure: ClassVar[str] = "the fit did not converge"
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The model, what was measured, what is looked for."""
+        parser.add_argument("model", type=Path, help="a model file (TOML)")
+        parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="what was measured")
+        parser.add_argument(
+            "--fit",
+            action="append",
+            required=True,
+            metavar="PATH=LOW..HIGH",
+            help='what is looked for, and where: "mount.stiffness[5]=100 N/mm..400 N/mm"',
+        )
+        parser.add_argument(
+            "--signal",
+            action="append",
+            metavar="PATH[=COLUMN]",
+            help="of the model, with its column of the file (columns that are called as signals)",
+        )
+        parser.add_argument(
+            "--noise", action="append", metavar="PATH=DEVIATION", help="of a signal (estimated)"
+        )
+        parser.add_argument(
+            "--starts", type=int, default=1, metavar="NUMBER", help="points tried to begin with (1)"
+        )
+        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of these points (0)")
+        parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration (1e-9)")
+        parser.add_argument(
+            "--integrator",
+            type=RegisteredId("integrator"),
+            metavar="ID",
+            help="such as integrators.dormand_prince",
+        )
+        parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="measured and simulated signals"
+        )
+        parser.add_argument("--plot", type=Path, metavar="FILE", help="the same as a picture")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, fit, print."""
+        if arguments.plot is not None:
+            check_plot(arguments.plot)
+        if arguments.output is not None:
+            check_folder(arguments.output)
+            result_sink(arguments.output)
+        settings: dict[str, Any] = {}
+        if arguments.accuracy is not None:
+            settings["accuracy"] = positive(arguments.accuracy, "1", "--accuracy")
+        if arguments.integrator is not None:
+            settings["integrator"] = arguments.integrator
+        if arguments.threads is not None:
+            settings["threads"] = arguments.threads
+        data = cosim.read_result(arguments.data)
+        with ExitStack() as stack:
+            if not arguments.quiet:
+                stack.enter_context(compile_notice())
+            model = cosim.Model.from_file(arguments.model)
+            calibration = Calibration(
+                model,
+                pairs(arguments.fit, "--fit", "car.stiffness=10 kN/m..40 kN/m"),
+                data,
+                _signals(arguments.signal, data, model.build()),
+                pairs(arguments.noise or [], "--noise", "car.height=0.5 mm"),
+                **settings,
+            )
+            fit = calibration.fit(arguments.starts, arguments.seed)
+        self._tell(fit)
+        if not arguments.quiet:
+            print(fit)
+        for path in (arguments.output, arguments.plot):
+            if path is not None:
+                result_sink(path).write(fit.comparison, path)
+                if not arguments.quiet:
+                    print(f"measured and simulated → {path}")
+        return 0 if fit.is_converged else NOT_CONVERGED
+
+    def _tell(self, fit: Fit) -> None:
+        found = {
+            path: {"value": value, "standard_error": fit.standard_errors[path], "unit": fit.units[path]}
+            for path, value in fit.values.items()
+        }
+        self.report(parameters=found, correlation=fit.correlation.tolist(), remains=fit.deviations)
+        self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds)
+
+
+def pairs(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """``PATH=VALUE`` as people type it, each path once.
+
+    Examples
+    --------
+    >>> pairs(["a.b = 1..2 m"], "--fit", "a=1..2")
+    {'a.b': '1..2 m'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        path, separator, value = (part.strip() for part in text.partition("="))
+        if not separator or not path or not value:
+            raise cosim.ModelError.of(option, f"{text}: needs PATH=VALUE, such as {example}")
+        if path in found:
+            raise cosim.ModelError.of(option, f"{path} is there twice")
+        found[path] = value
+    return found
+
+
+def _signals(given: Sequence[str] | None, data: cosim.Result, system: cosim.System) -> Mapping[str, str]:
+    """Signals with their columns: what was typed, or columns that are called as signals."""
+    if given is None:
+        known = {name: name for name in data.names if _is_signal(system, name)}
+        if not known:
+            columns = ", ".join(data.names)
+            text = f"no column is called as a signal of the model ({columns}): write --signal PATH=COLUMN"
+            raise cosim.ModelError.of("--data", text)
+        return known
+    whole = [text if "=" in text else f"{text}={text}" for text in given]
+    return pairs(whole, "--signal", "engine.z=height")
+
+
+def _is_signal(system: cosim.System, name: str) -> bool:
+    try:
+        return bool(system.signal(name).slot.size == 1)
+    except cosim.CosimError:
+        return False

@@ -1,0 +1,211 @@
+"""The error that a coupling made: estimated, verified, and what is said of it."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
+import error_bars
+from cuts import TwoMasses
+from known_couplings import draw
+from test_master_coupling import Block
+
+import cosim
+from cosim.cli import main
+from cosim_fmu import CoSimulation
+from cosim_fmu.master.trust.coupling_samples import CouplingSamples, SampledInput
+from cosim_fmu.testing.linear_participant import LinearParticipant
+
+FAST = (2, 11, 16, 21, 25)
+"""Cases of few exchanges."""
+LC = [("coil.i", "capacitor.i_in"), ("capacitor.v", "coil.v_in")]
+
+
+def circuit() -> dict[str, LinearParticipant]:
+    """A capacitor and a coil without losses."""
+    return {
+        "capacitor": LinearParticipant([[[0.0]], [[1.0]], [[1.0]], [[0.0]]], ["i_in"], ["v"], [1.0]),
+        "coil": LinearParticipant([[[0.0]], [[-1.0]], [[1.0]], [[0.0]]], ["v_in"], ["i"], [0.0]),
+    }
+
+
+def test_bars_hold_the_true_errors() -> None:
+    cases = [case for seed in FAST if (case := error_bars.judge(seed)) is not None]
+    assert len(cases) == len(FAST)
+    for verified in (False, True):
+        found = error_bars.figures(cases, verified)
+        assert found["covered"] == 1.0
+        assert found["median"] < 5.0
+
+
+@pytest.mark.thorough
+def test_calibration_holds_on_other_cases() -> None:
+    cases = [case for seed in range(1001, 1101) if (case := error_bars.judge(seed)) is not None]
+    found = error_bars.figures(cases)
+    assert found["covered"] >= 0.93
+    assert found["median"] < 5.0
+
+
+def test_estimate_is_the_error_itself_for_linear_participants() -> None:
+    """The answer to the defects alone, with no factor of safety, grows as the error does: secularly."""
+    loop = CoSimulation(circuit(), LC, "jacobi", 0.01)
+    result = loop.simulate(20.0)
+    report = result.coupling
+    true = np.abs(result["capacitor.v"] - np.cos(result.time)).max()
+    assert true > 0.05  # the amplitude grows by 10 % in a circuit without losses
+    assert report["capacitor.v"].error == pytest.approx(2.5 * true, rel=0.02)
+    assert report["capacitor.v → coil.v_in"].unit == "1"
+
+
+def test_energy_that_a_bond_creates() -> None:
+    bonds = [["capacitor.v", "capacitor.i_in"]]
+    loop = CoSimulation(circuit(), LC, "jacobi", 0.01, bonds=bonds)
+    result = loop.simulate(5.0)
+    energy = 0.5 * (result["capacitor.v"] ** 2 + result["coil.i"] ** 2)
+    assert energy[-1] - energy[0] > 0.01
+    created = result.coupling.energy
+    assert list(created) == ["coil.i → capacitor.i_in"]
+    assert created["coil.i → capacitor.i_in"] == pytest.approx(energy[-1] - energy[0], rel=0.02)
+
+
+def test_bad_bonds_are_all_named() -> None:
+    bonds = [["capacitor.v"], ["capacitor.v", "coil.x"], "capacitor.v", ["capacitor.v", "coil.v_in"]]
+    with pytest.raises(cosim.ModelError) as caught:
+        CoSimulation(circuit(), LC, "jacobi", 0.01, bonds=bonds)
+    assert len(caught.value.problems) == 4
+    assert "coil.x" in str(caught.value)
+
+
+def test_a_verdict_that_is_followed_helps() -> None:
+    pair = TwoMasses(k=5.0, c=0.0).motion_and_motion()
+    coarse = CoSimulation(pair.make(False), pair.links, "gauss_seidel", 0.02).simulate(5.0)
+    report = coarse.coupling
+    assert report.verdict == "smaller step"
+    assert report.worst is not None
+    step = float(report.advice.split()[4])
+    fine = CoSimulation(pair.make(False), pair.links, "gauss_seidel", step).simulate(5.0)
+    assert fine.coupling.worst is not None
+    assert fine.coupling.worst.relative < 0.25 * report.worst.relative
+    assert "adaptive" in report.advice
+    other = CoSimulation(pair.make(False), pair.links, "adaptive", 0.02, options={"iterations": 5})
+    assert other.simulate(5.0).coupling.verdict == "fine"
+
+
+def test_too_few_exchanges_say_nothing() -> None:
+    report = CoSimulation(circuit(), LC, "jacobi", 0.1).simulate(0.5).coupling
+    assert report.verdict == "unknown"
+    assert "--verify" in str(report)
+
+
+def test_verify_takes_half_the_step_and_leaves_the_loop_as_it_was() -> None:
+    loop = CoSimulation(circuit(), LC, "jacobi", 0.01)
+    result = loop.simulate(2.0)
+    report = loop.verify(result, 2.0)
+    assert (loop.step, loop.result) == (0.01, result)
+    assert result.coupling is report
+    assert "half the step" in str(report)
+    true = np.abs(result["capacitor.v"] - np.cos(result.time)).max()
+    assert true <= report["capacitor.v"].error < 1.5 * true
+
+
+def test_what_nothing_feeds_has_no_error() -> None:
+    source, sink = Block({"y": lambda t: 3.0}), Block({"y": lambda t, u: u}, ["u"])
+    loop = CoSimulation({"source": source, "sink": sink}, [("source.y", "sink.u")], "gauss_seidel", 0.1)
+    report = loop.simulate(3.0).coupling
+    assert report["source.y"].error == 0.0
+    assert report.verdict == "fine"
+
+
+def test_samples_by_rows_and_one_by_one_agree() -> None:
+    inputs = [SampledInput("b", 0, 0, 2.0, 1.0, "a.y → b.u"), SampledInput("a", 0, 1, 1.0, 0.0, "b.y → a.u")]
+    times = np.linspace(0.0, 5.0, 4001)
+    outputs = np.array([np.sin(times), np.cos(times)]).T
+    given = np.array([2.0 * outputs[:-1, 0] + 1.0, outputs[:-1, 1]]).T
+    one, rows = CouplingSamples(inputs, 2), CouplingSamples(inputs, 2)
+    for each in (one, rows):
+        each.start(0.0, outputs[0].tolist())
+    for k in range(4000):
+        for name, place in (("b", 0), ("a", 1)):
+            one.begin(times[k], lambda k=k: outputs[k].tolist())
+            one.drove(name, times[k], times[k + 1] - times[k], [given[k, place]], None)
+    one.finish_step(times[-1], lambda: outputs[-1].tolist())
+    for part in np.array_split(np.arange(4000), 7):
+        rows.extend(times[part + 1], outputs[part + 1], given[part])
+    for first, second in zip(one.samples(), rows.samples(), strict=True):
+        assert first == pytest.approx(second, abs=1e-12)
+    # held inputs are half a step late: what they lack is h/2 times what the outputs have gone
+    late = one.samples().defects[-1]
+    assert late[0] == pytest.approx(-0.5 * times[1] * (outputs[-1, 0] - outputs[0, 0]), rel=2e-3)
+
+
+def test_thinned_samples_keep_the_integrals(monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = [SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")]
+    times = np.linspace(0.0, 1.0, 9001)
+    found = []
+    for most in (1 << 20, 4096):
+        monkeypatch.setattr("cosim_fmu.master.trust.coupling_samples.VALUES", most)
+        samples = CouplingSamples(inputs, 1)
+        samples.start(0.0, [0.0])
+        for part in np.array_split(np.arange(9000), 20):
+            samples.extend(times[part + 1], np.sin(times[part + 1, None]), np.sin(times[part, None]))
+        found.append(samples.samples())
+    whole, thinned = found
+    assert thinned.times.size < 0.5 * whole.times.size
+    assert (thinned.times[0], thinned.times[-1]) == (0.0, 1.0)
+    places = np.searchsorted(whole.times, thinned.times)
+    assert thinned.defects.tolist() == whole.defects[places].tolist()
+    assert thinned.outputs.tolist() == whole.outputs[places].tolist()
+
+
+def test_command_line_tells_and_writes_it(
+    make_fmu: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mass.fmu").write_bytes(make_fmu("mass").read_bytes())
+    (tmp_path / "loop.toml").write_text(SCENARIO)
+    table, output = tmp_path / "errors.csv", tmp_path / "r.csv"
+    given = ["cosimulate", str(tmp_path / "loop.toml"), "-o", str(output), "--coupling", str(table)]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "coupling error" in said
+    assert "(estimated, largest: " in said
+    assert "energy created" in said
+    rows = table.read_text().splitlines()
+    assert rows[0] == "connection,error,range,unit,mean_defect,how,verdict"
+    assert {row.split(",")[3] for row in rows[1:]} == {"N", "m", "m/s"}
+    assert main([*given, "--verify"]) == 0
+    assert "(against half the step, largest: " in capsys.readouterr().out
+    assert main([*given[:-1], str(tmp_path / "nowhere" / "e.csv")]) != 0
+
+
+SCENARIO = """
+connections = ["left.force -> right.f", "right.x -> left.x_other", "right.v -> left.v_other"]
+bonds = [["right.f", "right.v"]]
+[participants.left]
+fmu = "mass.fmu"
+[participants.left.parameters]
+kc = 2.0
+[participants.right]
+fmu = "mass.fmu"
+[master]
+algorithm = "jacobi"
+step = 0.02
+until = 1.0
+"""
+
+
+def test_known_couplings_solve_themselves() -> None:
+    """The exact outputs are those of the participants coupled with small steps."""
+    for seed in (0, 1, 2, 3, 4):
+        case = draw(seed)
+        until = 0.05 * case.until
+        loop = CoSimulation(
+            *(case.make(True), case.links, "waveform_iteration", until / 200),
+            options={"tolerance": 1e-12, "absolute_tolerance": 1e-12},
+        )
+        result = loop.simulate(until)
+        for name, values in case.exact(result.time).items():
+            if name in result:
+                assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))

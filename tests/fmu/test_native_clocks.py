@@ -1,0 +1,179 @@
+"""Clocks of native FMUs for FMI 3.0: what happens periodically ticks, for hosts that look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+import pytest
+from native_tools import export_native, needs_compiler
+
+import cosim
+
+pytestmark = needs_compiler
+PERIOD, OFFSET = 0.1, 0.05
+
+
+class Ramp(cosim.Component):
+    """Rises, falls back to 0 at 1 and is sampled twice, once with a period that is a parameter."""
+
+    period = cosim.parameter(unit="s", default=0.25, minimum=0.01)
+    level = cosim.auxiliary_state()
+    samples = cosim.discrete(dtype=int)
+    slow_samples = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def rise(level_dot):
+        level_dot[0] = 3.0
+
+    @cosim.every(PERIOD, offset=OFFSET, does="discrete")
+    def sample(samples, samples_next):
+        samples_next[0] = samples + 1
+
+    @cosim.every("period", offset=0.25, does="discrete")
+    def sample_slowly(slow_samples, slow_samples_next):
+        slow_samples_next[0] = slow_samples + 1
+
+    @cosim.witness(direction="rising")
+    def top(level):
+        return level - 1.0
+
+    @cosim.on(top, does="unrestricted")
+    def fall(level_next):
+        level_next[0] = 0.0
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    model = cosim.Model("ramp")
+    model.add(Ramp, "ramp")
+    return export_native(model, tmp_path_factory.mktemp("clocks") / "ramp.fmu", fmi=3)
+
+
+@pytest.fixture
+def made(path: Path, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Makes an initialized instance of a kind, in event mode."""
+    from fmpy import extract, read_model_description
+
+    description = read_model_description(str(path))
+    folder = extract(str(path), str(tmp_path / "fmu"))
+
+    @contextmanager
+    def make(kind: Any, **options: Any) -> Iterator[Any]:
+        fmu = kind(guid=description.guid, unzipDirectory=folder, modelIdentifier="ramp", instanceName="one")
+        fmu.references = {v.name: v.valueReference for v in description.modelVariables}
+        fmu.instantiate(**options)
+        fmu.enterInitializationMode()
+        fmu.exitInitializationMode()
+        yield fmu
+        fmu.terminate()
+        fmu.freeInstance()
+
+    yield make
+
+
+def ticks(fmu: Any) -> list[bool]:
+    found = fmu.getClock([fmu.references[name] for name in ("ramp.sample", "ramp.sample_slowly")])
+    return [bool(tick) for tick in found]
+
+
+def test_they_are_described(path: Path) -> None:
+    from fmpy.validation import validate_fmu
+
+    assert validate_fmu(str(path)) == []
+    with ZipFile(path) as archive:
+        root = ElementTree.fromstring(archive.read("modelDescription.xml"))
+    clocks = {v.attrib["name"]: v.attrib for v in root.iter("Clock")}
+    assert set(clocks) == {"ramp.sample", "ramp.sample_slowly"}
+    assert {(v["causality"], v["intervalVariability"]) for v in clocks.values()} == {("output", "triggered")}
+    assert clocks["ramp.sample"]["description"] == "ticks every 0.1 s"
+    listed = {v.get("valueReference") for v in root.iter("Output")}
+    assert {v["valueReference"] for v in clocks.values()} <= listed
+    references = [v.get("valueReference") for v in root.iter() if v.get("valueReference") and v.get("name")]
+    assert len(set(references)) == len(references)
+
+
+@pytest.mark.parametrize("h", [0.03, 0.05, 1.0])
+def test_co_simulation_ticks_on_the_grid_and_nowhere_else(made: Callable[..., Any], h: float) -> None:
+    from fmpy.fmi3 import FMU3Slave
+
+    with made(FMU3Slave, eventModeUsed=True, earlyReturnAllowed=True) as fmu:
+        assert ticks(fmu) == [False, False]
+        fmu.updateDiscreteStates()
+        fmu.enterStepMode()
+        time, i, fast, slow, others = 0.0, 0, [], [], []
+        while i * h < 1.0 - 1e-9:
+            target = min((i + 1) * h, 1.0)
+            needed, _, _, time = fmu.doStep(time, target - time)
+            i += time >= target
+            if needed:
+                fmu.enterEventMode()
+                now = ticks(fmu)
+                assert ticks(fmu) == now  # looking changes nothing
+                fmu.updateDiscreteStates()
+                assert ticks(fmu) == [False, False]
+                fmu.enterStepMode()
+                fast += [time] * now[0]
+                slow += [time] * now[1]
+                others += [time] * (not any(now))
+        with pytest.raises(Exception, match="failed with status 3"):
+            ticks(fmu)  # between steps
+    assert fast == [OFFSET + i * PERIOD for i in range(10)]
+    assert slow[:3] == [0.25, 0.5, 0.75]
+    assert others == pytest.approx([1 / 3, 2 / 3, 1.0][: len(others)]) and len(others) >= 2
+
+
+def test_a_period_that_is_changed(made: Callable[..., Any]) -> None:
+    from fmpy.fmi3 import FMU3Slave
+
+    with made(FMU3Slave, eventModeUsed=True, earlyReturnAllowed=True) as fmu:
+        fmu.setFloat64([fmu.references["ramp.period"]], [0.05])
+        fmu.updateDiscreteStates()
+        fmu.enterStepMode()
+        time, slow = 0.0, []
+        while time < 0.5:
+            needed, _, _, time = fmu.doStep(time, 0.5 - time)
+            if needed:
+                fmu.enterEventMode()
+                slow += [time] * ticks(fmu)[1]
+                fmu.updateDiscreteStates()
+                fmu.enterStepMode()
+    assert slow == pytest.approx([0.25, 0.3, 0.35, 0.4, 0.45, 0.5])
+
+
+def test_model_exchange_ticks_in_event_mode(made: Callable[..., Any]) -> None:
+    from fmpy.fmi3 import FMU3Model
+
+    with made(FMU3Model) as fmu:
+        *_, defined, following = fmu.updateDiscreteStates()
+        seen = []
+        while defined and following < 0.3:
+            time = following * (1 - 2e-16)  # as a solver may have it
+            fmu.enterContinuousTimeMode()
+            fmu.setTime(time)
+            fmu.completedIntegratorStep()
+            fmu.enterEventMode()
+            seen.append((pytest.approx(time), *ticks(fmu)))
+            *_, defined, following = fmu.updateDiscreteStates()
+            assert ticks(fmu) == [False, False]
+    assert seen == [(0.05, True, False), (0.15, True, False), (0.25, True, True)]
+
+
+def test_hosts_that_do_not_look_lose_nothing(path: Path) -> None:
+    """fmpy runs it as it is; our own master reads at the end of a step whether a clock has ticked in it."""
+    from fmpy import simulate_fmu
+
+    from cosim_fmu import CoSimulation
+
+    for kind in ("CoSimulation", "ModelExchange"):
+        found = simulate_fmu(str(path), fmi_type=kind, stop_time=0.5, output=["ramp.samples", "ramp.sample"])
+        assert found["ramp.samples"][-1] == 5
+    result = CoSimulation({"ramp": str(path)}, step=0.02).simulate(until=0.3, record=["ramp.ramp.sample"])
+    seen = [time for time, ticked in zip(result.time, result["ramp.ramp.sample"], strict=True) if ticked]
+    assert seen == pytest.approx(
+        [0.05, 0.06, 0.15, 0.16, 0.25, 0.26]
+    )  # behind each event, and at the end of its step

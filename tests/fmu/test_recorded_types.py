@@ -1,0 +1,150 @@
+"""Text and booleans in results: of FMUs of every version, of Python, in memory, in pieces and in files."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from box3_fmu import make_box3
+from fmi1_fmu import make_fmi1
+from test_master_coupling import Block
+
+import cosim
+from cosim import kit
+from cosim.cli import main
+from cosim_fmu.master import CoSimulation
+from cosim_fmu.master.participants.process_participant import ProcessParticipant
+from cosim_fmu.master.recording import recorder
+
+MakeFmu = Callable[..., Path]
+Compiled = Callable[..., Path]
+TYPES = {"said": "string", "on": "boolean", "gear": "integer"}
+
+
+def talker(**more: Callable[[float], Any]) -> Block:
+    """Says something else every three tenths of a second."""
+    outputs = {
+        "said": lambda time: f"number {round(10 * time) // 3}",
+        "on": lambda time: round(10 * time) % 2 == 0,
+        "gear": lambda time: round(10 * time),
+        **more,
+    }
+    return Block(outputs, types=TYPES)
+
+
+class Pieces(kit.ResultStream):
+    """Keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.pieces: list[cosim.Result] = []
+
+    def append(self, piece: cosim.Result) -> None:
+        self.pieces.append(piece)
+
+    def close(self, result: cosim.Result) -> None:
+        """Nothing to do."""
+
+
+def test_of_python_participants() -> None:
+    listener = Block({}, ["heard"], types={"heard": "string"})
+    result = CoSimulation({"a": talker(), "b": listener}, ["a.said -> b.heard"], "jacobi", 0.1).simulate(0.5)
+    assert result.names == ["a.said", "a.on", "a.gear", "b.heard"]
+    assert result["a.said"].tolist() == ["number 0"] * 3 + ["number 1"] * 3
+    assert result["a.on"].tolist() == [True, False] * 3 and result["a.on"].dtype == np.bool_
+    assert result["a.gear"].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    # a connected input is recorded as it was in the step that ended
+    assert result["b.heard"].tolist() == ["number 0"] * 4 + ["number 1"] * 2
+
+
+@pytest.mark.parametrize("process", [False, True])
+def test_of_fmi_2(make_fmu: MakeFmu, process: bool) -> None:
+    path = make_fmu("types")
+    parts = {"a": ProcessParticipant(path) if process else path}
+    starts = {"a.string_in": 'grün, "1"', "a.boolean_in": False}
+    result = CoSimulation(parts, [], "jacobi", 0.1, starts=starts).simulate(0.2)
+    assert result.names == ["a.real_out", "a.integer_out", "a.boolean_out", "a.string_out"]
+    assert result["a.string_out"].tolist() == ["start", *['grün, "1"'] * 2]
+    assert result["a.boolean_out"].tolist() == [False, True, True]
+    named = CoSimulation(parts, [], "jacobi", 0.1, starts=starts).simulate(0.2, record=["a.string*"])
+    assert named["a.string_in"].tolist() == ['grün, "1"'] * 3
+
+
+def test_of_fmi_1_and_3(tmp_path: Path, compiled: Compiled) -> None:
+    one, three = make_fmi1(tmp_path, compiled), make_box3(tmp_path, compiled)
+    starts = {"one.text": "tschüs", "one.flag": True, "three.text_in": "grüße", "three.flag_in": True}
+    loop = CoSimulation({"one": one, "three": three}, [], "jacobi", 0.1, starts=starts)
+    wanted = ["one.text", "one.flag", "three.text_out", "three.flag_out"]
+    result = loop.simulate(0.2, record=wanted)
+    assert result["one.text"].tolist() == ["tschüs"] * 3
+    assert result["three.text_out"].tolist() == ["grüße"] * 3
+    assert result["one.flag"].tolist() == [True, False, True]  # it turns at every step
+    assert result["three.flag_out"].tolist() == [True] * 3
+    with pytest.raises(cosim.LookUpError, match="Binary data cannot be recorded"):
+        loop.simulate(0.2, record=["three.blob_out"])
+
+
+def test_both_sides_of_events_inside_steps(tmp_path: Path, compiled: Compiled) -> None:
+    """Text has no line to run on: between its points it keeps its value."""
+    box = make_box3(tmp_path, compiled)
+    starts = {"box.ring_at": 0.125, "box.text_in": "kept"}
+    loop = CoSimulation({"box": box, "a": talker()}, [], "jacobi", 0.1, starts=starts)
+    result = loop.simulate(0.3, record=["box.x", "box.text_out", "a.said"], inside="events")
+    assert 0.125 in result.time.tolist()
+    assert set(result["box.text_out"]) == {"kept"}
+    at = result.time.tolist().index(0.125)
+    assert result["a.said"][at] == "number 0"
+
+
+@pytest.mark.parametrize("characters", [1, 100])
+def test_rows_in_pieces_have_the_same_text(monkeypatch: pytest.MonkeyPatch, characters: int) -> None:
+    monkeypatch.setattr(recorder, "CHARACTERS", characters)
+    listener = Block({}, ["heard"], types={"heard": "string"})
+    loop = CoSimulation({"a": talker(), "b": listener}, ["a.said -> b.heard"], "jacobi", 0.1)
+    whole, stream = loop.simulate(5.0), Pieces()
+    ends = loop.simulate(5.0, stream=stream)
+    assert len(stream.pieces) > 1
+    for name in whole.names:
+        assert np.concatenate([piece[name] for piece in stream.pieces]).tolist() == whole[name].tolist()
+        assert ends[name].tolist() == [whole[name][0], whole[name][-1]]
+
+
+def test_memory_does_not_grow_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "CHARACTERS", 100_000)
+
+    class Forgets(Pieces):
+        def append(self, piece: cosim.Result) -> None:
+            """Kept elsewhere."""
+
+    part = talker(story=lambda time: f"{time!r:>10000}")
+    part.types = {**TYPES, "story": "string"}
+    loop = CoSimulation({"a": part}, [], "jacobi", 0.01)
+    tracemalloc.start()
+    try:
+        loop.simulate(10.0, stream=Forgets())
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000  # of 10 MB that have passed
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_files_of_a_scenario(make_fmu: MakeFmu, tmp_path: Path, ending: str, capsys: Any) -> None:
+    make_fmu("types")
+    (tmp_path / "s.toml").write_text(
+        '[participants.t]\nfmu = "types.fmu"\n'
+        'parameters = { string_in = "a \\"b\\",\\nc", boolean_in = false }\n'
+        '[master]\nalgorithm = "jacobi"\nstep = 0.1\nuntil = 0.2\n[output]\nsignals = ["t.*_out"]\n',
+        "utf-8",
+    )
+    path = tmp_path / f"out.{ending}"
+    assert main(["cosimulate", str(tmp_path / "s.toml"), "-q", "-o", str(path)]) == 0
+    result = cosim.read_result(path)
+    assert result["t.string_out"].tolist() == ["start", *['a "b",\nc'] * 2]
+    assert result["t.boolean_out"].tolist() == [0, 1, 1]
+    assert main(["info", str(path)]) == 0
+    assert "2 different texts" in capsys.readouterr().out
+    assert main(["info", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["result"]["signals"]
+    assert told["t.string_out"]["last"] == 'a "b",\nc' and told["t.boolean_out"]["last"] in (True, 1.0)

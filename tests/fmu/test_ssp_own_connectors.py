@@ -1,0 +1,172 @@
+"""The connectors of an SSP's own system: what results show of them, and what feeds them over time."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from box3_fmu import make_box3
+from ssp_files import bindings, component, connectors, pack, ssd, system, wire
+
+import cosim
+from cosim.cli import main
+from cosim_fmu.master import CoSimulation
+from cosim_fmu.master.participants.timed_inputs import TimedInputs
+
+MakeFmu = Callable[..., Path]
+UNITS = (
+    '<ssd:Units><ssc:Unit name="m"><ssc:BaseUnit m="1"/></ssc:Unit>'
+    '<ssc:Unit name="mm"><ssc:BaseUnit m="1" factor="0.001"/></ssc:Unit>'
+    '<ssc:Unit name="s"><ssc:BaseUnit s="1"/></ssc:Unit></ssd:Units>'
+)
+EXPERIMENT = '<ssd:DefaultExperiment startTime="0" stopTime="0.5"/>'
+DOUBLED = '<ssc:LinearTransformation factor="2" offset="1"/>'
+
+
+@pytest.fixture
+def path(tmp_path: Path, make_fmu: MakeFmu) -> Path:
+    """``drive`` (mm) goes through a system to ``b.u`` (m); ``a.y`` and ``s/b.y`` come out."""
+    inner = system(
+        component("b", inner=connectors(u="input m", y="output m")),
+        wire("in", "b.u", DOUBLED) + wire("b.y", "out"),
+        connectors(**{"in": "input mm", "out": "output m"}),
+        "s",
+    )
+    outer = connectors(drive="input mm", way="output mm", other="output", wrong="output s", unused="output")
+    wires = (
+        wire("drive", "s.in") + wire("s.out", "way") + wire("a.y", "other", DOUBLED) + wire("s.out", "wrong")
+    )
+    first = component("a", inner=connectors(y="output") + bindings(("bias", 3.0)))
+    text = ssd(system(first + inner, wires, outer), UNITS + EXPERIMENT)
+    return pack(tmp_path / "s.ssp", {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")})
+
+
+def test_outputs_of_the_system_are_signals(path: Path) -> None:
+    loop = CoSimulation.from_ssp(path, step=0.1, starts={"s/b.u": 0.25})
+    result = loop.simulate()
+    assert set(result.names) >= {"way", "other", "a.y", "s/b.y"}
+    assert not {"wrong", "unused", "drive"} & set(result.names)
+    assert result["other"].tolist() == [7.0] * 6 and result["a.y"].tolist() == [3.0] * 6
+    assert result["s/b.y"].tolist() == [0.25] * 6 and result["way"].tolist() == [250.0] * 6
+    assert result.units["way"] == "mm"
+    assert any(
+        str(f).startswith("SystemStructure.ssd:") and "'wrong' is not recorded: 'm' and 's'" in str(f)
+        for f in loop.findings
+    )
+
+
+def test_patterns_choose_among_them(path: Path) -> None:
+    loop = CoSimulation.from_ssp(path, step=0.1)
+    seen: list[dict[str, float]] = []
+    result = loop.simulate(record=["way"], observe=lambda time, values: seen.append(dict(values)))
+    assert result.names == ["way"]
+    assert [set(values) for values in seen] == [{"way"}] * 6
+    assert loop.simulate(record=["o*", "a.y"]).names == ["a.y", "other"]
+    with pytest.raises(cosim.LookUpError, match="no signal 'wya'.*way"):
+        loop.simulate(record=["wya"])
+
+
+def test_they_are_in_parts_that_are_written_while_it_runs(path: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    target = tmp_path / "r.parquet"
+    assert main(["cosimulate", str(path), "--step", "0.1", "-o", str(target), "-q"]) == 0
+    assert cosim.read_result(target)["other"].tolist() == [7.0] * 6
+
+
+def test_series_feed_the_inputs(path: Path) -> None:
+    """In the unit of their header, or of the connector, through all transformations on the way."""
+    ramp = {"drive": [[0.0, 0.0], [0.5, 500.0]]}
+    result = CoSimulation.from_ssp(path, step=0.1, inputs=ramp).simulate()
+    assert result["s/b.u"].tolist() == [1.0] * 6  # a table is held; the last value comes with the next step
+    line = TimedInputs(ramp, "linear")
+    fed = CoSimulation.from_ssp(path, step=0.1, inputs=line).simulate()["s/b.u"]
+    np.testing.assert_allclose(fed[1:], 2.0 * 0.1 * np.arange(5) + 1.0)
+    with_unit = TimedInputs(ramp, "linear", units={"drive": "m"})
+    fed = CoSimulation.from_ssp(path, step=0.1, inputs=with_unit).simulate()["s/b.u"]
+    np.testing.assert_allclose(fed[1:], 2.0 * 1e3 * 0.1 * np.arange(5) + 1.0)
+
+
+def test_series_feed_inputs_of_components(path: Path) -> None:
+    result = CoSimulation.from_ssp(path, step=0.1, inputs={"a.u": [[0.0, 4.0]]}).simulate()
+    assert result["a.y"][-1] == 7.0
+
+
+def test_a_connection_of_an_input_to_nothing_is_told_with_its_line(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    text = ssd(system(component("a"), wire("drive", "a.nothing"), connectors(drive="input")), EXPERIMENT)
+    files = {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")}
+    with pytest.raises(cosim.ModelError, match=r"^SystemStructure\.ssd:9: no variable 'nothing'"):
+        CoSimulation.from_ssp(pack(tmp_path / "s.ssp", files), step=0.1, inputs={"drive": [[0.0, 1.0]]})
+
+
+def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    series, target = tmp_path / "drive.csv", tmp_path / "out.csv"
+    series.write_text("time [s],drive [m]\n0,0\n0.5,0.5\n", "utf-8")
+    given = ["cosimulate", str(path), "--step", "0.1", "-o", str(target), "-q"]
+    assert main([*given, "--inputs", str(series)]) == 0
+    np.testing.assert_allclose(cosim.read_result(target)["s/b.u"][1:], 2.0 * 0.1 * np.arange(5) + 1.0)
+    for text, said in (
+        ("time [s],drvie\n0,0\n", "no connector of the system or input of a component 'drvie'"),
+        ("time [s],drive [s]\n0,0\n", "'s' and 'mm' do not measure the same thing"),
+        ("", "drive.csv"),
+        ("time [s],s/b.u,drive\n0,0,0\n", "inputs.drive: s/b.u has a source already, in inputs.s/b.u"),
+        ("time [s],unused\n0,0\n", "'unused' is a connector of the system, but leads to no component"),
+    ):
+        series.write_text(text, "utf-8")
+        assert main([*given, "--inputs", str(series)]) != 0
+        shown = capsys.readouterr().err
+        assert said in shown and "Traceback" not in shown
+    assert main(["cosimulate", str(tmp_path / "s.toml"), "--inputs", str(series)]) != 0
+    assert "--inputs: for an SSP" in capsys.readouterr().err
+
+
+def test_info_lists_them(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "  inputs     drive [mm]\n" in said
+    assert "  outputs    way [mm], other, wrong [s], unused\n" in said
+
+
+def test_values_over_time_cannot_be_written(path: Path, tmp_path: Path) -> None:
+    loop = CoSimulation.from_ssp(path, step=0.1, inputs={"drive": [[0.0, 1.0]]})
+    with pytest.raises(cosim.ModelError, match="no SSP can hold values over time"):
+        loop.to_ssp(tmp_path / "out.ssp")
+
+
+def test_booleans_texts_and_parts_of_arrays(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    box = make_box3(tmp_path, compiled)
+
+    def typed(name: str, kind: str, inner: str) -> str:
+        return f'<ssd:Connector name="{name}" kind="{kind}">{inner}</ssd:Connector>'
+
+    sizes = '<ssc:Float64/><ssc:Dimension size="2"/><ssc:Dimension size="2"/>'
+    table = '<ssc:BooleanMappingTransformation><ssc:MapEntry source="true" target="false"/>'
+    table += '<ssc:MapEntry source="false" target="true"/></ssc:BooleanMappingTransformation>'
+    own = typed("all", "output", sizes) + typed("one", "output", "<ssc:Float64/>")
+    own += typed("said", "output", "<ssc:String/>")
+    own += typed("not", "output", "<ssc:Boolean/>") + typed("on", "input", "<ssc:Boolean/>")
+    ports = typed("doubled", "output", sizes) + typed("flag_out", "output", "<ssc:Boolean/>")
+    ports += typed("flag_in", "input", "<ssc:Boolean/>") + typed("text_out", "output", "<ssc:String/>")
+    inner = f"<ssd:Connectors>{ports}</ssd:Connectors>"
+    wires = wire("a.doubled", "all") + wire("a.doubled", "one", more='startIndices="2 1"')
+    wires += wire("a.text_out", "said") + wire("a.flag_out", "not", table) + wire("on", "a.flag_in")
+    top = system(component("a", "box.fmu", inner), wires, f"<ssd:Connectors>{own}</ssd:Connectors>")
+    files = {"SystemStructure.ssd": ssd(top, EXPERIMENT, "2.0"), "box.fmu": box}
+    inputs: dict[str, Any] = {"on": [[0.0, 0], [0.25, 1]]}
+    loop = CoSimulation.from_ssp(
+        pack(tmp_path / "t.ssp", files), step=0.1, inputs=inputs, starts={"a.matrix": [[1, 2], [3, 4]]}
+    )
+    result = loop.simulate()
+    for place in ("1,1", "1,2", "2,1", "2,2"):
+        assert result[f"all[{place}]"].tolist() == result[f"a.doubled[{place}]"].tolist()
+    assert result["one"].tolist() == result["a.doubled[2,1]"].tolist()
+    assert result["not"].tolist() == [not on for on in result["a.flag_out"].tolist()]
+    assert set(result["a.flag_out"].tolist()) == {False, True}
+    assert result["said"].tolist() == result["a.text_out"].tolist()
+
+
+def test_archives_without_own_connectors_show_none(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    files = {"SystemStructure.ssd": ssd(system(component("a"))), "resources/gain.fmu": make_fmu("gain")}
+    loop = CoSimulation.from_ssp(pack(tmp_path / "s.ssp", files), step=0.1)
+    assert loop.derived == {} and zipfile.is_zipfile(tmp_path / "s.ssp")
