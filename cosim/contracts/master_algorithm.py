@@ -55,7 +55,7 @@ class Exchange(Protocol):
     """What the master offers to its algorithm.
 
     Between the participants lies a board with the last values read of every output. The *interface*
-    are the real outputs on it that feed somebody, each once.
+    are the real outputs on it that feed an input, each once.
 
     Attributes
     ----------

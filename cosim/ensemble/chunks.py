@@ -19,6 +19,7 @@ FIRST_CHUNK = 1  # runs, before their time is known
 AHEAD = 2  # chunks for each worker that are under way
 CLUSTER_LOST = "the executor takes no more work: {}"
 LOST = "its process ended without an answer"
+MOST_KILLS = 5  # from outside, of what a run is in: it may need more memory than there is
 DASK_WORKER = "KilledWorker"
 DASK_CLUSTER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
 LOOK = 0.2  # s, wall-clock time
@@ -70,8 +71,9 @@ def do_in_chunks(
 ) -> bool:
     """Do runs 0 … `runs` - 1; whether all were done.
 
-    What a lost worker had is done again, alone where it is not known which task has ended it, in halves until
-    the run that ends its process is found: that one has failed. A run has failed when it was lost twice.
+    What a lost worker had is done again: alone where it is not known which task has ended it, and in halves
+    until the run that ends its process is found, which has failed. Where it is known that a process was
+    killed from outside, no run is to blame, unless that happens again and again.
 
     Parameters
     ----------
@@ -100,17 +102,18 @@ def do_in_chunks(
     executor, sizes = job.executor, ChunkSize(chunk, most)
     workers = max(1, workers_of(executor))
     tells_who = getattr(executor, "tells_who", False)
-    at, suspects = 0, list[Span]()
+    at = 0
+    suspects: list[tuple[Span, int]] = []
+    """What was lost, and how often."""
     pending: dict[Future[Any], Span] = {}
-    again: set[Future[Any]] = set()
-    """Of `pending` what was lost before."""
+    again: dict[Future[Any], int] = {}
+    """Of `pending` what was lost before, and how often."""
     try:
         while at < runs or suspects or pending:
             while suspects and (tells_who or not pending):
-                span = suspects.pop()
+                span, times = suspects.pop()
                 future = job.submit(given(*span))
-                pending[future] = span
-                again.add(future)
+                pending[future], again[future] = span, times
             is_free = not suspects and (tells_who or not again)
             while is_free and at < runs and len(pending) < AHEAD * workers:
                 size = min(sizes.next(runs - at, workers), runs - at)
@@ -119,8 +122,7 @@ def do_in_chunks(
             done, _ = wait(pending, LOOK, FIRST_COMPLETED)
             for future in done:
                 first, last = pending.pop(future)
-                is_second = future in again
-                again.discard(future)
+                times = again.pop(future, 0)
                 try:
                     found, took = future.result()
                 except (Exception, CancelledError) as error:
@@ -128,13 +130,13 @@ def do_in_chunks(
                         raise CosimError(CLUSTER_LOST.format(error)) from error
                     if not _is_lost_worker(error):
                         raise
-                    middle = (first + last) // 2
-                    if not is_second:
-                        suspects.append((first, last))
+                    if not _is_to_blame(error, times, tells_who):
+                        suspects.append(((first, last), times + 1))
                     elif last - first > 1:
-                        suspects += [(middle, last), (first, middle)]
+                        middle = (first + last) // 2
+                        suspects += [((middle, last), times), ((first, middle), times)]
                     else:
-                        fail(first, LOST)
+                        fail(first, str(error) if tells_who else LOST)
                 else:
                     sizes.measure(last - first, took)
                     take(first, last, found)
@@ -218,6 +220,13 @@ def _lost_is_told() -> Iterator[None]:
 def _is_lost_worker(error: BaseException) -> bool:
     """Whether what was done has ended its process; Dask's errors are known by name."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ == DASK_WORKER
+
+
+def _is_to_blame(error: BaseException, times: int, tells_who: bool) -> bool:
+    """Whether what was lost has ended its process; `times` it was lost before."""
+    if tells_who:
+        return not getattr(error, "was_killed", False) or times >= MOST_KILLS
+    return times > 0  # it was alone
 
 
 def _is_lost_cluster(error: BaseException) -> bool:

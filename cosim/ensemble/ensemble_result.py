@@ -206,15 +206,14 @@ class EnsembleResult:
         Parameters
         ----------
         *names : str
-            Signals; all unless given.
+            Signals; the first ones that move unless given.
         path : path-like, optional
             Where to write the picture; without it the figure is returned.
         """
         from cosim.registration.registry import registry
 
         chart = registry().get("result_sink", FAN_CHART)()
-        wanted = list(names) or list(self._signals)
-        return chart.show(self, wanted) if path is None else chart.write(self, Path(path), wanted)
+        return chart.show(self, names) if path is None else chart.write(self, Path(path), names)
 
 
 def _quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> NDArray[Any]:

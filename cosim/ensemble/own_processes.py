@@ -17,6 +17,27 @@ from cosim.errors import CosimError
 from cosim.helper_process import end_with_parent
 
 Task = tuple["Future[Any]", bytes]
+MOST_STARTS = 5
+"""Of a process that ends before it takes a task."""
+
+
+class LostProcess(BrokenExecutor):
+    """A process has ended without an answer.
+
+    Parameters
+    ----------
+    status : int
+        As `multiprocessing` gives it: the signal, less than zero, or what it exited with.
+
+    Attributes
+    ----------
+    was_killed : bool
+        From outside: by a user, or by the system for lack of memory.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"its process ended without an answer, with {how(status)}")
+        self.was_killed = -status in (signal.SIGKILL, signal.SIGTERM)
 
 
 class OwnProcesses(Executor):
@@ -30,8 +51,8 @@ class OwnProcesses(Executor):
     Attributes
     ----------
     tells_who : bool
-        True: a `BrokenExecutor` is the answer to the very task that was in the lost process. Other executors
-        answer so to tasks that were beside it.
+        True: a `LostProcess` is the answer to the very task that was in it. Other executors give a
+        `BrokenExecutor` to tasks beside it, too.
     """
 
     tells_who = True
@@ -86,10 +107,10 @@ class OwnProcesses(Executor):
                 try:
                     process = process or self._new_process()
                     is_good, answer = process.call(message)
-                except (EOFError, OSError) as error:
-                    self._end(process)
+                except (EOFError, OSError):
+                    status = self._end(process)
                     process = None
-                    future.set_exception(BrokenExecutor(f"the process was lost: {error}"))
+                    future.set_exception(LostProcess(status))
                 except BaseException as error:
                     future.set_exception(error)
                 else:
@@ -98,18 +119,30 @@ class OwnProcesses(Executor):
             self._end(process)
 
     def _new_process(self) -> _Process:
-        with self._guard:
-            if self._is_killed:
-                raise EOFError("no process after the end")
-            made = _Process()
-            self._processes.add(made)
-            return made
-
-    def _end(self, process: _Process | None) -> None:
-        if process is not None:
+        """One that has begun; what is lost before that is no fault of a task."""
+        for _ in range(MOST_STARTS):
             with self._guard:
-                self._processes.discard(process)
-            process.end()
+                if self._is_killed:
+                    raise EOFError("no process after the end")
+                made = _Process()
+                self._processes.add(made)
+            try:
+                made.wait_for_it()
+            except (EOFError, OSError):
+                status = self._end(made)
+                continue
+            return made
+        raise CosimError(
+            f"processes cannot be started: {MOST_STARTS} of them ended at once, with {how(status)}"
+        )
+
+    def _end(self, process: _Process | None) -> int:
+        """The status with which it has ended, as `multiprocessing` gives it."""
+        if process is None:
+            return 0
+        with self._guard:
+            self._processes.discard(process)
+        return process.end()
 
 
 class _Process:
@@ -122,6 +155,10 @@ class _Process:
         self._process.start()
         theirs.close()  # so that its end is seen here
 
+    def wait_for_it(self) -> None:
+        """Until it takes tasks."""
+        self._pipe.recv_bytes()
+
     def call(self, message: bytes) -> tuple[bool, Any]:
         """Whether the function has returned, and what it has returned or raised."""
         self._pipe.send_bytes(message)
@@ -132,10 +169,11 @@ class _Process:
         """End it at once, whatever it does."""
         self._process.kill()
 
-    def end(self) -> None:
-        """Close the pipe, at which it ends."""
+    def end(self) -> int:
+        """Close the pipe, at which it ends; its status."""
         self._pipe.close()
         self._process.join()
+        return self._process.exitcode or 0
 
 
 def _work(pipe: Any, parent: int) -> None:
@@ -143,6 +181,7 @@ def _work(pipe: Any, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)
     with suppress(EOFError, OSError):
+        pipe.send_bytes(b"")
         while True:
             pipe.send_bytes(_answer(pipe.recv_bytes()))
 
@@ -158,3 +197,19 @@ def _answer(message: bytes) -> bytes:
         except Exception:  # an error that cannot be sent
             answer = pickle.dumps((False, CosimError(f"{type(error).__name__}: {error}")))
         return answer
+
+
+def how(status: int) -> str:
+    """A status in words.
+
+    Examples
+    --------
+    >>> how(-11), how(3)
+    ('SIGSEGV', 'status 3')
+    """
+    if status >= 0:
+        return f"status {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"

@@ -16,12 +16,22 @@ SECONDS = 300.0
 def results_in_other_mode(case: type, method: str) -> list[str]:
     """What a class method of a test class answers in a process that runs in the other mode.
 
+    As `results_in_mode`.
+    """
+    return results_in_mode(case, method, plain=not is_plain())
+
+
+def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
+    """What a class method of a test class answers in a process of its own.
+
     Parameters
     ----------
     case : type
         Stands at the top of a module that can be loaded from its file.
     method : str
         Name of a class method that answers a list of text.
+    plain : bool
+        Whether kernel functions run as plain Python there, or compiled.
 
     Raises
     ------
@@ -35,7 +45,7 @@ def results_in_other_mode(case: type, method: str) -> list[str]:
         "case": case.__qualname__,
         "method": method,
     }
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0" if is_plain() else "1"}
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if plain else "0"}
     done = subprocess.run(
         [sys.executable, "-m", "cosim.testing.other_mode"],
         input=json.dumps(order),

@@ -9,6 +9,7 @@ from concurrent.futures import BrokenExecutor
 import pytest
 from ensemble_parts import ends_its_process, sends_what_cannot_be_sent, sleeps
 
+import cosim
 from cosim.ensemble.chunks import Job, do_in_chunks
 from cosim.ensemble.own_processes import OwnProcesses
 
@@ -44,33 +45,47 @@ def test_an_error_in_the_block_does_not_wait_for_what_is_under_way():
     assert all(task.done() for task in long)
 
 
-class Killed:
-    """A runner: one of its runs is killed from outside the first time, another one each time."""
+class Lost:
+    """A runner: run 2 is killed from outside twice, run 7 crashes, run 9 is killed each time."""
 
-    def __init__(self, once):
-        self.once = str(once)
+    def __init__(self, folder):
+        self.folder = str(folder)
 
     def run_chunk(self, first, last):
         for run in range(first, last):
-            if run == 7 or (run == 2 and not os.path.exists(self.once)):
-                if run == 2:
-                    open(self.once, "w").close()
+            before = len(os.listdir(self.folder))
+            if run == 7:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if run == 9 or (run == 2 and before < 2):
+                open(f"{self.folder}/{before}", "w").close() if run == 2 else None
                 os.kill(os.getpid(), signal.SIGKILL)
         return list(range(first, last))
 
 
 @pytest.mark.parametrize("chunk", [1, pytest.param(5, marks=pytest.mark.thorough)])
-def test_a_run_has_failed_when_it_was_lost_twice(chunk, tmp_path):
-    taken, failed = [], []
+def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, tmp_path, monkeypatch):
+    monkeypatch.setattr("cosim.ensemble.chunks.MOST_KILLS", 2)
+    taken, failed = [], {}
     with OwnProcesses(2) as pool:
         is_whole = do_in_chunks(
-            Job(Killed(tmp_path / "once"), pool),
+            Job(Lost(tmp_path), pool),
             12,
             lambda first, last: (first, last),
             lambda first, last, found: taken.extend(found),
-            lambda run, reason: failed.append((run, reason)),
+            lambda run, reason: failed.update({run: reason}),
             lambda: True,
             chunk,
         )
-    assert is_whole and sorted(taken) == [run for run in range(12) if run != 7]
-    assert [run for run, _ in failed] == [7] and "without an answer" in failed[0][1]
+    assert is_whole and sorted(taken) == [run for run in range(12) if run not in (7, 9)]
+    assert sorted(failed) == [7, 9]
+    assert "with SIGSEGV" in failed[7] and "with SIGKILL" in failed[9]
+
+
+def test_processes_that_do_not_begin_are_an_error(monkeypatch):
+    monkeypatch.setattr("cosim.ensemble.own_processes._Process.wait_for_it", _ended)
+    with OwnProcesses(1) as pool, pytest.raises(cosim.CosimError, match="cannot be started"):
+        pool.submit(abs, 1).result()
+
+
+def _ended(process):
+    raise EOFError

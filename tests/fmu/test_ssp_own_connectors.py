@@ -93,6 +93,13 @@ def test_series_feed_inputs_of_components(path: Path) -> None:
     assert result["a.y"][-1] == 7.0
 
 
+def test_a_connection_of_an_input_to_nothing_is_told_with_its_line(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    text = ssd(system(component("a"), wire("drive", "a.nothing"), connectors(drive="input")), EXPERIMENT)
+    files = {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")}
+    with pytest.raises(cosim.ModelError, match=r"^SystemStructure\.ssd:9: no variable 'nothing'"):
+        CoSimulation.from_ssp(pack(tmp_path / "s.ssp", files), step=0.1, inputs={"drive": [[0.0, 1.0]]})
+
+
 def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     series, target = tmp_path / "drive.csv", tmp_path / "out.csv"
     series.write_text("time [s],drive [m]\n0,0\n0.5,0.5\n", "utf-8")
@@ -103,7 +110,7 @@ def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.Cap
         ("time [s],drvie\n0,0\n", "no connector of the system or input of a component 'drvie'"),
         ("time [s],drive [s]\n0,0\n", "'s' and 'mm' do not measure the same thing"),
         ("", "drive.csv"),
-        ("time [s],s/b.u,drive\n0,0,0\n", "s/b.u has a source already"),
+        ("time [s],s/b.u,drive\n0,0,0\n", "inputs.drive: s/b.u has a source already, in inputs.s/b.u"),
         ("time [s],unused\n0,0\n", "'unused' is a connector of the system, but leads to no component"),
     ):
         series.write_text(text, "utf-8")

@@ -314,6 +314,27 @@ def test_pictures(model, tmp_path):
     assert found.plot("engine.z", path=tmp_path / "f.png").stat().st_size > 5000
     with pytest.raises(cosim.LookUpError, match=r"engine\.z"):
         found.plot("engine.zz")
+    labels = [axes.get_ylabel() for axes in found.plot().axes]
+    assert labels[:2] == ["engine.z in m", "vertical_speed in m/s"] and len(labels) == 6
+    assert not any("q[1]" in label for label in labels)  # which stays where it is
+    with pytest.raises(cosim.CosimError, match="nothing to draw"):
+        model.simulate_many({MASS: [100.0]}, until=0.02, reduce=["max(engine.z)"], signals=None).plot()
+
+
+def test_a_scatter_matrix_leaves_out_what_does_not_vary_and_counts_failures():
+    from ensemble_parts import Blowup
+
+    pytest.importorskip("matplotlib")
+    model = cosim.Model("blowup")
+    model.add(Blowup, "b")
+    vary = {"b.size": [0.1, 0.5, 2.0, 4.0]}
+    figure = Study(model, vary, ["last(b.size)", "first(b.size)", "same=min(b.size)"], until=0.9).run().plot()
+    assert "4 points; 2 failed" in figure.get_suptitle()
+    assert {axes.get_xlabel() for axes in figure.axes} >= {"b.size", "last(b.size)"}
+    rows = {axes.get_ylabel() for axes in figure.axes} - {""}
+    assert len(rows) == 4  # what varies
+    table = Study(model, {"b.size": [0.1, 0.2]}, ["span(b.size)", "n=quantile(b.size, 0)"], until=0.1).run()
+    assert table.plot("b.size").axes[0].get_xlabel() == "b.size"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from cosim_fmu.export.slave import is_left_out, package_digest, source_files
 OURS = ("cosim", "cosim_fmu")
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 OPTIONAL = ("numba", "llvmlite")  # without them everything is computed, slower
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where statements have statements."""
 IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception"}
 
 
@@ -261,10 +263,11 @@ def _all_imports(source: str) -> Iterator[_Import]:
             yield _Import(node.module, in_function, may_fail)
         elif _is_optional(node):
             may_fail = True
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             in_function = True
-        for child in ast.iter_child_nodes(node):
-            yield from walk(child, in_function, may_fail)
+        for blocks in BLOCKS:  # statements alone: most of a tree are expressions
+            for child in getattr(node, blocks, ()):
+                yield from walk(child, in_function, may_fail)
 
     return walk(ast.parse(source), False, False)
 

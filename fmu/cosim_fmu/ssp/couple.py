@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from cosim_fmu.ssp.structure import Component, Settings
 from cosim_toml.toml_lines import KeyPath
 
 ALGORITHM = "jacobi"
+OTHER = re.compile(r"connections\[(\d+)\]")
 STEPS = 1000
 """Communication steps of a run when no length is given."""
 
@@ -253,10 +255,11 @@ def _own_steps(coupling: SspCoupling, step: Any) -> dict[str, float]:
 
 
 def _placed(coupling: SspCoupling, fault: cosim.Problem) -> cosim.Problem:
-    """A fault of the coupling with its place in the SSP."""
+    """A fault of the coupling with its place in the SSP; other connections that it names, too."""
     key: KeyPath = getattr(fault, "key", ())
     if key[:1] == ("connections",) and len(key) > 1 and isinstance(key[1], int):
-        return cosim.Problem(coupling.places[key[1]], fault.text)
+        text = OTHER.sub(lambda found: f"in {coupling.places[int(found[1])]}", fault.text)
+        return cosim.Problem(coupling.places[key[1]], text)
     if key[:1] == ("participants",) and len(key) > 1:
         place = next((p for p, name in coupling.names.items() if name == key[1]), None)
         if place is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from cosim import assemble
 from cosim.testing.described import check_bounds, check_docstring
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_mechanics.testing.constraint_bench import ConstraintBench
-from cosim_mechanics.testing.force_element_contract import is_registered
+from cosim_mechanics.testing.exported import check_fmu, differences_in_fmu
 
 Vector = NDArray[np.float64]
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
@@ -276,40 +275,21 @@ class ConstraintContract:
         different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
         assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
 
-    def test_runs_in_an_fmu(self, tmp_path: Path) -> None:
+    def test_runs_in_an_fmu(self) -> None:
         """Exported, it moves what it acts on as it does here."""
-        exporters = sorted(cosim.registry().entries("exporter"), key=lambda e: e.id != "fmu.pythonfmu")
-        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.co_simulation"]
-        if not exporters or not players:
-            pytest.skip("no plugin that exports and runs FMUs is installed")
-        bench = ConstraintBench(self.make())
-        state = bench.state(5, self.angle, self.distance, self.speed)
+        check_fmu(type(self), "differences_in_fmu")
+
+    @classmethod
+    def differences_in_fmu(cls) -> list[str]:
+        """What is different in an FMU, in sentences."""
+        bench = ConstraintBench(cls.make())
+        state = bench.state(5, cls.angle, cls.distance, cls.speed)
         state.set_time(0.0)
         assemble(bench.system, state)
         for joint in ("joint_a", "joint_b", "joint_c", "joint_d"):
             for name in ("q", "u"):
                 bench.model.set_start(f"{joint}.{name}", state[f"{joint}.{name}"])
-        outputs = ["a.x", "b.y", "c.wz", "d.x"]
-        path = tmp_path / "constraint.fmu"
-        options = {"accuracy": 1e-9, "integrator": "integrators.runge_kutta_merson"}
-        try:
-            exporters[0].cls().export(bench.model, path, outputs=outputs, **options)
-        except cosim.ModelError as error:
-            if is_registered(type(self.make())):
-                raise
-            pytest.skip(f"the class is not registered by a plugin, and no FMU can carry it: {error}")
-        simulator = cosim.Simulator(bench.model.build(), accuracy=1e-9)
-        simulator.initialize()
-        player = players[0].cls(path)
-        try:
-            player.initialize(0.0, None, {})
-            for i in range(3):
-                player.step(0.01 * i, 0.01)
-                simulator.advance_to(0.01 * (i + 1))
-                expected = [simulator.state[output] for output in outputs]
-                np.testing.assert_allclose(player.get(outputs), expected, rtol=1e-8, atol=1e-10)
-        finally:
-            player.close()
+        return differences_in_fmu(bench.model, type(cls.make()), ["a.x", "b.y", "c.wz", "d.x"], 1e-8, 1e-10)
 
     def _held(self, *levels: str) -> list[int]:
         """The equations that are of one of these levels."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +10,7 @@ import cosim
 from cosim.testing.described import check_bounds
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_mechanics.testing.described import check_force_docstring
+from cosim_mechanics.testing.exported import check_fmu, differences_in_fmu
 from cosim_mechanics.testing.force_bench import ForceBench, Scene, random_scene, realized
 from cosim_mechanics.testing.force_laws import CHECKED, ForceLaws
 
@@ -166,53 +165,25 @@ class ForceElementContract(ForceLaws):
             found = bench.computed(bench.system.state_from_bytes(state.to_bytes()))
             assert found == expected, f"other results in the restored State, {_different(expected, found)}"
 
-    def test_runs_in_an_fmu(self, tmp_path: Path) -> None:
+    def test_runs_in_an_fmu(self) -> None:
         """Exported, it moves its bodies as it does here."""
-        exporters = sorted(cosim.registry().entries("exporter"), key=lambda e: e.id != "fmu.pythonfmu")
-        players = [e for e in cosim.registry().entries("participant") if e.id == "fmu.co_simulation"]
-        if not exporters or not players:
-            pytest.skip("no plugin that exports and runs FMUs is installed")
-        bench = ForceBench([self.make()])
-        state, model = bench.state(self.scene(5)), bench.model
+        check_fmu(type(self), "differences_in_fmu")
+
+    @classmethod
+    def differences_in_fmu(cls) -> list[str]:
+        """What is different in an FMU, in sentences."""
+        bench = ForceBench([cls.make()])
+        state = bench.state(cls.scene(5))
         for name in ("joint_a0", "joint_b0", "joint_c0"):
-            model.set_start(f"{name}.q", state[f"{name}.q"])
-            model.set_start(f"{name}.u", state[f"{name}.u"])
-        outputs = ["a0.x", "b0.y", "c0.wz"]
-        options = {"accuracy": 1e-9, "integrator": "integrators.runge_kutta_merson"}
-        path = tmp_path / "element.fmu"
-        try:
-            exporters[0].cls().export(model, path, outputs=outputs, **options)
-        except cosim.ModelError as error:
-            if is_registered(type(self.make())):
-                raise
-            pytest.skip(f"the class is not registered by a plugin, and no FMU can carry it: {error}")
-        simulator = cosim.Simulator(model.build(), accuracy=1e-9)
-        simulator.initialize()
-        player = players[0].cls(path)
-        try:
-            player.initialize(0.0, None, {})
-            for i in range(3):
-                player.step(0.01 * i, 0.01)
-                simulator.advance_to(0.01 * (i + 1))
-                expected = [simulator.state[output] for output in outputs]
-                np.testing.assert_allclose(player.get(outputs), expected, rtol=1e-9, atol=1e-12)
-        finally:
-            player.close()
+            bench.model.set_start(f"{name}.q", state[f"{name}.q"])
+            bench.model.set_start(f"{name}.u", state[f"{name}.u"])
+        return differences_in_fmu(bench.model, type(cls.make()), ["a0.x", "b0.y", "c0.wz"], 1e-9, 1e-12)
 
     @classmethod
     def results(cls) -> list[str]:
         """All that the element computes at a few poses, to the last bit."""
         bench = cls.bench()
         return [text for seed in range(8, 16) for text in bench.computed(bench.state(cls.scene(seed)))]
-
-
-def is_registered(cls: type) -> bool:
-    """Whether a plugin has registered the class."""
-    try:
-        cosim.registry().owner(cls)
-    except cosim.LookUpError:
-        return False
-    return True
 
 
 def _different(first: list[str], second: list[str]) -> str:

@@ -6,16 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import cosim
 from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.figure import new_figure
 from cosim_workbench.plot import PANEL_HEIGHT, WIDTH, check_plot, require_matplotlib
+from cosim_workbench.plot_names import axis_label, listed
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+MOST = 6
+"""Panels where no signals were named."""
+
+STILL = 1e-9
+"""Relative: what changes by less is not drawn unless it is named."""
 
 
 class FanChart(cosim.ResultSink):
-    """For each signal a panel: median over the runs, half of the runs, nine tenths of them."""
+    """For each signal a panel: median over the runs, half of the runs, nine tenths of them.
+
+    Where no signals are named these are the first six that move.
+    """
 
     suffixes = (".png", ".svg", ".pdf")
 
@@ -32,23 +43,51 @@ class FanChart(cosim.ResultSink):
         require_matplotlib()
         if not hasattr(result, "quantiles"):
             raise cosim.CosimError("a fan chart shows many runs: give the result of an ensemble")
-        panels: list[tuple[str, str, Any]] = []
-        for name in names or result.signals:
-            bands = result.quantiles(name, SHARES)
-            flat = bands.reshape(len(SHARES), len(result.time), -1)
-            several = flat.shape[2] > 1
-            for i in range(flat.shape[2]):
-                panels.append((f"{name}[{i}]" if several else name, result.units[name], flat[:, :, i]))
-        figure = new_figure(WIDTH, PANEL_HEIGHT * len(panels) + 0.6)
+        panels, left_out = _panels(result, names)
+        if not panels:
+            raise cosim.CosimError("nothing to draw: no signal over time was kept, or no run has ended well")
+        notes = [f"Not drawn: {listed(left_out)}."] if left_out else []
+        height = PANEL_HEIGHT * len(panels) + 0.6
+        figure = new_figure(WIDTH, height)
         axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for panel, (name, unit, bands) in zip(axes, panels, strict=True):
+        for axis, (name, unit, bands) in zip(axes, panels, strict=True):
             for low, alpha, label in ((0, 0.2, "5 % … 95 %"), (1, 0.4, "25 % … 75 %")):
                 style: dict[str, Any] = {"color": "C0", "alpha": alpha, "linewidth": 0.0}
-                panel.fill_between(result.time, bands[low], bands[-1 - low], label=label, **style)
-            panel.plot(result.time, bands[2], color="C0", linewidth=1.4, label="median")
-            panel.set_ylabel(name if unit == "1" else f"{name} in {unit}")
-            panel.grid(True, alpha=0.3)
+                axis.fill_between(result.time, bands[low], bands[-1 - low], label=label, **style)
+            axis.plot(result.time, bands[2], color="C0", linewidth=1.4, label="median")
+            axis.set_ylabel(axis_label([name], unit))
+            axis.grid(True, alpha=0.3)
         axes[0].legend(fontsize="small", loc="best")
-        axes[0].set_title(f"{int(result.is_done.sum())} of {len(result)} runs", fontsize="medium")
-        axes[-1].set_xlabel("time in s")
+        figure.align_ylabels(axes)
+        done = int(result.is_done.sum())
+        left = len(result) - done
+        figure.suptitle(
+            f"{done} runs" + (f" of {len(result)}; {left} without an end are left out" if left else "")
+        )
+        axes[-1].set_xlabel("\n".join(["time in s", *notes]))
         return figure
+
+
+def _panels(result: Any, names: Sequence[str]) -> tuple[list[tuple[str, str, Any]], list[str]]:
+    """Name, unit and bands of what is drawn, and what is not: of all signals the first that move."""
+    panels: list[tuple[str, str, Any]] = []
+    left_out: list[str] = []
+    for signal in names or result.signals:
+        bands = result.quantiles(signal, SHARES)
+        flat = bands.reshape(len(SHARES), len(result.time), -1)
+        for i in range(flat.shape[2]):
+            name = f"{signal}[{i}]" if flat.shape[2] > 1 else signal
+            shown = flat[:, :, i]
+            if not np.isfinite(shown).any():
+                continue
+            if not names and (len(panels) == MOST or _is_still(shown)):
+                left_out.append(name)
+            else:
+                panels.append((name, result.units[signal], shown))
+    return panels, left_out
+
+
+def _is_still(values: Any) -> bool:
+    """Whether there is nothing to see but rounding."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return high - low <= STILL * max(abs(low), abs(high))

@@ -109,10 +109,10 @@ class StudyTable:
         Parameters
         ----------
         *names : str
-            Columns; what was varied and objectives unless given, the first twelve of them.
+            Columns; what was varied and objectives unless given, the first twelve that vary.
         path : path-like, optional
             Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
         """
-        from cosim_workbench.studies.scatter_matrix import MOST, scatter_matrix
+        from cosim_workbench.studies.scatter_matrix import scatter_matrix
 
-        return scatter_matrix(self, names or [*self.inputs, *self.objectives][:MOST], path)
+        return scatter_matrix(self, names, path)

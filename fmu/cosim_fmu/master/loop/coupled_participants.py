@@ -172,7 +172,7 @@ class CoupledParticipants:
         self.time = math.nan
         self.every = {name: every.get(name, 1) for name in participants}
         self._points = points
-        self._index: int | None = None  # before the first step everybody takes part
+        self._index: int | None = None  # before the first step all take part
         feeding: dict[str, list[Link]] = {name: [] for name in participants}
         for link in links:
             feeding[link.target].append(link)
@@ -372,8 +372,8 @@ class CoupledParticipants:
     def advance_all(self, time: float, size: float) -> None:
         """Step all participants, side by side in threads where they may.
 
-        What happens is told in the order of the participants, so nobody can see from the results how many
-        threads there were.
+        What happens is told in the order of the participants, so results do not depend on the number of
+        threads.
         """
         going = [name for name in self.order if not self._rests(name)]
         free = [name for name in going if self.descriptions[name].steps_in_threads]

@@ -1,0 +1,85 @@
+"""A model beside its FMU."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.testing.other_mode import results_in_mode
+
+STEP, STEPS = 0.01, 2  # s
+SETTINGS = {"accuracy": 1e-5, "integrator": "integrators.runge_kutta_merson"}
+SKIPPED = "skipped: "
+
+
+def check_fmu(case: type, method: str) -> None:
+    """Fail where a class method of a test class, which calls `differences_in_fmu`, has found one.
+
+    It is called in a process of plain Python: an FMU carries the same functions, whichever way they run, and
+    three steps are no reason to compile the Step.
+    """
+    found = results_in_mode(case, method, plain=True)
+    if found and found[0].startswith(SKIPPED):
+        pytest.skip(found[0].removeprefix(SKIPPED))
+    assert not found, "; ".join(found)
+
+
+def differences_in_fmu(
+    model: cosim.Model, cls: type, outputs: Sequence[str], relative: float, absolute: float
+) -> list[str]:
+    """What is different when a model runs as an FMU, in sentences; why it cannot be tried is one, too.
+
+    Parameters
+    ----------
+    model : Model
+    cls : type
+        What is checked: an FMU can carry it when a plugin registers it, or when it is in a module.
+    outputs : sequence of str
+    relative, absolute : float
+        Differences that do not count.
+    """
+    exporters = sorted(cosim.registry().entries("exporter"), key=lambda entry: entry.id != "fmu.pythonfmu")
+    players = [entry for entry in cosim.registry().entries("participant") if entry.id == "fmu.co_simulation"]
+    if not exporters or not players:
+        return [f"{SKIPPED}no plugin that exports and runs FMUs is installed"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "exported.fmu"
+        try:
+            exporters[0].cls().export(model, path, outputs=list(outputs), **SETTINGS)
+        except cosim.ModelError as error:
+            if _is_registered(cls):
+                return [f"it cannot be exported: {error}"]
+            return [f"{SKIPPED}the class is not registered by a plugin, and no FMU can carry it: {error}"]
+        simulator = cosim.Simulator(model.build(), accuracy=float(str(SETTINGS["accuracy"])))
+        simulator.initialize()
+        player = players[0].cls(path)
+        found = []
+        try:
+            player.initialize(0.0, None, {})
+            for i in range(STEPS):
+                player.step(STEP * i, STEP)
+                simulator.advance_to(STEP * (i + 1))
+                for output, value in zip(outputs, player.get(outputs), strict=True):
+                    expected = simulator.state[output]
+                    if not math.isclose(value, expected, rel_tol=relative, abs_tol=absolute):
+                        time = f"at t = {simulator.state.time:g} s"
+                        found.append(f"{time} {output} is {value:.9g} in the FMU, {expected:.9g} here")
+        except cosim.CosimError as error:
+            return [f"it does not run in an FMU: {error}"]
+        finally:
+            player.close()
+    return found
+
+
+def _is_registered(cls: type) -> bool:
+    """Whether a plugin has registered the class."""
+    try:
+        cosim.registry().owner(cls)
+    except cosim.LookUpError:
+        return False
+    return True
