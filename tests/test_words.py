@@ -24,11 +24,6 @@ LEFT = {
     "cosim/step/holds.py": 2,
     "cosim/step/updates.py": 1,
     "cosim/step/witnesses.py": 1,
-    # Not mended yet.
-    "cosim/simulation/simulator.py": 3,
-    "cosim/system/system.py": 1,
-    "cosim/contracts/master_algorithm.py": 1,
-    "fmu/cosim_fmu/master/loop/coupled_participants.py": 2,
 }
 """How often one of the phrases may still be found; less is better."""
 

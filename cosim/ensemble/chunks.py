@@ -127,7 +127,7 @@ def do_in_chunks(
                     found, took = future.result()
                 except (Exception, CancelledError) as error:
                     if _is_lost_cluster(error):
-                        raise CosimError(CLUSTER_LOST.format(error)) from error
+                        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
                     if not _is_lost_worker(error):
                         raise
                     if not _is_to_blame(error, times, tells_who):
@@ -214,7 +214,11 @@ def _lost_is_told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise CosimError(CLUSTER_LOST.format(error)) from error
+        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+
+
+def _in_words(error: BaseException) -> str:
+    return str(error) or "its tasks were cancelled, as they are when a scheduler is lost"
 
 
 def _is_lost_worker(error: BaseException) -> bool:

@@ -391,6 +391,7 @@ class Model:
         *,
         progress: Callable[[int, int], bool | None] | None = None,
         executor: Executor | None = None,
+        parts: str | PathLike[str] | None = None,
         **settings: Any,
     ) -> EnsembleResult:
         """Many runs that differ in parameters, start values or inputs, on all processors.
@@ -401,7 +402,7 @@ class Model:
             A value for each run: ``{"controller.gain": [1.0, 2.0, 4.0]}``.
         until : float, optional
             End of each run, s; that of the model's file unless given, as the other settings.
-        progress, executor
+        progress, executor, parts
             As for `Ensemble.run`.
         **settings
             As for `Ensemble`: ``reduce=["max(engine.z)"]``, ``signals``, ``accuracy`` …
@@ -415,7 +416,7 @@ class Model:
         known = {**self.simulation, **settings}
         if until is not None:
             known["until"] = until
-        return Ensemble(self._system(), **known).run(values, progress=progress, executor=executor)
+        return Ensemble(self._system(), **known).run(values, None, progress, executor, parts=parts)
 
     # as data
 

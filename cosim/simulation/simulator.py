@@ -370,7 +370,7 @@ class Simulator:
         return self._end_run(self._steps.end(answer, boundary_time))
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
-        """Advance toward a time, for about a tenth of a second of the wall's clock (a few steps at least)."""
+        """Advance toward a time, for about a tenth of a second of wall-clock time (a few steps at least)."""
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status
@@ -393,7 +393,7 @@ class Simulator:
         return min(boundary_time, self.final_time)
 
     def _end_run(self, status: SimulatorStatus) -> SimulatorStatus:
-        """Issue Termination where the run ends here: at the final time, or because somebody asked to stop."""
+        """Issue Termination where the run ends here: at the final time, or after a request to stop."""
         if status.succeeded and self.state.time < self.final_time:
             return status
         if status.succeeded:
@@ -407,7 +407,7 @@ class Simulator:
         return status
 
     def _end_if_asked(self, status: SimulatorStatus) -> SimulatorStatus:
-        """Issue Termination where somebody asked to stop."""
+        """Issue Termination after a request to stop."""
         return status if status.succeeded else self._end_run(status)
 
     @property

@@ -11,7 +11,7 @@ witnesses need, so no derivative is evaluated. All witnesses are looked at toget
                 guard (1: leaving downward is a crossing, -1: leaving upward)
 ``work``        `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level,
                 their rates; the row `SEEN` has the lowest values so far and the largest rates, the
-                next one the highest values
+                next one the highest values and the smallest rates with which something could hide
 =============== ===========================================================================
 """
 
@@ -25,6 +25,7 @@ from cosim.step.arrays import Integers, Reals
 PARTS = 4  # of a step, looked at whatever the witnesses do
 MOST_PARTS = 1024  # where they oscillate
 A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi in a cycle of a sinusoid
+BESIDE = 0.01  # of its range: a witness that is closer to zero is beside a zero
 DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
@@ -138,6 +139,14 @@ def forget_seen(work: Reals, count: int) -> None:
         work[SEEN * width + 1 + i] = math.inf
         work[(SEEN + 1) * width + 1 + i] = -math.inf
         work[SEEN * width + 1 + count + i] = 0.0
+    forget_hidden(work, count)
+
+
+def forget_hidden(work: Reals, count: int) -> None:
+    """Before each search."""
+    width = 1 + 2 * count
+    for i in range(count):
+        work[(SEEN + 1) * width + 1 + count + i] = math.inf
 
 
 def spacing_for(work: Reals, count: int, i: int) -> float:
@@ -155,13 +164,37 @@ def spacing_for(work: Reals, count: int, i: int) -> float:
     return range_of / (A_CYCLE * rate)
 
 
-def may_hide(work: Reals, count: int, i: int) -> bool:
-    """Whether witness `i` could touch zero between LEFT and RIGHT, at the largest rate so far."""
+def hiding_rate(work: Reals, count: int, i: int) -> float:
+    """How fast witness `i` has to be to touch zero between LEFT and RIGHT; infinite where it crosses."""
     width = 1 + 2 * count
     step = work[RIGHT * width] - work[LEFT * width]
     a = work[LEFT * width + 1 + i]
     b = work[RIGHT * width + 1 + i]
-    return a * b > 0.0 and abs(a) + abs(b) < step * work[SEEN * width + 1 + count + i]
+    return (abs(a) + abs(b)) / step if a * b > 0.0 and step > 0.0 else math.inf
+
+
+def may_hide(work: Reals, count: int, i: int) -> bool:
+    """Whether witness `i` could touch zero between LEFT and RIGHT, at the largest rate so far."""
+    return hiding_rate(work, count, i) < work[SEEN * (1 + 2 * count) + 1 + count + i]
+
+
+def note_hidden(work: Reals, count: int) -> None:
+    """Remember how fast witnesses have to be to touch zero between LEFT and RIGHT, which is done with.
+
+    Beside a zero that is known (where a ball has just left the floor) any rate would do: that says nothing.
+    """
+    width = 1 + 2 * count
+    for i in range(count):
+        at = SEEN * width + 1 + i
+        far = BESIDE * (work[at + width] - work[at])
+        if abs(work[LEFT * width + 1 + i]) > far and abs(work[RIGHT * width + 1 + i]) > far:
+            work[at + width + count] = min(work[at + width + count], hiding_rate(work, count, i))
+
+
+def hides(work: Reals, count: int, i: int) -> bool:
+    """Whether witness `i` could have touched zero between two points of the last search."""
+    width = 1 + 2 * count
+    return work[(SEEN + 1) * width + 1 + count + i] < work[SEEN * width + 1 + count + i]
 
 
 def copy_row(work: Reals, width: int, source: int, target: int) -> None:
@@ -573,6 +606,7 @@ def first_crossing(
                     depth += 1
                     copy_row(work, width, MIDDLE, FIRST_STACKED + depth)
                     continue
+            note_hidden(work, count)
             if crossed:
                 status = narrow(
                     table, ints, p, d, k, h, y, c, probe, coefficients, dense, level, work, window

@@ -22,7 +22,9 @@ from cosim.step.crossing import (
     RIGHT,
     copy_row,
     crosses,
+    forget_hidden,
     forget_seen,
+    hides,
     spacing_for,
 )
 from cosim.step.crossing import POINTS as ROWS
@@ -51,6 +53,7 @@ LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coord
 NEAR = 10.0  # windows: events of one witness closer than that repeat each other
 CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
+WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
 SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to be faster
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
@@ -246,9 +249,10 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     width = 1 + 2 * count
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(a, points)
+        wanted = points_apart(a, points, spacing)
         end = ends[0] if found == FOUND else stop
-        if not wanted < 0.999 * spacing or not end - start > 4.0 * window:
+        worth = 4.0 if a.numbers[ix.SHORTEST_PULSE] < spacing else WORTH_A_LOOK
+        if not wanted < 0.999 * spacing or not end - start > worth * window:
             break
         parts = max(PARTS + 1, math.ceil((end - start) / wanted))
         spacing = (end - start) / parts
@@ -258,6 +262,7 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
         copy_row(points, width, LEFT, ASIDE)
         copy_row(points, width, RIGHT, ASIDE + 1)
         schedule = (a.watched, a.ints, start, end)
+        forget_hidden(points, count)
         again = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths + (parts,))
         if again == FOUND:
             found = FOUND
@@ -273,13 +278,19 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     return found
 
 
-def points_apart(a: Arrays, points: Reals) -> float:
-    """How far apart the points may lie at which witnesses are looked at, by what was seen and promised."""
+def points_apart(a: Arrays, points: Reals, spacing: float) -> float:
+    """How far apart the points may lie at which witnesses are looked at, by what was seen and promised.
+
+    `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
+    between two of them, at the largest of its rates, half of it: then such parts are halved, too.
+    """
     count = a.program[ix.WITNESSES]
     wanted = math.inf
     for i in range(count):
         if not is_condition(a, i):
             wanted = min(wanted, spacing_for(points, count, i))
+            if a.probe[HEADER + 3 * i + 1] >= 0 and hides(points, count, i):
+                wanted = min(wanted, 0.5 * spacing)
     length = a.clock[ix.TIME] - a.work[STEP_START]
     return min(max(wanted, length / MOST_PARTS), a.numbers[ix.SHORTEST_PULSE])
 

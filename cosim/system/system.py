@@ -366,7 +366,7 @@ class System:
         return found
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
-        """Whether somebody in this system computes a time derivative of a signal."""
+        """Whether a time derivative of a signal is computed in this system."""
         return self.assembly.wiring.has_derivative(path, order)
 
     def stage_of(self, slot: Slot) -> Stage:

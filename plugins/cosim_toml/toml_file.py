@@ -14,6 +14,9 @@ LARGEST = 10_000_000
 """Bytes; such a file is typed by people."""
 INTEGERS = "an integer has at most 64 bits in TOML; write a number as large as that with an exponent: 1e20"
 
+LONG_KEY = re.compile(r"""(?<![\w.-])(?:["']?[\w-]+["']?[ \t]*\.[ \t]*){200}""")
+"""A key with so many dots, for which tomllib takes time with the square of their number."""
+
 
 class TomlFile:
     """The data of a TOML file and the line of each of its keys and values.
@@ -28,6 +31,9 @@ class TomlFile:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
+        if (key := LONG_KEY.search(text)) is not None:
+            line = text.count("\n", 0, key.start()) + 1
+            raise ModelError.of(f"{path}:{line}", "has a key with more than 200 dots")
         try:
             self.data: dict[str, Any] = tomllib.loads(text)
             self.lines: dict[KeyPath, int] = toml_lines(text)

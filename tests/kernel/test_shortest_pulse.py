@@ -44,6 +44,19 @@ class Unpromised(Pulse):
         seen_next[0] = seen + 1
 
 
+class ShortPulse(Pulse):
+    """The same within some 0.1 µs."""
+
+    @cosim.witness(direction="rising", shortest_pulse=3e-8)
+    def high(t, middle):
+        away = (t - middle) / 1.5e-8
+        return math.exp(-away * away) - math.exp(-1.0)
+
+    @cosim.on(high, does="discrete")
+    def count(seen, seen_next):
+        seen_next[0] = seen + 1
+
+
 @pytest.mark.parametrize("middle", [0.3, 0.5, 0.6180339, 0.70001, 0.9137])
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5"])
 def test_a_pulse_as_short_as_was_said_is_found(middle, integrator):
@@ -82,3 +95,11 @@ def test_a_promise_costs_looks_and_no_steps():
 def test_a_pulse_that_takes_no_time_is_refused(wrong):
     with pytest.raises(cosim.ContractError, match="shortest_pulse"):
         cosim.witness(shortest_pulse=wrong)
+
+
+@pytest.mark.parametrize("middle", [1.1e-7, 3.4e-7, 5.6e-7, 7.9e-7])
+def test_a_promise_holds_in_steps_of_some_windows(middle):
+    simulator = cosim.Simulator(system_of(part=ShortPulse(middle=middle)), accuracy=1e-6, maximum_step=9e-7)
+    assert simulator.witness_time_isolation == 1e-8
+    simulator.advance_to(1e-6)
+    assert simulator.state["part.seen"] == 1

@@ -97,11 +97,12 @@ class ModelExchangeFmu(cosim.Component):
         self.close()
         fmu = RunningFmu(self.fmu, self.name, self.inputs, self.outputs, self.block, self.follows)
         self.running = fmu
-        values = {
-            name: float(state[f"{self.name}.{own}"])
-            for name, own in self.variables.items()
-            if self.declarations[own].kind == "parameter"
+        parameters = {
+            n: own for n, own in self.variables.items() if self.declarations[own].kind == "parameter"
         }
+        values = {n: float(state[f"{self.name}.{own}"]) for n, own in parameters.items()}
+        # what stays as it is declared is not set: an FMU may refuse even that
+        values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
         inputs = self._inputs(state)
         states, following = fmu.start(state.time, {**values, **self.others}, inputs, self.tolerance or None)
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first

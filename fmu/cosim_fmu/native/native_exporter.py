@@ -19,6 +19,7 @@ from cosim_fmu.lowering.refusals import component_refusals, method_refusals
 from cosim_fmu.native.compilers import Compiler, available_compilers, compilers_for, default_platforms
 from cosim_fmu.native.native_sources import SHELL, NativeSources
 from cosim_fmu.native.platforms import Platform, chosen_platforms
+from cosim_fmu.native.terminals import PLACE
 from cosim_fmu.native.universal import universal_library
 
 log = logging.getLogger("cosim.native")
@@ -110,6 +111,8 @@ class NativeFmuExporter(cosim.Exporter):
             "documentation/index.html": page.encode(),
             **_licence(),
         }
+        if sources.terminals is not None:
+            archive[PLACE] = sources.terminals
         write_archive(target, archive)
         names = ", ".join(platform.name for platform in chosen)
         self.summary = f"native FMU ({name}; {names})"

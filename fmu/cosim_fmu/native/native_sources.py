@@ -19,6 +19,7 @@ from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description import describe
 from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, NativeModel, model_tables
+from cosim_fmu.native.terminals import terminals
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "exchange", "saved")
@@ -53,6 +54,8 @@ class NativeSources:
         The others.
     description : bytes
         ``modelDescription.xml``
+    terminals : bytes or None
+        ``terminalsAndIcons.xml`` of FMI 3.0; None where there are no flanges.
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
 
@@ -109,8 +112,10 @@ class NativeSources:
         def description(token: str) -> bytes:
             return describe(version, self.kinds, self.interface, tool, token, shown, self.program.periodic)
 
+        self.terminals = terminals(system, self.interface) if version == 3 else None
         digest = _digest(
             str(self.code),
+            (self.terminals or b"").decode(),
             model_tables(tables, "", bytes(16)),
             description("").decode(),
             *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),

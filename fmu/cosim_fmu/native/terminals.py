@@ -1,0 +1,91 @@
+"""Flanges: which variables of an FMU are force and motion of one place, as terminals of FMI 3.0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+import cosim
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.model_description import as_text, plain_text
+from cosim_fmu.native.fmu_array import FmuArray, arrays_of
+
+PLACE = "terminalsAndIcons/terminalsAndIcons.xml"
+KINDS = {
+    "_cosim_translational_flange": ({"N": "f"}, {"m": "s", "m/s": "v", "m/s2": "a"}),
+    "_cosim_rotational_flange": ({"N.m": "tau"}, {"rad": "phi", "rad/s": "w", "rad/s2": "a"}),
+}
+"""By kind of flange: names of its efforts and of its motion, by unit; s, f, phi and tau are Modelica's."""
+
+
+def terminals(system: cosim.System, interface: FmuInterface) -> bytes | None:
+    """The text of ``terminalsAndIcons.xml``; None where nothing is a flange.
+
+    A flange belongs to a part that has a force or torque among the inputs or outputs of the FMU. Its motion
+    is what the FMU shows, as an input or output, of the part itself or of the coordinate to which it is
+    attached. Where two members would have one name, as the forces of two axes, there is no flange.
+
+    References
+    ----------
+    Functional Mock-up Interface 3.0, section 2.4.10. Modelica Standard Library,
+    ``Mechanics.Translational.Interfaces.Flange_a`` and ``Mechanics.Rotational.Interfaces.Flange_a``.
+    """
+    shown: dict[str, list[FmuArray]] = {}
+    for array in arrays_of(interface.variables):
+        first = array.elements[0]
+        if first.causality in ("input", "output") and first.type == "Real":
+            shown.setdefault(first.path.partition(".")[0], []).append(array)
+    root = Element("fmiTerminalsAndIcons", {"fmiVersion": "3.0"})
+    listed = Element("Terminals")
+    for name, own in shown.items():
+        part = system.parts.get(name)
+        near = [array for other in _attached_to(part) for array in shown.get(other, []) if other != name]
+        for kind, (efforts, motions) in KINDS.items():
+            forces, moving = list(_members(own, efforts)), list(_members([*own, *near], motions))
+            names = [member for member, _ in (*forces, *moving)]
+            if forces and moving and len(set(names)) == len(names):
+                listed.append(_terminal(name, kind, part, forces, moving))
+    if not len(listed):
+        return None
+    root.append(listed)
+    return as_text(root)
+
+
+def _terminal(
+    name: str,
+    kind: str,
+    part: cosim.Component | None,
+    forces: list[tuple[str, FmuArray]],
+    moving: list[tuple[str, FmuArray]],
+) -> Element:
+    attributes = {"name": name, "matchingRule": "bus", "terminalKind": kind}
+    about = (type(part).__doc__ or "").strip().partition("\n")[0]
+    if about:
+        attributes["description"] = plain_text(about)
+    terminal = Element("Terminal", attributes)
+    for members, variable_kind in ((moving, "signal"), (forces, "inflow")):
+        for member, array in members:
+            names = {"variableName": array.name, "memberName": member, "variableKind": variable_kind}
+            SubElement(terminal, "TerminalMemberVariable", names)
+    return terminal
+
+
+def _members(arrays: list[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
+    for array in arrays:
+        member = by_unit.get(array.elements[0].unit)
+        if member is not None:
+            yield member, array
+
+
+def _attached_to(part: cosim.Component | None) -> list[str]:
+    """Names of the parts that a part was attached to."""
+    if part is None:
+        return []
+    found: dict[str, None] = {}
+    for declaration in part.declarations.values():
+        given: Any = part.values.given.get(declaration.name)
+        if declaration.kind == "attachment" and given is not None:
+            for one in given if isinstance(given, list) else [given]:
+                found[str(one).partition(".")[0].partition("[")[0]] = None
+    return list(found)

@@ -1,0 +1,114 @@
+"""Flanges of native FMUs for FMI 3.0: force and motion of one place as a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import fmpy
+import pytest
+from lxml import etree
+
+import cosim
+from cosim_fmu.export.fmu_interface import FmuInterface
+from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.native.terminals import terminals
+from cosim_mechanics import Multibody
+
+SCHEMA = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"
+
+
+def swing(joint: str = "pin", **simulation: Any) -> cosim.Model:
+    """A body on a joint that is driven from outside."""
+    model = Multibody("swing", gravity=(0, 0, -9.81))
+    body = model.body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model.joint(joint, child=body, name="hinge")
+    model.add("mechanics.actuator", "drive", coordinate="hinge")
+    model.simulation.update(simulation)
+    return model
+
+
+def found(model: cosim.Model, **selections: Any) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:
+    """Name, kind and members of each terminal, of a file that is valid."""
+    system = model.build()
+    interface = FmuInterface("x", "x", {}, select_variables(system, **selections), "x", {}, 1e-6)
+    text = terminals(system, interface)
+    if text is None:
+        return []
+    etree.XMLSchema(etree.parse(SCHEMA)).assertValid(etree.fromstring(text))
+    known = {v.name for v in interface.variables}
+    listed = []
+    for terminal in ElementTree.fromstring(text).iter("Terminal"):
+        members = {
+            m.attrib["memberName"]: (m.attrib["variableName"], m.attrib["variableKind"]) for m in terminal
+        }
+        assert {name for name, _ in members.values()} <= known
+        listed.append((terminal.attrib["name"], terminal.attrib["terminalKind"], members))
+    return listed
+
+
+@pytest.mark.parametrize(
+    ("joint", "kind", "names", "members"),
+    [
+        ("pin", "_cosim_rotational_flange", ("angle", "rate"), ("phi", "w", "tau")),
+        ("slider", "_cosim_translational_flange", ("position", "speed"), ("s", "v", "f")),
+    ],
+)
+def test_a_driven_coordinate_is_a_flange(
+    joint: str, kind: str, names: tuple[str, str], members: tuple[str, str, str]
+) -> None:
+    ((name, found_kind, has),) = found(swing(joint, signals=["hinge.q", "hinge.u"]))
+    assert (name, found_kind) == ("drive", kind)
+    assert has == {
+        members[0]: (f"hinge.{names[0]}", "signal"),
+        members[1]: (f"hinge.{names[1]}", "signal"),
+        members[2]: ("drive.effort", "inflow"),
+    }
+
+
+class Spring(cosim.Component):
+    """The other side: it is told the length and answers with a force."""
+
+    length = cosim.input(unit="m")
+    stiffness = cosim.parameter(unit="N/m", default=100.0)
+    force = cosim.output(unit="N")
+
+    @cosim.kernel
+    def pull(length, stiffness, force):
+        force[0] = -stiffness * length
+
+
+def test_a_part_with_force_and_motion_of_its_own_is_one() -> None:
+    model = cosim.Model("spring")
+    model.add(Spring, "spring")
+    members = {"s": ("spring.length", "signal"), "f": ("spring.force", "inflow")}
+    assert found(model) == [("spring", "_cosim_translational_flange", members)]
+
+
+class TwoForces(cosim.Component):
+    """Pushed along two axes: which force belongs to the motion is not known."""
+
+    place = cosim.output(unit="m")
+    push_x = cosim.input(unit="N")
+    push_y = cosim.input(unit="N")
+
+    @cosim.kernel
+    def give(push_x, push_y, place):
+        place[0] = 1e-3 * (push_x + push_y)
+
+
+def test_without_motion_or_with_two_forces_there_is_none() -> None:
+    assert found(swing()) == []  # nothing of the motion is an output
+    model = cosim.Model("two")
+    model.add(TwoForces, "two")
+    assert found(model) == []
+
+
+def test_two_parts_at_one_coordinate_are_two_flanges() -> None:
+    model = swing(signals=["hinge.q"])
+    model.add("mechanics.actuator", "second", coordinate="hinge")
+    assert [(name, members["phi"][0]) for name, _, members in found(model)] == [
+        ("drive", "hinge.angle"),
+        ("second", "hinge.angle"),
+    ]
