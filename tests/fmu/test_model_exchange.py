@@ -73,6 +73,12 @@ def odd_ball(folder: Path, compiled: Callable[..., Path], *macros: str, indicato
     return path
 
 
+def test_derivatives_are_asked_for_where_variables_are_read(ball: Path) -> None:
+    """Some FMUs compute what depends on them then alone."""
+    result = CoSimulation({"m": ball}, [], "jacobi", 0.07).simulate(0.9, record=["m.der(v)"])
+    assert len(result) > 14 and result["m.der(v)"].tolist() == result.time.tolist()
+
+
 @pytest.mark.parametrize("macros", [(), ("NEXT=b->time-1e-9",)], ids=["plain", "next_event_is_past"])
 def test_indicators_that_cross_at_once_are_one_event(
     tmp_path: Path, compiled: Callable[..., Path], macros: tuple[str, ...]
