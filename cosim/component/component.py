@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from cosim.component.arguments import Argument, known_names, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.kernel_source import where
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import NUMERIC, Values, read_values
 from cosim.errors import ContractError, nearest
@@ -128,6 +129,13 @@ class Component:
             except ContractError as error:
                 faults += str(error).splitlines()
                 continue
+            if name in handlers and cls.handlers[name].does == "publish":
+                faults += [
+                    f"{where(kernel.function)}: a publish changes nothing, and {a.name} is written: "
+                    'declare it with does="discrete" or "unrestricted"'
+                    for a in cls.arguments[name]
+                    if a.effect == "write"
+                ]
             if cls.switch and kernel.role == "kernel":
                 cls.arguments[name].append(switch_argument(cls.switch))
         return list(dict.fromkeys(faults))

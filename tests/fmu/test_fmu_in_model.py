@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
-from test_model_exchange import DESCRIPTION, height, odd_ball
+from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
 from cosim.testing.other_mode import results_in_other_mode
@@ -57,13 +57,7 @@ class Fan(cosim.Component):
 
 @pytest.fixture(params=["true", "false"], ids=["silent", "told_of_steps"])
 def ball(request: pytest.FixtureRequest, tmp_path: Path, compiled: Callable[..., Path]) -> Path:
-    from fmpy import platform, sharedLibraryExtension
-
-    path = tmp_path / "ball.fmu"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION % request.param)
-        archive.write(compiled("ball_me"), f"binaries/{platform}/ball_me{sharedLibraryExtension}")
-    return path
+    return make_ball(tmp_path, compiled, request.param)
 
 
 def above_a_fan(part: Any, **values: Any) -> cosim.Model:
