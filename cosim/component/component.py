@@ -50,6 +50,8 @@ class Component:
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    takes_more : bool
+        Of a subclass: whether it takes values besides those declared, which follow from a file.
     made_by : type
         Of a subclass that another component makes for the values it is given: that one.
     not_exported : str
@@ -87,6 +89,7 @@ class Component:
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    takes_more: ClassVar[bool] = False
     made_by: ClassVar[type[Component] | None] = None
     not_exported: ClassVar[str] = ""
     contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
