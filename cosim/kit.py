@@ -165,10 +165,11 @@ if TYPE_CHECKING:
     from cosim.contracts.study_subject import StudySubject as StudySubject
     from cosim.ensemble.chunks import Job as Job
     from cosim.ensemble.chunks import do_in_chunks as do_in_chunks
-    from cosim.ensemble.ensemble import available_processors as available_processors
     from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
     from cosim.ensemble.own_processes import OwnProcesses as OwnProcesses
+    from cosim.ensemble.processors import available_processors as available_processors
     from cosim.ensemble.reduction import named_reduction as named_reduction
+    from cosim.ensemble.reduction import unit_of_reduction as unit_of_reduction
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.helper_process import end_with_parent as end_with_parent

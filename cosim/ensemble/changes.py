@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.component.declarations import Declaration
 from cosim.errors import CosimError, ModelError, Problem, StateError
 from cosim.step.arrays import Arrays
 from cosim.system.state import State
@@ -108,15 +109,29 @@ def _checked(system: System, path: str, size: int, listed: Any) -> NDArray[np.fl
         raise StateError(f"{path}: needs a sequence with a value for each run")
     listed = listed if isinstance(listed, np.ndarray) else list(listed)
     numeric = isinstance(listed, np.ndarray) or not any(isinstance(v, (str, list, tuple)) for v in listed)
-    if numeric and declaration.convert is None and declaration.kind != "integer" and len(listed):
+    if numeric and len(listed) and _has_bounds_alone(declaration):
         plain = np.asarray(listed)
-        if plain.dtype.kind in "fiu" and plain.size == len(plain) * size:
+        shapes = {(size,), declaration.shape} if size == declaration.size else {(size,)}
+        if plain.dtype.kind in "fiu" and (
+            plain.shape[1:] in shapes or (plain.size == len(plain) and size == 1)
+        ):
             flat = np.ascontiguousarray(plain, dtype=np.float64).reshape(len(plain), size)
-            low = -np.inf if declaration.minimum is None else declaration.minimum
-            high = np.inf if declaration.maximum is None else declaration.maximum
-            if ((flat >= low) & (flat <= high) & np.isfinite(flat)).all():
+            if (_is_within(declaration, flat) & np.isfinite(flat)).all():
                 return flat
     return np.array([_one(system, path, value, run) for run, value in enumerate(listed)]).reshape(-1, size)
+
+
+def _has_bounds_alone(declaration: Declaration) -> bool:
+    """Whether its numbers need no other check, so that those of all runs are looked at together."""
+    is_real = declaration.kind != "integer" and declaration.dtype not in (int, bool)
+    return is_real and declaration.convert is None
+
+
+def _is_within(declaration: Declaration, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    low = -np.inf if declaration.minimum is None else declaration.minimum
+    high = np.inf if declaration.maximum is None else declaration.maximum
+    found: NDArray[np.bool_] = (values >= low) & (values <= high)
+    return found
 
 
 def _one(system: System, path: str, value: Any, run: int) -> NDArray[np.float64]:

@@ -49,9 +49,9 @@ class Job:
             ) from error
         self._key = hashlib.sha256(self._bytes).hexdigest()
         client: Any = getattr(executor, "_client", None)
-        if client is not None:  # Dask: once to each worker
+        if client is not None:  # Dask: once to each worker; a task is done again where its result is lost
             with _lost_is_told():
-                self._bytes = client.scatter(self._bytes, broadcast=True, hash=False)
+                self._bytes = client.submit(_same, self._bytes)
 
     def submit(self, arguments: tuple[Any, ...]) -> Future[Any]:
         """Send a chunk; the answer is what `run_chunk` gives, and how long it took (s)."""
@@ -127,7 +127,7 @@ def do_in_chunks(
                     found, took = future.result()
                 except (Exception, CancelledError) as error:
                     if _is_lost_cluster(error):
-                        raise CosimError(CLUSTER_LOST.format(error)) from error
+                        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
                     if not _is_lost_worker(error):
                         raise
                     if not _is_to_blame(error, times, tells_who):
@@ -190,6 +190,10 @@ def workers_of(executor: Any) -> int:
     return int(getattr(executor, "_max_workers", 0) or 1)
 
 
+def _same(data: bytes) -> bytes:
+    return data
+
+
 _known = threading.local()
 
 
@@ -214,7 +218,11 @@ def _lost_is_told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise CosimError(CLUSTER_LOST.format(error)) from error
+        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+
+
+def _in_words(error: BaseException) -> str:
+    return str(error) or "its tasks were cancelled, as they are when a scheduler is lost"
 
 
 def _is_lost_worker(error: BaseException) -> bool:

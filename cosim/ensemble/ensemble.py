@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,9 @@ from cosim.ensemble.ensemble_result import EnsembleResult
 from cosim.ensemble.in_executor import run_in_executor
 from cosim.ensemble.own_processes import OwnProcesses
 from cosim.ensemble.plan import Plan
+from cosim.ensemble.processors import available_processors
 from cosim.ensemble.python_parts import python_parts
+from cosim.ensemble.run_queue import RunQueue
 from cosim.ensemble.simulator_runs import SimulatorRuns
 from cosim.errors import CosimError, ModelError
 from cosim.simulation.chosen_integrator import chosen_integrator
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.ensemble")
 Progress = Callable[[int, int], "bool | None"]
 LOOK = 0.1  # s, wall-clock time, between calls of `progress`
-SHARE = 4  # a thread takes that part of what is left for each
-PATIENCE = 0.2  # s that a call of compiled code takes, about
 PART_TIME, PART_SHARE = 2.0, 0.02  # s that runs take which are given on together, or part of all the time
 FULL = 8  # of them for each thread at least, so that few threads wait for the last one
 SERIES_PARTS = "workbench.series_parts"
@@ -307,7 +306,7 @@ class Ensemble:
             if not self._runs:
                 self._check(start)
             self._runs.append(runs)
-        queue = _Queue(block.runs, threads)
+        queue = RunQueue(block.runs, threads)
         errors: list[BaseException] = []
 
         def work(runs: CompiledRuns | SimulatorRuns) -> None:
@@ -348,37 +347,6 @@ class Ensemble:
         check = getattr(self._integrator(), "check", None)
         if check is not None:
             check(self.system, start.copy().realize(Stage.ACCELERATION))
-
-
-class _Queue:
-    """Runs that are left, handed out in spans: many where they are short, few toward the end."""
-
-    def __init__(self, runs: int, threads: int) -> None:
-        self._next, self._runs, self._threads = 0, runs, threads
-        self._lock = threading.Lock()
-        self._span = 1
-
-    def next_span(self) -> tuple[int, int] | None:
-        """First run and the one behind the last; None where none is left."""
-        with self._lock:
-            left = self._runs - self._next
-            if not left:
-                return None
-            size = max(1, min(self._span, left // (SHARE * self._threads)))
-            first, self._next = self._next, self._next + size
-            return first, self._next
-
-    def measure(self, runs: int, took: float) -> None:
-        """How long some runs have taken, s, wall-clock time."""
-        with self._lock:
-            self._span = max(1, min(4 * runs, int(runs * PATIENCE / max(took, 1e-9))))
-
-
-def available_processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _series_parts(folder: Path) -> Any:

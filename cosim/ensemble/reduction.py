@@ -13,6 +13,7 @@ from cosim.component.kernel_rules import check_rules
 from cosim.ensemble.quantile import quantile_of
 from cosim.errors import LookUpError, ModelError
 from cosim.system.system import System
+from cosim.unit_text import unit_product
 
 CALL = re.compile(r"^\s*(?P<name>\w+)\s*\(\s*(?P<signal>[^(),]+?)\s*(?:,\s*(?P<number>[^(),]+?)\s*)?\)\s*$")
 Spec = str | Callable[..., float] | Sequence[Any]
@@ -120,13 +121,13 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
         It is none of these; no such signal or reduction, with the nearest.
     """
     named = reduce.items() if isinstance(reduce, Mapping) else [(None, spec) for spec in reduce]
-    read: list[tuple[str, Callable[..., float], list[str], bool]] = []
+    read: list[tuple[str, Callable[..., float], list[str], Any]] = []
     for name, given in named:
         spec: Any = given
         function, listed = named_reduction(name or str(spec), spec)
         if name is None:
             name = spec.replace(" ", "") if isinstance(spec, str) else spec[0].__name__
-        read.append((name, function, listed, isinstance(spec, str)))
+        read.append((name, function, listed, spec))
     names = [item[0] for item in read]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -144,9 +145,9 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
                 name,
                 function,
                 tuple(columns.index(path) for path in listed),
-                system.signal(listed[0]).units[0] if keeps_unit and "integral" not in name else "1",
+                unit_of_reduction(spec, system.signal(listed[0]).units[0]),
             )
-            for name, function, listed, keeps_unit in read
+            for name, function, listed, spec in read
         ]
 
     return paths, made
@@ -159,6 +160,20 @@ def named_reduction(name: str, spec: Any) -> tuple[Callable[..., float], list[st
         return function, [path]
     own, paths = _of_function(name, spec)
     return _adapted(own, len(paths)), paths
+
+
+def unit_of_reduction(spec: Spec, unit: str) -> str:
+    """Of a reduction of a signal with this unit; "1" for functions of the user.
+
+    Examples
+    --------
+    >>> unit_of_reduction("max(engine.z)", "m"), unit_of_reduction("integral(pump.power)", "W")
+    ('m', 'W.s')
+    """
+    if not isinstance(spec, str):
+        return "1"
+    call = CALL.match(spec)
+    return unit_product((unit, "s")) if call is not None and call["name"] == "integral" else unit
 
 
 def _of_text(text: str) -> tuple[Callable[..., float], str]:

@@ -14,6 +14,9 @@ LARGEST = 10_000_000
 """Bytes; such a file is typed by people."""
 INTEGERS = "an integer has at most 64 bits in TOML; write a number as large as that with an exponent: 1e20"
 
+LONG_KEY = re.compile(r"""(?<![\w.-])(?:["']?[\w-]+["']?[ \t]*\.[ \t]*){200}""")
+"""A key with so many dots, for which tomllib takes time with the square of their number."""
+
 
 class TomlFile:
     """The data of a TOML file and the line of each of its keys and values.
@@ -28,12 +31,15 @@ class TomlFile:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
+        if (key := LONG_KEY.search(text)) is not None:
+            line = text.count("\n", 0, key.start()) + 1
+            raise ModelError.of(f"{path}:{line}", "has a key with more than 200 dots")
         try:
             self.data: dict[str, Any] = tomllib.loads(text)
             self.lines: dict[KeyPath, int] = toml_lines(text)
         except tomllib.TOMLDecodeError as error:
             line, what = _place(str(error), text)
-            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}") from None
+            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}{_in_quotes(text, line)}") from None
         except RecursionError:
             raise ModelError.of(str(path), "values are nested too deeply") from None
         except ValueError:  # Python converts no text of more than some thousand digits
@@ -115,6 +121,20 @@ def _beyond_64_bits(data: Any) -> KeyPath | None:
         elif isinstance(value, list):
             left += [(inner, (path, i)) for i, inner in enumerate(value)]
     return None
+
+
+QUOTELESS = re.compile(r"""\s*([\w.-]+)\s*=\s*([^"'\[{#]*[A-Za-z][^"'\[{#]*)""")
+
+
+def _in_quotes(text: str, line: int) -> str:
+    """What to write where text, or a number with a unit, stands without quotes; empty elsewhere."""
+    lines = text.splitlines()
+    found = QUOTELESS.fullmatch(lines[line - 1]) if line <= len(lines) else None
+    return (
+        ""
+        if found is None
+        else f'. Text, and numbers with units, have quotes: {found[1]} = "{found[2].strip()}"'
+    )
 
 
 def _place(message: str, text: str) -> tuple[int, str]:

@@ -10,7 +10,13 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
-from cosim_workbench.comparison import Deviation, compare_results, converted, spans_differ
+from cosim_workbench.comparison import (
+    Deviation,
+    compare_results,
+    converted,
+    have_common_time,
+    spans_differ,
+)
 from cosim_workbench.plot import check_plot, require_matplotlib
 from cosim_workbench.wording import counted
 
@@ -69,7 +75,7 @@ class CompareCommand(cosim.Command):
             print(f"and {counted(len(different) - MOST_LINES, 'signal')} more")
         if span:
             print(span)
-        if not arguments.quiet:
+        if not arguments.quiet and (different or have_common_time(reference, other)):
             print(_verdict(found, different))
         drawn = next((deviation for deviation in different if not deviation.text), None)
         if arguments.plot is not None and drawn is not None:

@@ -105,6 +105,11 @@ def compare_results(
     return sorted(found, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
 
 
+def have_common_time(reference: cosim.Result, other: cosim.Result) -> bool:
+    """Whether there is a time that lies in both."""
+    return bool(max(reference.time[0], other.time[0]) <= min(reference.time[-1], other.time[-1]))
+
+
 def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: float) -> str:
     """What to say when one begins later or ends earlier than the other."""
     ends = [(result.time[0], result.time[-1]) for result in (reference, other)]
@@ -112,8 +117,8 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
     if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):
         return ""
     said = [f"{start:g} s to {end:g} s" for start, end in ends]
-    apart = max(start for start, _ in ends) > min(end for _, end in ends)
-    what = "nothing can be compared" if apart else "they are compared where both are"
+    meet = have_common_time(reference, other)
+    what = "they are compared where both are" if meet else "nothing can be compared"
     return f"the first has {said[0]}, the second {said[1]}; {what}"
 
 

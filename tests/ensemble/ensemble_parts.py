@@ -118,3 +118,16 @@ def sends_what_cannot_be_sent():
 
 def sleeps(seconds):
     time.sleep(seconds)
+
+
+class Bounded(cosim.Component):
+    """Has numbers of all sorts of bounds."""
+
+    level = cosim.auxiliary_state()
+    positive = cosim.parameter(default=1.0, above=0.0)
+    count = cosim.parameter(default=1, dtype=int)
+    table = cosim.parameter(shape=(2, 3), default=[[1, 2, 3], [4, 5, 6]])
+
+    @cosim.kernel
+    def derivatives(positive, count, table, level_dot):
+        level_dot[0] = positive * count * table[5]

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from ensemble_parts import Ball, Blowup, Fuse, Sampler, distance, overshoot
+from ensemble_parts import Ball, Blowup, Bounded, Fuse, Sampler, distance, overshoot
 
 import cosim
 
@@ -336,3 +336,48 @@ def test_ctrl_c_keeps_the_parts_that_are_written(tmp_path):
     assert 40 < len(done) < 100_000
     assert found.run(int(done[-1]))["ball.height"][0] == 1.0
     assert len(found.run(int(done[-1])).time) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "listed", "says"),
+    [
+        ("positive", np.array([1.0, 0.0]), "run 1: .*more than 0"),
+        ("count", np.array([1.0, 1.5]), "run 1: .*integer"),
+        ("table", np.zeros((2, 3, 2)), "shape"),
+        ("table", np.zeros((2, 4)), "shape"),
+        ("table[4]", np.zeros((2, 2)), "shape"),
+    ],
+)
+def test_arrays_are_checked_as_single_values_are(path, listed, says):
+    model = cosim.Model("bounded")
+    model.add(Bounded, "b")
+    with pytest.raises(cosim.ModelError, match=says):
+        model.simulate_many({f"b.{path}": listed}, until=0.01)
+
+
+def test_arrays_of_the_shape_or_flat():
+    model = cosim.Model("bounded")
+    model.add(Bounded, "b")
+    tables = np.arange(12.0).reshape(2, 2, 3)
+    for listed in (tables, tables.reshape(2, 6)):
+        found = model.simulate_many({"b.table": listed}, until=1.0, reduce={"end": "last(b.level)"})
+        assert found["b.table"].shape == (2, 2, 3)
+        np.testing.assert_allclose(found["end"], tables[:, 1, 2], rtol=1e-9)
+
+
+def test_units_of_reductions():
+    model = cosim.Model("blowup")
+    model.add(Fuse, "integral")
+    reduce = {
+        "area": "integral(integral.heat)",
+        "integral_low": "min(integral.heat)",
+        "mean": "mean(integral.heat)",
+    }
+    found = model.simulate_many({"integral.power": [1.0]}, until=1.0, reduce=reduce)
+    assert {name: found.units[name] for name in reduce} == {"area": "J.s", "integral_low": "J", "mean": "J"}
+
+
+def test_models_write_parts(tmp_path):
+    pytest.importorskip("pyarrow")
+    found = ball().simulate_many({"ball.restitution": [0.3, 0.5]}, 0.2, parts=tmp_path / "p")
+    assert found.parts and found["ball.height"].shape == (2, len(found.time))

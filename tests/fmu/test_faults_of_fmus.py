@@ -23,6 +23,7 @@ Compiled = Callable[..., Path]
 CALLS = (
     *("LOAD", "Instantiate", "SetupExperiment", "SetReal", "EnterInitializationMode"),
     *("ExitInitializationMode", "GetReal", "DoStep", "Terminate", "FreeInstance"),
+    "UNLOAD",
 )
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="faults" guid="f">
@@ -75,7 +76,7 @@ def test_exit_in_this_process_is_an_error(where: str, tmp_path: Path, compiled: 
     _, said = process.communicate(timeout=60.0)
     assert process.returncode == 1, said
     assert "called exit(), which would have ended this program" in said and "Traceback" not in said
-    if where in ("DoStep", "Terminate", "FreeInstance"):
+    if where in ("DoStep", "Terminate", "FreeInstance", "UNLOAD"):
         assert last_time(tmp_path) == pytest.approx(0.4 if where == "DoStep" else 1.0)
         assert "results up to t = " in said
 

@@ -206,6 +206,25 @@ def test_an_array_depends_on_all_that_its_elements_depend_on() -> None:
     assert listed == {"3": "0 2 6", "5": ""}
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_real_variables_say_which_quantity_they_are(version: int, tmp_path: Path) -> None:
+    variables = (
+        scalar("a", unit="rad", display_unit="deg"),
+        scalar("b", unit="N"),
+        scalar("c", unit="N2"),
+        scalar("SI.Force", unit="m"),  # a type may not be called like a variable
+    )
+    interface = FmuInterface("model", "model", {}, variables, "x", {}, 1e-6)
+    kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
+    write = model_description if version == 2 else fmi3_description
+    found = read(write(kinds, categories(), interface, "ours", "{1}"), tmp_path)
+    types = {v.name: v.declaredType and v.declaredType.name for v in found.modelVariables}
+    types.pop("time", None)
+    assert types == {"a": "SI.Angle", "b": None, "c": None, "SI.Force": "SI.Length"}
+    (angle,) = (t for t in found.typeDefinitions if t.name == "SI.Angle")
+    assert (angle.quantity, angle.unit, angle.displayUnit) == ("Angle", "rad", "deg")
+
+
 def test_states_come_in_the_order_that_the_description_gives() -> None:
     system = oscillator().build()
     chosen = select_variables(system, inputs=[], outputs=["osc.v", "osc.x"], parameters=[], expose=[])

@@ -93,6 +93,13 @@ def test_series_feed_inputs_of_components(path: Path) -> None:
     assert result["a.y"][-1] == 7.0
 
 
+def test_a_connection_of_an_input_to_nothing_is_told_with_its_line(tmp_path: Path, make_fmu: MakeFmu) -> None:
+    text = ssd(system(component("a"), wire("drive", "a.nothing"), connectors(drive="input")), EXPERIMENT)
+    files = {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")}
+    with pytest.raises(cosim.ModelError, match=r"^SystemStructure\.ssd:9: no variable 'nothing'"):
+        CoSimulation.from_ssp(pack(tmp_path / "s.ssp", files), step=0.1, inputs={"drive": [[0.0, 1.0]]})
+
+
 def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     series, target = tmp_path / "drive.csv", tmp_path / "out.csv"
     series.write_text("time [s],drive [m]\n0,0\n0.5,0.5\n", "utf-8")

@@ -64,6 +64,26 @@ def test_distributions(text, mean, deviation):
     assert drawn.mean() == pytest.approx(mean, rel=1e-3) and drawn.std() == pytest.approx(deviation, rel=0.01)
 
 
+def test_deviations_have_no_offset_of_a_unit():
+    drawn = read_variation("a", "normal(20 degC, 5 degC)", "K").drawn(shares())
+    assert drawn.mean() == pytest.approx(293.15) and drawn.std() == pytest.approx(5.0, rel=0.01)
+
+
+def test_settings_of_runs_are_not_for_subjects():
+    from cosim.kit import StudySubject
+
+    class Nothing(StudySubject):
+        """Runs nothing."""
+
+        def __init__(self, path, settings):
+            self.settings = settings
+
+        reads = unit = signals = description = run = None
+
+    with pytest.raises(cosim.ModelError, match="until.*where the subject is made"):
+        Study(Nothing(None, {}), {}, ["max(x)"], until=2.0)
+
+
 def test_distributions_by_factors():
     logs = np.log(read_variation("a", "1..100:log", "1").drawn(shares()))
     assert logs.min() >= 0.0 and logs.max() <= np.log(100) and logs.mean() == pytest.approx(np.log(10))

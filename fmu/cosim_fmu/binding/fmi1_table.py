@@ -11,7 +11,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_size_t, c_uint,
 from typing import Any
 
 from cosim_fmu.binding.fmi2_table import LOGGER
-from cosim_fmu.binding.function_table import FunctionTable
+from cosim_fmu.binding.function_table import FunctionTable, accesses
 
 C_TYPES: dict[str, Any] = {
     "Real": c_double,
@@ -54,12 +54,6 @@ class EventInfo(ctypes.Structure):
 
 REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
 INFO = POINTER(EventInfo)
-
-
-def _variables(kind: str) -> tuple[Any, tuple[Any, ...]]:
-    return c_int, (WHO, REFERENCES, c_size_t, POINTER(C_TYPES[kind]))
-
-
 TABLE = FunctionTable(
     version="1.0",
     prefix="fmi",
@@ -69,12 +63,7 @@ TABLE = FunctionTable(
         "GetTypesPlatform": (c_char_p, ()),
         "GetModelTypesPlatform": (c_char_p, ()),
         "SetDebugLogging": (c_int, (WHO, c_int8)),
-        **{
-            f"{verb}{kind}": _variables(kind)
-            for verb in ("Get", "Set")
-            for kind in C_TYPES
-            if kind != "Enumeration"
-        },
+        **accesses(C_TYPES),
         # Co-Simulation
         "InstantiateSlave": (
             WHO,

@@ -9,7 +9,7 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
 
-from cosim_fmu.binding.function_table import FunctionTable
+from cosim_fmu.binding.function_table import FunctionTable, accesses
 
 C_TYPES: dict[str, Any] = {
     "Real": c_double,
@@ -49,12 +49,6 @@ class EventInfo(ctypes.Structure):
 
 REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
 STATE = POINTER(c_void_p)
-
-
-def _variables(kind: str) -> tuple[Any, tuple[Any, ...]]:
-    return c_int, (WHO, REFERENCES, c_size_t, POINTER(C_TYPES[kind]))
-
-
 ALWAYS = (
     "Instantiate",
     "FreeInstance",
@@ -79,12 +73,7 @@ TABLE = FunctionTable(
         "ExitInitializationMode": (c_int, (WHO,)),
         "Terminate": (c_int, (WHO,)),
         "Reset": (c_int, (WHO,)),
-        **{
-            f"{verb}{kind}": _variables(kind)
-            for verb in ("Get", "Set")
-            for kind in C_TYPES
-            if kind != "Enumeration"
-        },
+        **accesses(C_TYPES),
         "GetFMUstate": (c_int, (WHO, STATE)),
         "SetFMUstate": (c_int, (WHO, c_void_p)),
         "FreeFMUstate": (c_int, (WHO, STATE)),

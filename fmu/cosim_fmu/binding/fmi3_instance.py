@@ -83,9 +83,10 @@ class Fmi3Instance(FmuInstance):
             return function(*who, self.receiver.number, logger_3())
         update, wanted = options.update, options.intermediate
         self._update = fmi3_table.INTERMEDIATE_UPDATE(update) if update else fmi3_table.INTERMEDIATE_UPDATE()
-        references = (ctypes.c_uint32 * len(wanted))(*wanted) if wanted else None
+        # kept as long as the instance: the standard does not say that the FMU copies them
+        self._intermediate = (ctypes.c_uint32 * len(wanted))(*wanted) if wanted else None
         return function(
-            *(*who, options.event_mode, options.early_return, references, len(wanted)),
+            *(*who, options.event_mode, options.early_return, self._intermediate, len(wanted)),
             *(self.receiver.number, logger_3(), self._update),
         )
 
@@ -156,7 +157,8 @@ class Fmi3Instance(FmuInstance):
         return StepAnswer(reached.value, False, event.value, terminate.value, early.value)
 
     def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
-        return StepAnswer(told.reached, discarded=True, terminate=told.terminate)
+        until = told.reached if time <= told.reached <= time + size else time
+        return StepAnswer(until, discarded=True, terminate=told.terminate)
 
     def update_discrete_states(self) -> Update:
         """Call fmi3UpdateDiscreteStates."""

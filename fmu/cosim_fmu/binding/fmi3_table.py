@@ -26,7 +26,7 @@ from ctypes import (
 )
 from typing import Any
 
-from cosim_fmu.binding.function_table import FunctionTable
+from cosim_fmu.binding.function_table import FunctionTable, accesses
 
 C_TYPES: dict[str, Any] = {
     "Float64": c_double,
@@ -51,12 +51,6 @@ INTERMEDIATE_UPDATE = ctypes.CFUNCTYPE(
 )
 REFERENCES, REALS, WHO, COUNT = POINTER(c_uint32), POINTER(c_double), c_void_p, c_size_t
 STATE, FLAG = POINTER(c_void_p), POINTER(c_bool)
-
-
-def _variables(kind: str) -> tuple[Any, tuple[Any, ...]]:
-    return c_int, (WHO, REFERENCES, COUNT, POINTER(C_TYPES[kind]), COUNT)
-
-
 ALWAYS = ("FreeInstance", "EnterInitializationMode", "ExitInitializationMode")
 BINARY = (c_int, (WHO, REFERENCES, COUNT, POINTER(c_size_t), POINTER(BYTES), COUNT))
 TABLE = FunctionTable(
@@ -84,12 +78,7 @@ TABLE = FunctionTable(
         "EnterEventMode": (c_int, (WHO,)),
         "Terminate": (c_int, (WHO,)),
         "Reset": (c_int, (WHO,)),
-        **{
-            f"{verb}{kind}": _variables(kind)
-            for verb in ("Get", "Set")
-            for kind in C_TYPES
-            if kind != "Enumeration"
-        },
+        **accesses(C_TYPES, COUNT),
         "GetBinary": BINARY,
         "SetBinary": BINARY,
         "GetClock": (c_int, (WHO, REFERENCES, COUNT, FLAG)),

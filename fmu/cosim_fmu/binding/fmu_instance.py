@@ -118,6 +118,7 @@ class FmuInstance(ABC):
         self.library, self.receiver = library, LogReceiver(log)
         self.mode, self.component, self.name = modes.NEW, 0, ""
         self.failure: FmiError | None = None
+        self._before_configuration = modes.INSTANTIATED
         self.steps = library.interface == "CoSimulation"
         self._function = library.function
 
@@ -270,14 +271,15 @@ class FmuInstance(ABC):
         """End initialization: in event mode, or ready for the first step."""
 
     def enter_configuration_mode(self) -> None:
-        """Structural parameters may be set (FMI 3.0)."""
+        """Structural parameters may be set, those that are tunable also between steps (FMI 3.0)."""
+        before = self.mode
         self.call("EnterConfigurationMode")
-        self.mode = modes.CONFIGURING
+        self.mode, self._before_configuration = modes.CONFIGURING, before
 
     def exit_configuration_mode(self) -> None:
-        """Back to where an instance is that has just been made."""
+        """Back to where the instance was."""
         self.call("ExitConfigurationMode")
-        self.mode = modes.INSTANTIATED
+        self.mode = self._before_configuration
 
     # Variables
 

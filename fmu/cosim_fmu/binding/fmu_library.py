@@ -86,8 +86,8 @@ class FmuLibrary:
 
     def unload(self) -> None:
         """Give it up; the operating system unloads it where no other holds it."""
-        exit_guard.loaded.discard(self)
         dll, self._dll, self._functions = self._dll, None, {}
         if dll is not None:
             with suppress(OSError):
                 (_ctypes.FreeLibrary if os.name == "nt" else _ctypes.dlclose)(vars(dll)["_handle"])  # type: ignore[attr-defined,unused-ignore]
+        exit_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too

@@ -3,8 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ctypes import POINTER, c_int, c_size_t, c_uint, c_void_p
 from dataclasses import dataclass
 from typing import Any
+
+Signature = tuple[Any, tuple[Any, ...]]
+
+
+def accesses(c_types: Mapping[str, Any], *more: Any) -> dict[str, Signature]:
+    """The functions that read and write variables, one of each for each type.
+
+    Parameters
+    ----------
+    c_types : mapping of str to ctypes type
+        `Enumeration` has no functions of its own.
+    *more
+        Arguments behind the values.
+    """
+    return {
+        f"{verb}{kind}": (c_int, (c_void_p, POINTER(c_uint), c_size_t, POINTER(c_type), *more))
+        for verb in ("Get", "Set")
+        for kind, c_type in c_types.items()
+        if kind != "Enumeration"
+    }
 
 
 @dataclass(frozen=True)
@@ -27,7 +48,7 @@ class FunctionTable:
 
     version: str
     prefix: str
-    signatures: Mapping[str, tuple[Any, tuple[Any, ...]]]
+    signatures: Mapping[str, Signature]
     needed: Mapping[str, tuple[str, ...]]
     with_identifier: bool = False
 

@@ -17,12 +17,13 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     HANDLE,  # address of the instance; 0: none
     EPOCH,  # number of the last event mode: it names what the instance holds besides time, states and inputs
     LOOSE,  # 1: that is nothing, so that any epoch will do
+    LAZY,  # 1: outputs follow the states only when the derivatives have been asked for
     STOPPED,  # 1: it has asked for the end of the run, and stays in event mode
     SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, SET_REALS, GET_REALS,
     STATES_AT, RATES_AT, INDICATORS_AT, INPUTS_AT, INPUT_REFERENCES, OUTPUTS_AT, OUTPUT_REFERENCES,
     STATES, INDICATORS,
     SIZE,
-) = range(20)  # fmt: skip
+) = range(21)  # fmt: skip
 REFERENCE = 4  # bytes of a value reference
 REAL = 8
 WARNING, DISCARD = 1, 2
@@ -77,6 +78,8 @@ def write_input(live, index, value):
 def read_outputs(live, first, count):
     """Read outputs that follow each other into their buffer."""
     block = integers_at(int(live), SIZE)
+    if block[LAZY] != 0 and block[STOPPED] == 0:
+        call_with_array(block[GET_RATES], block[HANDLE], block[RATES_AT], block[STATES], 0, 0)
     at = block[OUTPUTS_AT] + REAL * first
     references = block[OUTPUT_REFERENCES] + REFERENCE * first
     if call_with_array(block[GET_REALS], block[HANDLE], references, count, at, count) > WARNING:

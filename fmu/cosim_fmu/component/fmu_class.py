@@ -14,6 +14,8 @@ from cosim_fmu.component.fmu_component import ModelExchangeFmu
 from cosim_fmu.component.fmu_names import identifiers
 from cosim_fmu.master.participants.unpacked_fmu import identity, read_fmu
 
+DOUBLE = ("Real", "Float64")
+
 
 def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
     """The class of an FMU; the same for the same file and feedthrough.
@@ -43,7 +45,8 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         v
         for v in description.variables.values()
         if (v.causality in ("input", "output") or (v.causality == "parameter" and v.name in settable))
-        and (v.type == "real" and interface.elements[v.name].size == 1)
+        and interface.elements[v.name].type in DOUBLE
+        and interface.elements[v.name].size == 1
         and interface.elements[v.name].sign > 0
     ]
     continuous = [v for v in plain if v.name not in description.discrete and v.name not in interface.clocked]

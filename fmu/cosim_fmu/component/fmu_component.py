@@ -56,6 +56,7 @@ class ModelExchangeFmu(cosim.Component):
     """
 
     plain_methods: ClassVar[tuple[str, ...]] = ("bind",)
+    takes_more: ClassVar[bool] = True
     not_exported: ClassVar[str] = "it is an FMU itself, which an FMU cannot bring along"
     variables: ClassVar[Mapping[str, str]] = {}
     inputs: ClassVar[tuple[str, ...]] = ()
@@ -97,11 +98,12 @@ class ModelExchangeFmu(cosim.Component):
         self.close()
         fmu = RunningFmu(self.fmu, self.name, self.inputs, self.outputs, self.block, self.follows)
         self.running = fmu
-        values = {
-            name: float(state[f"{self.name}.{own}"])
-            for name, own in self.variables.items()
-            if self.declarations[own].kind == "parameter"
+        parameters = {
+            n: own for n, own in self.variables.items() if self.declarations[own].kind == "parameter"
         }
+        values = {n: float(state[f"{self.name}.{own}"]) for n, own in parameters.items()}
+        # what stays as it is declared is not set: an FMU may refuse even that
+        values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
         inputs = self._inputs(state)
         states, following = fmu.start(state.time, {**values, **self.others}, inputs, self.tolerance or None)
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first

@@ -75,6 +75,8 @@ class RunningFmu(InstanceParticipant):
         self._begun = self._guard(self.model.leave_event_mode, self._first[0])
         self._fill(*sizes)
         self._check_dependencies()
+        if sizes[0] and self.outputs:
+            self.block[calls.LAZY] = int(self._is_lazy())
 
     def _fill(self, states: int, indicators: int) -> None:
         """Write the control block."""
@@ -166,6 +168,22 @@ class RunningFmu(InstanceParticipant):
                 "outputs follow inputs that the model description does not name: give the part "
                 f"feedthrough = {{ {listed} }}"
             )
+
+    def _is_lazy(self) -> bool:
+        """Whether outputs show other states only once the derivatives were asked for."""
+        if self.model.asked_to_stop:
+            return False
+        states, moved = ((ctypes.c_double * self.model.count)() for _ in range(2))
+        self._guard(self._instance.get_continuous_states, states)
+        moved[:] = [x + max(1.0, abs(x)) * 2.0**-10 for x in states]
+        outputs = self._access(self.outputs)
+        self._guard(self._instance.set_continuous_states, moved)
+        before = np.array(outputs.read(), dtype=float)
+        self.model.evaluate(self._first[0], moved, self._first[1])
+        after = np.array(outputs.read(), dtype=float)
+        self.model.evaluate(self._first[0], states, self._first[1])
+        self.model.forget()
+        return not np.array_equal(before, after, equal_nan=True)
 
     def step(self, time: float, size: float) -> float:
         """Refused: the integrator of the model takes the steps."""

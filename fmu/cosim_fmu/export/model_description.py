@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.names import is_structured
+from cosim_fmu.export.type_definitions import declared_types, type_definitions
 from cosim_fmu.export.unit_definitions import unit_definitions
 
 CAPABILITIES = {
@@ -83,12 +84,16 @@ def model_description(
     units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
     if units is not None:
         root.append(units)
+    types = types_of(interface.variables)
+    definitions = type_definitions(types, 2)
+    if definitions is not None:
+        root.append(definitions)
     root.append(categories)
     root.append(default_experiment(interface))
     variables = SubElement(root, "ModelVariables")
     index = {v.name: i for i, v in enumerate(interface.variables, start=1)}
     for reference, variable in enumerate(interface.variables):
-        variables.append(_scalar_variable(reference, variable, index))
+        variables.append(_scalar_variable(reference, variable, index, types))
     root.append(_model_structure(interface.variables, index))
     return as_text(root)
 
@@ -136,7 +141,14 @@ def default_experiment(interface: FmuInterface) -> Element:
     return Element("DefaultExperiment", attributes)
 
 
-def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, int]) -> Element:
+def types_of(variables: Sequence[FmuVariable]) -> dict[str, str]:
+    """By unit the names of the types that real variables are declared of."""
+    return declared_types((v.unit for v in variables if v.type == "Real"), (v.name for v in variables))
+
+
+def _scalar_variable(
+    reference: int, variable: FmuVariable, index: Mapping[str, int], types: Mapping[str, str]
+) -> Element:
     attributes = {"name": variable.name, "valueReference": str(reference)}
     if variable.description:
         attributes["description"] = plain_text(variable.description)
@@ -144,7 +156,7 @@ def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, 
     if variable.initial:
         attributes["initial"] = variable.initial
     element = Element("ScalarVariable", attributes)
-    details = number_attributes(variable)
+    details = number_attributes(variable, types)
     if variable.derivative_of:
         details["derivative"] = str(index[variable.derivative_of])
     if variable.reinit:
@@ -153,10 +165,12 @@ def _scalar_variable(reference: int, variable: FmuVariable, index: Mapping[str, 
     return element
 
 
-def number_attributes(variable: FmuVariable) -> dict[str, str]:
-    """Unit, bounds, nominal and start value."""
+def number_attributes(variable: FmuVariable, types: Mapping[str, str]) -> dict[str, str]:
+    """Type, unit, bounds, nominal and start value. The unit stands there for those who read no types, too."""
     details: dict[str, str] = {}
     if variable.type == "Real":
+        if variable.unit in types:
+            details["declaredType"] = types[variable.unit]
         if variable.unit != "1":
             details["unit"] = variable.unit
         if variable.display_unit:

@@ -14,8 +14,10 @@ from cosim_fmu.export.model_description import (
     knowns,
     number_attributes,
     plain_text,
+    types_of,
     unknowns,
 )
+from cosim_fmu.export.type_definitions import type_definitions
 from cosim_fmu.export.unit_definitions import unit_definitions
 from cosim_fmu.native.fmu_array import FmuArray, arrays_of
 
@@ -61,6 +63,10 @@ def fmi3_description(
     units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
     if units is not None:
         root.append(units)
+    types = types_of(interface.variables)
+    definitions = type_definitions(types, 3)
+    if definitions is not None:
+        root.append(definitions)
     root.append(categories)
     root.append(default_experiment(interface))
     listed = arrays_of(interface.variables)
@@ -68,7 +74,7 @@ def fmi3_description(
     variables = SubElement(root, "ModelVariables")
     steps = any(kind.get("providesIntermediateUpdate") == "true" for kind in root.iter("CoSimulation"))
     for array in listed:
-        element = _variable(array, reference)
+        element = _variable(array, reference, types)
         if steps and array.elements[0].causality in ("input", "output", "local"):
             element.set("intermediateUpdate", "true")
         variables.append(element)
@@ -97,7 +103,7 @@ def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: S
         )
 
 
-def _variable(array: FmuArray, reference: Mapping[str, int]) -> Element:
+def _variable(array: FmuArray, reference: Mapping[str, int], types: Mapping[str, str]) -> Element:
     first = array.elements[0]
     attributes = {"name": array.name, "valueReference": str(array.reference)}
     if array.description:
@@ -105,8 +111,8 @@ def _variable(array: FmuArray, reference: Mapping[str, int]) -> Element:
     attributes |= {"causality": first.causality, "variability": first.variability}
     if first.initial:
         attributes["initial"] = first.initial
-    attributes |= number_attributes(first)
-    starts = [number_attributes(v).get("start") for v in array.elements]
+    attributes |= number_attributes(first, types)
+    starts = [number_attributes(v, types).get("start") for v in array.elements]
     if None not in starts:
         attributes["start"] = " ".join(map(str, starts))
     if first.derivative_of:

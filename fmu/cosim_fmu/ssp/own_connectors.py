@@ -116,12 +116,16 @@ class SystemInputs:
         self.name = INPUTS
         while self.name in names.values():
             self.name += "_"
-        targets = {signal: self._targets(signal) for signal in made.describe().variables}
-        problems = [
-            cosim.Problem(f"inputs.{signal}", self._unknown(signal))
-            for signal, ends in targets.items()
-            if not ends
-        ]
+        problems: list[cosim.Problem] = []
+        targets: dict[str, list[tuple[str, str, list[Leg]]]] = {}
+        for signal in made.describe().variables:
+            try:
+                targets[signal] = self._targets(signal)
+            except ValueError as error:  # the document names what a component does not have
+                problems.append(problem_of(str(error), f"inputs.{signal}"))
+                continue
+            if not targets[signal]:
+                problems.append(cosim.Problem(f"inputs.{signal}", self._unknown(signal)))
         types = {signal: self._type(ends) for signal, ends in targets.items()}
         if not isinstance(series, TimedInputs) and not problems:
             made = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
@@ -145,7 +149,13 @@ class SystemInputs:
             raise cosim.ModelError(problems)
 
     def _targets(self, signal: str) -> list[tuple[str, str, list[Leg]]]:
-        """Paths of the variables that a signal leads to, their types, and the way there."""
+        """Paths of the variables that a signal leads to, their types, and the way there.
+
+        Raises
+        ------
+        ValueError
+            A connection leads to what a component does not have, with its place.
+        """
         found = []
         if signal in {name for place, name in self._network.connectors if place == ()}:
             point: Point = (), signal
@@ -153,7 +163,10 @@ class SystemInputs:
             for route in routes(self._network, point):
                 if route.end[0] in self._descriptions:
                     legs = [own, *_legs(self._network, self._descriptions, route)[1:]]
-                    ends = elements_of(self._descriptions[route.end[0]], route.end[1], route.given)
+                    try:
+                        ends = elements_of(self._descriptions[route.end[0]], route.end[1], route.given)
+                    except ValueError as error:
+                        raise ValueError(f"{route.hops[-1].place}: {error}") from None
                     found += [(*self._variable(route.end[0], end), legs) for end in ends]
             return found
         for place, name in self._names.items():

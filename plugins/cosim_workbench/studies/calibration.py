@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import conversion
 from cosim_workbench.studies.fit import Fit
-from cosim_workbench.studies.variation import read_variation
+from cosim_workbench.studies.variation import parse_difference, read_variation
 
 Vector = NDArray[np.float64]
 ACCURACY = 1e-9
@@ -105,8 +105,7 @@ class Calibration:
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
         self._noise = {
-            path: cosim.parse_quantity(given, self._units.get(path, "1"))
-            for path, given in (noise or {}).items()
+            path: parse_difference(given, self._units.get(path, "1")) for path, given in (noise or {}).items()
         }
         wrong = next((path for path in self._noise if path not in pairs or not self._noise[path] > 0.0), None)
         if wrong is not None:

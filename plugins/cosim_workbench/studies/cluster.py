@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ def cluster_executor(address: str) -> Iterator[Executor]:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise cosim.CosimError(f"{address}: no Dask scheduler answers: {error}") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it says is said in our words
     try:
         yield cast(Executor, client.get_executor(retries=3))
     finally:

@@ -54,7 +54,8 @@ class Study:
     keep_series : bool
         Whether values over time are kept as well, as parts of Parquet in ``series``.
     **settings
-        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …
+        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a subject ``threads`` alone,
+        which are processes.
 
     Attributes
     ----------
@@ -91,7 +92,11 @@ class Study:
         else:
             if keep_series:
                 raise cosim.ModelError.of("series", "values over time are kept of models, not of scenarios")
-            self._runs = SubjectRuns(model, objectives, settings.get("threads"))
+            threads = settings.pop("threads", None)
+            if settings:
+                text = "is not for a study of this: give it where the subject is made"
+                raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
+            self._runs = SubjectRuns(model, objectives, threads)
         problems, variations = [], []
         for path, given in vary.items():
             try:

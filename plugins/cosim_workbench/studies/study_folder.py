@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import fcntl
 import json
 import os
 import re
@@ -11,6 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
@@ -69,10 +73,11 @@ class StudyFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """For this process alone; `CosimError` where another one works on the study."""
+        """For this process alone; `CosimError` where another one works on the study. Windows has no lock."""
         with (self.path / LOCK).open("w") as handle:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if fcntl is not None:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise cosim.CosimError(f"{self.path}: another process works on this study") from None
             for draft in self.path.glob(".*"):  # what a killed process has left

@@ -16,6 +16,7 @@ from cosim.kit import (
     available_processors,
     do_in_chunks,
     named_reduction,
+    unit_of_reduction,
 )
 from cosim_workbench.studies.objective import read_objectives
 from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
@@ -44,9 +45,7 @@ class SubjectRuns:
         for name, spec in reductions.items():
             _, paths = named_reduction(name, spec)
             for path in paths:
-                unit = subject.unit(path)
-                if isinstance(spec, str) and "integral" not in spec:
-                    self.units[name] = unit
+                self.units[name] = unit_of_reduction(spec, subject.unit(path))
             signals += paths
         wanted = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
         self._runner = PointRunner(subject, reductions, functions, wanted)

@@ -110,15 +110,17 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
     with ExitStack() as stack:
         if not arguments.quiet:
             stack.enter_context(compile_notice())
+        model = _model(arguments.model, settings)
+        is_model = isinstance(model, cosim.Model)
         study = Study(
-            _model(arguments.model, settings),
+            model,
             _varied(arguments.vary),
             arguments.objective,
             sample=arguments.sample,
             seed=arguments.seed,
             folder=folder,
             keep_series=arguments.series,
-            **settings,
+            **{key: value for key, value in settings.items() if is_model or key == "threads"},
         )
         executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
         progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import cosim
 
 CALL = re.compile(r"^\s*(\w+)\s*\((.*)\)\s*$", re.DOTALL)
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 SEED = "seed"
 FORMS = '"1e5..3e5:21", "1e5..3e5:log", "1, 2, 5", "normal(2e5, 1e4)"'
 MOST = 10_000_000
@@ -129,8 +130,11 @@ def _distribution(name: str, texts: Sequence[str], unit: str) -> Any:
     if name in needed:
         if len(texts) != needed[name]:
             raise ValueError(f"{name} has {len(texts)} numbers, needs {needed[name]}")
-        units = [unit, "1"] if name == "lognormal" else [unit] * 3
-        a, b, *c = [cosim.parse_quantity(t.strip(), u) for t, u in zip(texts, units, strict=False)]
+        a, *c = [cosim.parse_quantity(text.strip(), unit) for text in (texts[0], *texts[2:])]
+        if name == "normal":
+            b = parse_difference(texts[1], unit)
+        else:
+            b = cosim.parse_quantity(texts[1].strip(), "1" if name == "lognormal" else unit)
         if name in ("uniform", "loguniform"):
             if not a < b or (name == "loguniform" and a <= 0.0):
                 raise ValueError(f"{name} goes from a number to a larger one")
@@ -149,3 +153,17 @@ def _distribution(name: str, texts: Sequence[str], unit: str) -> Any:
     numbers = [text for text in texts if "=" not in text]
     named = dict(text.split("=", 1) for text in texts if "=" in text)
     return made(*map(float, numbers), **{key.strip(): float(value) for key, value in named.items()})
+
+
+def parse_difference(given: Any, unit: str) -> float:
+    """A difference of two quantities, such as a deviation: without the offset that a unit may have.
+
+    Examples
+    --------
+    >>> parse_difference("5 degC", "K"), parse_difference("2 mm", "m"), parse_difference(3.0, "m")
+    (5.0, 0.002, 3.0)
+    """
+    if not isinstance(given, str):
+        return float(given)
+    nothing = NUMBER.sub("0", given, count=1)
+    return cosim.parse_quantity(given.strip(), unit) - cosim.parse_quantity(nothing.strip(), unit)

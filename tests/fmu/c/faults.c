@@ -17,7 +17,7 @@ typedef struct {
 } Instance;
 
 enum { NOWHERE, LOAD, Instantiate, SetupExperiment, SetReal, EnterInitializationMode, ExitInitializationMode, GetReal,
-       DoStep, Terminate, FreeInstance };
+       DoStep, Terminate, FreeInstance, UNLOAD };
 static int status = 0;
 
 static void handler(int number) { (void)number; }
@@ -34,6 +34,7 @@ static void use(void) { (void)disturb; }
 #define AT(where) do { if (WHERE == where) fault(); } while (0)
 
 __attribute__((constructor)) static void loaded(void) { use(); AT(LOAD); }
+__attribute__((destructor)) static void unloaded(void) { AT(UNLOAD); }
 
 void *fmi2Instantiate(const char *name, int type, const char *guid, const char *where, const Callbacks *callbacks, int visible,
                       int logging) {

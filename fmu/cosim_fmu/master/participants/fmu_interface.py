@@ -297,10 +297,20 @@ def _start(kind: str, text: Any, index: int) -> Any:
     if kind == "real":
         return float(part)
     if kind == "integer":
-        return int(part)
+        return _whole(part)
     if kind == "boolean":
         return part in ("true", "1")
     return part if kind == "string" else bytes.fromhex(part) if isinstance(part, str) else part
+
+
+def _whole(text: str) -> int:
+    """A whole number, which some tools write like a real one (``20.0``)."""
+    try:
+        return int(text)
+    except ValueError:
+        if (found := float(text)).is_integer():
+            return int(found)
+        raise
 
 
 def _changes_at_events(read: Any) -> bool:

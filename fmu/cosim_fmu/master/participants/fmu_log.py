@@ -44,10 +44,11 @@ class FmuLog:
         """Keep a message."""
         self.errors += status in (3, 4)
         self.messages.append((status, message.strip()))
-        if self._file is not None and status in WRITTEN[self._level]:
-            with suppress(OSError):  # a full disk is no fault of the run
+        file = self._file  # a thread of the FMU may log while this one closes
+        if file is not None and status in WRITTEN[self._level]:
+            with suppress(OSError, ValueError):  # a full disk is no fault of the run
                 word = STATUS[status] if 0 <= status < len(STATUS) else str(status)
-                self._file.write(f"{word}: {message.strip()}\n")
+                file.write(f"{word}: {message.strip()}\n")
 
     def close(self) -> None:
         """Write no more."""

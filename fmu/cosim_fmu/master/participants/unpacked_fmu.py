@@ -12,6 +12,7 @@ from cosim_fmu.binding import logs
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_library import FmuLibrary
 from cosim_fmu.binding.new_instance import open_library
+from cosim_fmu.binding.undisturbed import undisturbed
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
 from cosim_fmu.master.participants.fmu_interface import FmuInterface, read_interface
 from cosim_fmu.master.participants.library_file import is_cut_off
@@ -89,8 +90,9 @@ def log_helper() -> str:
 
 
 def _remove(folder: Path, libraries: dict[str, FmuLibrary]) -> None:
-    for library in libraries.values():
-        library.unload()
+    with undisturbed():
+        for library in libraries.values():
+            library.unload()
     remove_folder(folder)
 
 
