@@ -4,8 +4,8 @@
 
 Each run is a process of its own, ended after the limit. Both get the same times: those of the default
 experiment, at most 200 steps of them. Co-Simulation means the same calls, so the values should have the same
-bits; Model Exchange is integrated by different methods with a tolerance of 1e-6. FMUs are code: run those that
-you would run anyhow.
+bits; Model Exchange is integrated by different methods with a tolerance of 1e-6. FMUs are code: run those
+that you would run anyhow.
 """
 
 from __future__ import annotations
