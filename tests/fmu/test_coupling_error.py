@@ -181,6 +181,23 @@ def test_thinned_samples_keep_the_integrals(monkeypatch: pytest.MonkeyPatch) -> 
     assert thinned.outputs.tolist() == whole.outputs[places].tolist()
 
 
+def test_what_is_kept_does_not_depend_on_how_rows_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim_fmu.master.trust.coupling_samples.VALUES", 4096)
+    inputs = [SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")]
+    times = np.append(np.linspace(0.0, 1.0, 9001), 1.00005)  # the last step is cut
+    found = []
+    for pieces in (1, 7, 300):
+        samples = CouplingSamples(inputs, 1)
+        samples.start(0.0, [0.0])
+        for part in np.array_split(np.arange(9001), pieces):
+            samples.extend(times[part + 1], np.sin(times[part + 1, None]), np.sin(times[part, None]))
+        found.append(samples.samples())
+    for other in found[1:]:
+        assert found[0].times.tobytes() == other.times.tobytes()
+        for one, same in zip(found[0], other, strict=True):
+            assert one == pytest.approx(same, abs=1e-13)  # sums are rounded in another order
+
+
 def test_command_line_tells_and_writes_it(
     make_fmu: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

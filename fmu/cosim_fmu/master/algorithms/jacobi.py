@@ -63,7 +63,7 @@ class Jacobi(cosim.MasterAlgorithm):
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Set all, step all, read all."""
-        if self.fixed_sequence:
+        if self._past.order == 0 and self._correction is None:
             for name in exchange.order:
                 exchange.set_inputs(name)
             exchange.advance_all(time, size)

@@ -175,16 +175,26 @@ class CouplingSamples:
         inputs : ndarray, shape (n, inputs)
             In the units of the inputs.
         """
-        if self._stride > 1 and self._is_even(times):
-            self._take_sums(times, outputs, inputs)
-            return
         rest = [np.concatenate(both) for both in zip(self._rest, (times, outputs, inputs), strict=True)]
-        whole = times.size + self._rest[0].size
-        whole -= whole % self._group
-        if whole:
-            times, outputs, inputs = (column[:whole] for column in rest)
-            self._take(times, outputs, inputs, np.zeros_like(inputs))
-        self._rest = [column[whole:] for column in rest]
+        # in pieces that end where points are dropped: what is kept does not depend on how rows come
+        while taken := self._taken(rest[0]):
+            times, outputs, inputs = (column[:taken] for column in rest)
+            rest = [column[taken:] for column in rest]
+            if self._stride > 1 and self._even(times) == taken:
+                self._take_sums(times, outputs, inputs)
+            else:
+                self._take(times, outputs, inputs, np.zeros_like(inputs))
+        self._rest = rest
+
+    def _taken(self, times: Vector) -> int:
+        """How many of these rows are worked off at once; 0 where more are needed for a group."""
+        even = self._even(times) if self._stride > 1 else 0
+        room = max(1, self._most + 1 - self._count)
+        if even >= self._stride:
+            return min(even // self._stride, room) * self._stride
+        if self._stride > 1 and even == times.size and self._group == 1:
+            return 0
+        return min(times.size // self._group, room) * self._group
 
     def samples(self) -> Samples:
         """All that was kept."""
@@ -278,13 +288,14 @@ class CouplingSamples:
             self._kept = Samples(*(column[keep] for column in self._kept))
             self._pieces, self._count, self._stride = [self._kept], keep.size, 2 * self._stride
 
-    def _is_even(self, times: Vector) -> bool:
-        """Whether these steps, and the one before, have one length, and nothing else is asked for."""
-        if self._group > 1 or self.bonds or self._earlier is None:
-            return False
+    def _even(self, times: Vector) -> int:
+        """How many of the next steps are as long as the one before; 0 where that is of no use."""
+        if self._group > 1 or self.bonds or self._earlier is None or not times.size:
+            return 0
         start = float(self._pieces[-1].times[-1])
         length = start - self._earlier[0]
-        return bool(abs(times[-1] - start - times.size * length) <= 1e-6 * length)
+        odd = np.abs(np.diff(times, prepend=start) - length) > 1e-6 * length
+        return int(np.argmax(odd)) if odd.any() else times.size
 
     def _take_sums(self, times: Vector, outputs: Vector, inputs: Vector) -> None:
         """As `_take` for held inputs and steps of one length, at every so many points alone.
