@@ -106,7 +106,7 @@ class SingularStart:
         self._say(state, scale, branches)
 
     def _contradict(self, state: cosim.State) -> None:
-        """Name the constraints whose accelerations no motion has: equations that hold nothing have to be met."""
+        """Name the constraints whose accelerations no motion has: what holds nothing has to be met."""
         values, added = self._values(state.u)
         missed = np.abs(self._lost @ (self._lost.T @ (values / self._usual)))
         if missed.max() > LEFT_OVER * (added / self._usual).max():
