@@ -72,6 +72,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(there), f"{page.name} links to {target}#{anchor}"
 
 
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
+def test_blocks_in_lists_are_indented_by_four(page: Path) -> None:
+    """The site takes those that are indented by less for text; GitHub does not mind."""
+    assert re.findall(r"^ {1,3}(?:```|\|).*", page.read_text("utf-8"), re.MULTILINE) == []
+
+
 @pytest.mark.parametrize("page", [page for page in TEXTS if page.name not in LONG], ids=name_of)
 def test_pages_have_1500_words_at_most(page: Path) -> None:
     text = re.sub(r"\]\([^)]*\)", "]", without_code(page.read_text("utf-8")))
