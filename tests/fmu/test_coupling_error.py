@@ -16,7 +16,7 @@ from test_master_coupling import Block
 
 import cosim
 from cosim.cli import main
-from cosim_fmu import CoSimulation
+from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.master.trust.coupling_samples import CouplingSamples, SampledInput
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
@@ -137,6 +137,29 @@ def test_what_nothing_feeds_has_no_error() -> None:
     report = loop.simulate(3.0).coupling
     assert report["source.y"].error == 0.0
     assert report.verdict == "fine"
+
+
+def test_what_jumps_at_an_exchange_is_not_late() -> None:
+    pushes = TimedInputs({"u": [[0.0, 0.0], [0.3, 1.0], [0.71, -1.0]]})
+    lag = LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [0.0])
+    back = LinearParticipant([[[-1.0]], [[0.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [0.0])
+    links = [("pushes.u", "lag.u"), ("lag.y", "back.u")]
+    loop = CoSimulation({"pushes": pushes, "lag": lag, "back": back}, links, "jacobi", 0.01)
+    report = loop.simulate(2.0).coupling
+    assert report["pushes.u"].defect == pytest.approx(0.0, abs=1e-12)
+    assert report["lag.y"].error < 1e-9
+
+
+@pytest.mark.parametrize("most", [1 << 17, 4096])
+def test_jumps_by_rows(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim_fmu.master.trust.coupling_samples.VALUES", most)
+    samples = CouplingSamples([SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")], 1, jumping=[0])
+    samples.start(0.0, [0.0])
+    times = np.linspace(0.0, 1.0, 9001)
+    steps = np.floor(7.3 * times)[:, None]
+    for part in np.array_split(np.arange(9000), 9):
+        samples.extend(times[part + 1], steps[part + 1], steps[part])
+    assert samples.samples().defects == pytest.approx(0.0, abs=1e-12)
 
 
 def test_samples_by_rows_and_one_by_one_agree() -> None:

@@ -10,6 +10,7 @@ import pytest
 from workbench_tools import write_model
 
 import cosim
+from cosim.cli import main
 from cosim.kit import run_source
 from cosim_mechanics import Multibody
 
@@ -137,3 +138,10 @@ def test_other_names_mean_one_thing() -> None:
     for kind in ("joint", "integrator"):
         claimed = [word for e in cosim.registry().entries(kind) for word in getattr(e.cls, "known_as", ())]
         assert claimed and len(claimed) == len(set(claimed))
+
+
+def test_a_model_where_a_scenario_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_model(tmp_path)
+    assert main(["cosimulate", str(file)]) == 2
+    said = f"{file}: is a model, no scenario: run it with `cosim run`\n1 problem, nothing was run.\n"
+    assert capsys.readouterr().err == said

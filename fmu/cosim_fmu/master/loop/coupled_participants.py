@@ -194,7 +194,9 @@ class CoupledParticipants:
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
         self.bonds = [(self._interface[one.start], self._interface[other.start]) for one, other in bonds]
-        self.samples = CouplingSamples(sampled, len(self._interface), math.lcm(*self.every.values()), pairs)
+        jumping = [i for (name, y), i in self._interface.items() if y in descriptions[name].discrete]
+        group = math.lcm(*self.every.values())
+        self.samples = CouplingSamples(sampled, len(self._interface), group, pairs, jumping)
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(every == 1 for every in self.every.values())

@@ -92,6 +92,8 @@ class CouplingSamples:
         So many communication steps are one sample: a multiple of the longer steps of slow participants.
     bonds : sequence of (int, int)
         Places of the two inputs of each power bond.
+    jumping : sequence of int
+        Places of discrete outputs: they stay as they were until an exchange.
 
     Attributes
     ----------
@@ -105,9 +107,10 @@ class CouplingSamples:
         size: int,
         group: int = 1,
         bonds: Sequence[tuple[int, int]] = (),
+        jumping: Sequence[int] = (),
     ) -> None:
         self.inputs, self.bonds, self.by_rows = list(inputs), list(bonds), False
-        self._group = group
+        self._group, self._jumping = group, np.array(jumping, dtype=np.intp)
         self._sources = np.array([each.source for each in inputs], dtype=np.intp)
         self._factors = np.array([each.factor for each in inputs])
         self._offsets = np.array([each.offset for each in inputs])
@@ -250,8 +253,10 @@ class CouplingSamples:
             )
         h = lengths[:, None]
         before = self._pieces[-1].outputs[-1]
-        rates = np.diff(outputs, axis=0, prepend=before[None]) / h
-        mean_outputs = 0.5 * (outputs + np.vstack([before[None], outputs[:-1]]))
+        begins = np.vstack([before[None], outputs[:-1]])
+        rates = (outputs - begins) / h
+        rates[:, self._jumping] = 0.0
+        mean_outputs = begins + 0.5 * h * rates
         mean_outputs -= h**2 / 12.0 * self._curvature(rates, h, start, before)
         defects = means - mean_outputs[:, self._sources]
         teeth = (slopes - rates[:, self._sources]) * h**2 / 12.0
@@ -311,9 +316,11 @@ class CouplingSamples:
         if last[0] == 0:
             before_ends[0] = kept.outputs[-1]
         rates = (ends - before_ends) / length
+        rates[:, self._jumping] = 0.0
         bends = np.diff(rates, axis=0, prepend=self._earlier[1][None]) * length / 12.0
         begins = np.vstack([kept.outputs[-1:], ends[:-1]])
         areas = np.add.reduceat(outputs, first, axis=0) - 0.5 * (ends - begins) - bends
+        areas[:, self._jumping] -= 0.5 * (ends - begins)[:, self._jumping]
         sizes = (last - first + 1)[:, None]
         given = (np.add.reduceat(inputs, first, axis=0) - sizes * self._offsets) / self._factors
         defects = given - (areas - bends)[:, self._sources]
