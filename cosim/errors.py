@@ -61,9 +61,11 @@ class LookUpError(CosimError, LookupError):
         All that may be meant.
     """
 
-    def __init__(self, what: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], hint: str = "", same: Iterable[str] = ()
+    ) -> None:
         self.what, self.name, self.known, self.hint = what, name, sorted(known), hint
-        self.near = nearest_names(name, self.known)
+        self.near = list(same) or nearest_names(name, self.known)
         self.nearest = next(iter(self.near), None)
         super().__init__(self._text())
 

@@ -198,6 +198,7 @@ def parse_quantity(value: str | float, unit: str) -> float:
         wanted = "a number" if unit == "1" else f"a number and a unit, such as '12 {unit}'"
         raise UnitError(f"'{value}' is no quantity: write {wanted}.")
     number, rest = float(match[1]), value[match.end() :].strip()
+    _check_point(value, rest)
     if not rest:
         return number
     try:
@@ -237,12 +238,19 @@ def unit_of_quantity(text: str) -> str:
     """
     match = _NUMBER.match(text)
     unit = text[match.end() :].strip() if match else ""
+    _check_point(text, unit)
     if unit:
         try:
             parse_unit(unit)
         except UnitError as error:
             raise UnitError(f"'{text.strip()}': {error}") from None
     return unit
+
+
+def _check_point(text: str, rest: str) -> None:
+    """Refuse a comma in a number; `rest` is what stands behind the digits before it."""
+    if re.match(r",\d", rest):
+        raise UnitError(f"'{text.strip()}': numbers have a point: '{text.strip().replace(',', '.', 1)}'.")
 
 
 def unit_symbols() -> dict[str, bool]:

@@ -16,9 +16,10 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-def is_asked_for() -> bool:
-    """Whether this build is one that compiles; so far that is done on Linux."""
-    return sys.platform == "linux" and os.environ.get("COSIM_SHIP", "0") not in ("", "0")
+def is_asked_for(target: str) -> bool:
+    """Whether this build is one that compiles: that of a wheel; so far that is done on Linux."""
+    asked = os.environ.get("COSIM_SHIP", "0") not in ("", "0")
+    return asked and target == "wheel" and sys.platform == "linux"
 
 
 class ShipHook(BuildHookInterface):
@@ -26,11 +27,11 @@ class ShipHook(BuildHookInterface):
 
     def dependencies(self) -> list[str]:
         """What the models of the corpus need when they are built."""
-        return list(self.metadata.core.dependencies) if is_asked_for() else []
+        return list(self.metadata.core.dependencies) if is_asked_for(self.target_name) else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the library; an editable installation finds it in the working tree."""
-        if not is_asked_for():
+        if not is_asked_for(self.target_name):
             return
         root = Path(self.root)
         with tempfile.TemporaryDirectory() as folder:

@@ -42,6 +42,8 @@ ATTACHED = {
 """To what an attachment of that name is attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
 """What measures follow: a signal with all derivatives, a state, one without derivatives, a past, jumps."""
+ALONE = ("mechanics.ground", "mechanics.rigid_body", "fmu.model_exchange")
+"""Those that each mechanism has, and one whose functions follow from a file."""
 FIXED_STEP = 0.01  # s
 ACCURACY = 1e-4
 
@@ -122,7 +124,7 @@ def models() -> Iterator[cosim.Model]:
             if issubclass(cls, Joint):
                 model.body("load", **VALUES["mechanics.rigid_body"])
                 model.add(cls(**{**values, "parent": "tip", "child": "load"}), "part")
-            elif entry.id not in ("mechanics.ground", "mechanics.rigid_body"):
+            elif entry.id not in ALONE:
                 model.add(cls(**values), "part")
             yield model
 

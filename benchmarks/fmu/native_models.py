@@ -59,10 +59,11 @@ def mount() -> cosim.Model:
 
 
 def registry() -> kit.Registry:
-    """What is installed, and the example's plugin."""
+    """What is installed, and the example's plugin from here, whether it is installed or not."""
     sys.path.insert(0, str(EXAMPLE / "plugin"))
     own = importlib.metadata.EntryPoint("engine_mount", "engine_mount_parts.plugin", "cosim")
-    return kit.Registry.discover([*importlib.metadata.entry_points(group="cosim"), own])
+    installed = importlib.metadata.entry_points(group="cosim")
+    return kit.Registry.discover([*(point for point in installed if point.name != own.name), own])
 
 
 def relative(way: str, state: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,10 +40,15 @@ class RegisteredId:
             return typed
         if len(meant) == 1:
             return meant[0]
-        if len(self.kinds) == 1:
-            return registry().entry(self.kinds[0], typed).id
-        words = " or ".join(kind.replace("_", " ") for kind in self.kinds)
-        raise LookUpError(words, typed, known, "Installed: `cosim plugins`.")
+        faults = []
+        for kind in self.kinds:
+            try:
+                return registry().entry(kind, typed).id
+            except LookUpError as error:
+                faults.append(error)
+        words = " or ".join(error.what for error in faults)
+        same = [id for error in faults for id in error.near]
+        raise LookUpError(words, typed, known if all(e.known for e in faults) else [], faults[0].hint, same)
 
     def ids(self) -> list[str]:
         """All that there are."""

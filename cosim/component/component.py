@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from cosim.component.arguments import Argument, known_names, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.kernel_source import where
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import NUMERIC, Values, read_values
 from cosim.errors import ContractError, nearest
@@ -49,6 +50,8 @@ class Component:
     conditions : dict of str to callable
         Of a subclass: what else kernel functions can be switched by (``when=``), from an instance to
         a bool. It holds for the topology, like an option.
+    takes_more : bool
+        Of a subclass: whether it takes values besides those declared, which follow from a file.
     made_by : type
         Of a subclass that another component makes for the values it is given: that one.
     not_exported : str
@@ -86,6 +89,7 @@ class Component:
     elementwise: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
+    takes_more: ClassVar[bool] = False
     made_by: ClassVar[type[Component] | None] = None
     not_exported: ClassVar[str] = ""
     contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
@@ -128,19 +132,27 @@ class Component:
             except ContractError as error:
                 faults += str(error).splitlines()
                 continue
+            if name in handlers and cls.handlers[name].does == "publish":
+                faults += [
+                    f"{where(kernel.function)}: a publish changes nothing, and {a.name} is written: "
+                    'declare it with does="discrete" or "unrestricted"'
+                    for a in cls.arguments[name]
+                    if a.effect == "write"
+                ]
             if cls.switch and kernel.role == "kernel":
                 cls.arguments[name].append(switch_argument(cls.switch))
         return list(dict.fromkeys(faults))
 
     @classmethod
     def _collect(cls) -> None:
+        for name, value in vars(cls).items():
+            if isinstance(value, Declaration) and (name in RESERVED or name in vars(Component)):
+                raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
         originals: dict[int, str] = {}
         for base in reversed(cls.__mro__):
             for name, value in vars(base).items():
                 if isinstance(value, Declaration):
-                    if name in RESERVED:
-                        raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
                     cls.declarations[name] = value.named(name)
                     originals[id(value)] = name
                 elif isinstance(value, KernelFunction):

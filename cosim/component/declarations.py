@@ -16,7 +16,7 @@ from cosim.component.attachment import SOURCE, Attachment
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.stage import Stage
-from cosim.units import parse_unit
+from cosim.units import parse_quantity, parse_unit
 
 RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
 
@@ -179,6 +179,13 @@ def parameter(
         raise ContractError(f"parameter: dtype is {dtype!r}, needs float, int or bool")
     if above is not None:
         minimum = sys.float_info.min if above == 0.0 else math.nextafter(above, math.inf)
+    if minimum is not None and maximum is not None and minimum > maximum:
+        raise ContractError(f"{_declared_at()}: minimum {minimum:g} is above maximum {maximum:g}")
+    if isinstance(default, str) and isinstance(unit, str) and convert is None and "{" not in unit:
+        try:
+            parse_quantity(default, unit)
+        except UnitError as error:
+            raise ContractError(f"{_declared_at()}: default: {error}") from error
     return Declaration(
         "parameter",
         "",

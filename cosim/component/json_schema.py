@@ -43,7 +43,7 @@ def component_schema(cls: type[Any]) -> Schema:
         "description": summary,
         "properties": properties,
         "required": required,
-        "additionalProperties": False,
+        "additionalProperties": cls.takes_more,
     }
 
 

@@ -68,12 +68,16 @@ class Exchange(Protocol):
     loops : sequence of FeedthroughLoop
         For an algorithm with `MasterAlgorithm.solves_loops`: no order of the participants resolves these, so
         their values have to be found by iteration.
+    bonds : sequence of (int, int)
+        Power bonds: places in the interface of two outputs, each of which feeds the participant of the other,
+        and whose product is a power.
     """
 
     order: Sequence[str]
     can_restore: bool
     loops: Sequence[FeedthroughLoop]
     interface_names: Sequence[str]
+    bonds: Sequence[tuple[int, int]]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
         """Write the connected inputs of a participant, converted to their units.
@@ -104,6 +108,16 @@ class Exchange(Protocol):
 
     def put(self, values: Vector) -> None:
         """Write values of the interface onto the board."""
+
+    def derivatives(self) -> Vector | None:
+        """How the values of the interface depend on each other at this instant, the states as they are.
+
+        Returns
+        -------
+        ndarray, shape (n, n), or None
+            Row: the output that depends; None where a participant with direct feedthrough gives no
+            directional derivatives.
+        """
 
     def save(self, names: Sequence[str] | None = None) -> Any:
         """A token for the state of these participants and what the board has of them; of all unless given."""

@@ -49,9 +49,9 @@ class Job:
             ) from error
         self._key = hashlib.sha256(self._bytes).hexdigest()
         client: Any = getattr(executor, "_client", None)
-        if client is not None:  # Dask: once to each worker
+        if client is not None:  # Dask: once to each worker; a task is done again where its result is lost
             with _lost_is_told():
-                self._bytes = client.scatter(self._bytes, broadcast=True, hash=False)
+                self._bytes = client.submit(_same, self._bytes)
 
     def submit(self, arguments: tuple[Any, ...]) -> Future[Any]:
         """Send a chunk; the answer is what `run_chunk` gives, and how long it took (s)."""
@@ -188,6 +188,10 @@ def workers_of(executor: Any) -> int:
     if isinstance(executor, OwnProcesses):
         return executor.count
     return int(getattr(executor, "_max_workers", 0) or 1)
+
+
+def _same(data: bytes) -> bytes:
+    return data
 
 
 _known = threading.local()

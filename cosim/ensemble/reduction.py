@@ -168,7 +168,7 @@ def unit_of_reduction(spec: Spec, unit: str) -> str:
     Examples
     --------
     >>> unit_of_reduction("max(engine.z)", "m"), unit_of_reduction("integral(pump.power)", "W")
-    ('m', 'W.s')
+    ('m', 'N.m')
     """
     if not isinstance(spec, str):
         return "1"

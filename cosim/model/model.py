@@ -84,6 +84,8 @@ class Model:
     ABOUT = ("description", "author", "version", "copyright", "license")
 
     def __init__(self, name: str, **settings: Any) -> None:
+        if not isinstance(name, str) or not name.strip():
+            raise ModelError.of("model", f"its name is {name!r}, needs text")
         self.name = name
         self.settings = settings
         self.parts: dict[str, Component] = {}
@@ -123,7 +125,7 @@ class Model:
             raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")
         if isinstance(kind, Component):
             part = kind
-            if part.name:
+            if getattr(part, "name", ""):
                 raise ModelError.of(
                     name, f"this {type(part).__name__} is part '{part.name}' already; make another"
                 )
@@ -135,6 +137,9 @@ class Model:
                 raise ModelError(
                     [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
                 ) from None
+        if not hasattr(part, "values"):
+            text = f"{type(part).__name__}.__init__ has to begin with super().__init__(**values)"
+            raise ModelError.of(name, text)
         part.name = name
         self.parts[name] = part
         return part
@@ -154,7 +159,7 @@ class Model:
 
     @options_checked
     def connect(
-        self, source: str | Component, target: str, factor: float | str = 1.0, offset: float | str = 0.0
+        self, source: str | Component, target: str = "", factor: float | str = 1.0, offset: float | str = 0.0
     ) -> None:
         """Connect a signal to an input: ``model.connect("felt", "controller.speed")``.
 
@@ -171,6 +176,10 @@ class Model:
             In the unit of ``factor * signal``, or text with a unit.
         """
         path = source.name if isinstance(source, Component) else source
+        if not target:
+            first, _, second = (end.strip() for end in path.replace("→", "->").partition("->"))
+            example = f'connect("{first}", "{second or "part.input"}")'
+            raise ModelError.of(path, f"a connection has two ends: write {example}")
         connection = Connection(path, target, factor, offset)
         if connection.fault:
             raise ModelError.of(f"{path} → {target}", connection.fault)

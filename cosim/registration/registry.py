@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from cosim.errors import LookUpError, nearest
+from cosim.errors import LookUpError, PluginError, nearest
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_index import installed_plugins
 from cosim.registration.plugin_loader import discover
@@ -85,7 +85,8 @@ class Registry:
         if id not in entries:
             # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
             known = entries if nearest(id, entries) or self._missing(id) is None else []
-            raise LookUpError(kind.replace("_", " "), id, known, self._hint(id))
+            same = _known_as(id, entries)
+            raise LookUpError(kind.replace("_", " "), id, known, self._hint(id), same)
         return entries[id]
 
     def entries(self, kind: str) -> list[Entry]:
@@ -147,6 +148,17 @@ class Registry:
         if not to_blame and self.failures:
             hints += [f"Did not load: {', '.join(record.name for record in self.failures)}."]
         return " ".join([*hints, "Installed: `cosim plugins`."])
+
+
+def _known_as(id: str, entries: Mapping[str, Entry]) -> list[str]:
+    """Ids of classes that say that others call them so: a joint `pin` is a revolute one elsewhere."""
+    word = id.rpartition(".")[2].lower()
+    found = []
+    for entry in entries.values():
+        with suppress(PluginError):
+            if word in getattr(entry.cls, "known_as", ()):
+                found.append(entry.id)
+    return sorted(found)
 
 
 _in_use: ContextVar[Registry | None] = ContextVar("cosim_registry", default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,12 @@ def made_integrator(
         An option is wrong or missing; or it is made already and has options beside.
     """
     found = _class_of(integrator)
+    is_class = isinstance(found, type) and issubclass(found, Integrator)
+    if not (is_class or isinstance(found, Integrator)):
+        needs = f"an id, such as '{DEFAULT}', or an Integrator"
+        raise ModelError.of("integrator", f"is {integrator!r}, needs {needs}")
+    if accuracy is not None and (isinstance(accuracy, bool) or not isinstance(accuracy, numbers.Real)):
+        raise ModelError.of("accuracy", f"is {accuracy!r}, needs a number, such as 1e-6")
     if isinstance(found, type):
         check_options(found.__name__, options, option_names(found))
         given = dict(options) if accuracy is None else {"accuracy": accuracy, **options}

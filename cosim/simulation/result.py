@@ -137,6 +137,9 @@ class Result:
             return self._between(name)
         if name == "time":
             return self.time
+        if not isinstance(name, str):
+            hint = "Signals have names: result['…']."
+            raise LookUpError("signal in this result", repr(name), self.signals, hint)
         found = self._find(name)
         if found is None:
             hint = "" if self.signals else "Nothing was recorded but the time."

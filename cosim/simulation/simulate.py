@@ -22,7 +22,7 @@ from cosim.simulation.shortest_interval import shortest_interval
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
 from cosim.system.state import State
-from cosim.system.system import System
+from cosim.system.system import System, check_system
 
 log = logging.getLogger("cosim.simulation")
 
@@ -159,6 +159,7 @@ def simulate(
     OptionError
         An option is neither one of these, nor of `Simulator`, nor of the integrator.
     """
+    check_system(system, "cosim.simulate")
     check_simulate_options("simulate()", options, integrator)
     until = end_of_run(until)
     options.setdefault("event_limit", EVENT_LIMIT)

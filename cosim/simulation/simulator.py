@@ -29,7 +29,7 @@ from cosim.step.compiled_step import CompiledStep
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
-from cosim.system.system import System
+from cosim.system.system import System, check_system
 
 EVENT_LIMIT = 100_000
 
@@ -89,6 +89,7 @@ class Simulator:
             raise ModelError.of(
                 "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"
             )
+        check_system(system, type(self).__name__)
         self._system, self._policy = system, endless_events
         self._state: State | None = system.default_state() if state is None else self._of_this_system(state)
         self.final_time = final_time

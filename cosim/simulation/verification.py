@@ -17,6 +17,7 @@ Reals = NDArray[np.float64]
 SMALL = 1e-3  # of the largest signal of the same unit: below it, a signal is judged by that
 MOST_DIGITS = 15.0
 ODD = 1.0  # digits that the other runs must gain without the odd one
+RESIDUAL = "energy.residual"  # an error itself: it is compared on the scale of the energies
 SLACK = 2.0  # digits; local errors add up, so an accuracy of 1e-8 promises six digits of a signal
 
 
@@ -104,7 +105,8 @@ class Verification:
             for name, unit in units.items():
                 names = [run.name for run in compared]
                 values = [table[name] for table in tables]
-                self.agreements.append(_agreement(name, names, values, SMALL * largest[unit]))
+                smallest = largest[unit] * (1.0 if name == RESIDUAL else SMALL)
+                self.agreements.append(_agreement(name, names, values, smallest))
 
     @property
     def doubtful(self) -> list[Agreement]:

@@ -26,11 +26,12 @@ from cosim.stage import Stage
 from cosim.step import layout, recording
 from cosim.step.arrays import OPTIONAL, Arrays
 from cosim.step.by_address import HEAD
-from cosim.step.codes import GROW
+from cosim.step.codes import GROW, REACHED
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
+from cosim.step.restored import check_state
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import Tables
 from cosim.step.touched import UNTOUCHED
@@ -192,7 +193,7 @@ class CompiledStep:
         Raises
         ------
         StateError
-            It was saved with another integrator or other options.
+            It was saved with another integrator or other options, or its bytes are damaged.
         """
         tables, mine = self.tables, state._arrays
         started = bool(mine["agenda"][layout.INITIALIZED])
@@ -216,6 +217,11 @@ class CompiledStep:
             mine[name] = grown
         self._state = state
         self._gather()
+        if started and not state.is_believed and check_state(self.arrays) != REACHED:
+            raise StateError(
+                "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
+            )
+        state.is_believed = True
         self.places[layout.STAGE] = layout.RESTORED if state.stage < Stage.ACCELERATION else layout.NOTHING
         self.places[layout.TOUCHED] = 0
         self._fixed["scratch"][tables.program[layout.WINDOW]] = np.nan

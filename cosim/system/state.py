@@ -54,6 +54,7 @@ class State:
         self._invalidated_by = ""
         self.accuracy: float | None = None
         self._locked = ""  # why it may only be read now
+        self.is_believed = True  # not what comes from bytes, before a Step has looked at it
 
     # reading
 

@@ -89,6 +89,7 @@ def unpack(system: System, data: bytes) -> State:
         )
     _check_rings(system, state)
     state.accuracy = None if np.isnan(accuracy) else accuracy
+    state.is_believed = False
     state.invalidate(Stage.INSTANCE, "from_bytes()")
     return state
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import traceback
 import weakref
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from cosim.component.component import Component
 from cosim.component.declarations import Declaration
 from cosim.component.values import read_numbers
 from cosim.contracts.measure import Measure
-from cosim.errors import LookUpError, SimulationError, StageError, StateError
+from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
 from cosim.stage import Stage
 from cosim.system import state_bytes
@@ -41,6 +42,20 @@ if TYPE_CHECKING:
 
 
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
+
+
+def check_system(given: object, where: str) -> None:
+    """Refuse what is no system.
+
+    Raises
+    ------
+    ModelError
+        A model is to be built first.
+    """
+    if not isinstance(given, System):
+        word = type(given).__name__
+        build = f"{where}(model.build(), …)" if hasattr(given, "build") else "the system of model.build()"
+        raise ModelError.of(where, f"needs a System, not a {word}: write {build}")
 
 
 class System:
@@ -246,9 +261,11 @@ class System:
             except Exception as error:
                 where = f"{owner}: {block.label}" if owner else block.label
                 kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-                error = self._refusal(state, owner, block.label) or error
+                place = self._place(error, owner)
+                refusal = self._refusal(state, owner, block.label)
+                place, error = (place, error) if refusal is None else ("", refusal)
                 more = "" if owner or self.solver is None else self.solver.explain(state, str(error))
-                result = SimulationError(state.time, f"{where}: {kind}{error}{more}")
+                result = SimulationError(state.time, f"{where}: {kind}{error}{place}{more}")
                 result.__cause__ = error
                 return result
         known = f": {walker.last_errors[0]}" if walker.last_errors else ""
@@ -267,6 +284,17 @@ class System:
                         ParameterCheck(name, check, slots[name, check], tuple(reads), kernel.refuses)
                     )
         return found
+
+    def _place(self, error: BaseException, owner: str) -> str:
+        """Where a method of a part raised, as `` (file:line)``; empty for kernel functions."""
+        part = self.parts.get(owner.partition(".")[0])
+        module = type(part).__module__
+        lines = [
+            f" ({frame.f_code.co_filename}:{line})"
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if part is not None and frame.f_globals.get("__name__") == module
+        ]
+        return lines[-1] if lines else ""
 
     def _refusal(self, state: State, owner: str, label: str) -> ValueError | None:
         """What a check says that has just raised, in its own words."""

@@ -49,12 +49,15 @@ class SingularStart:
         What the motion does, as a sentence.
     is_possible : bool
         Whether there is a motion with the speeds that the State has.
+    contradicting : list of str
+        Constraints at an ordinary position whose accelerations no motion meets all.
     """
 
     def __init__(self, state: cosim.State, rows: NDArray[np.int64]) -> None:
         self._rows, self._header = rows, rows[0]
         self.constraints: list[str] = []
         self.message, self.is_possible = "", True
+        self.contradicting: list[str] = []
         parts = state.system.parts.items()
         self._owners = [
             n for n, p in parts if isinstance(p, contracts.Constraint) for _ in range(p.equations)
@@ -78,10 +81,11 @@ class SingularStart:
         lost = left[:, np.count_nonzero(values > VANISHED) :]  # combinations of equations that hold nothing
         if not lost.shape[1]:
             return
+        self._lost, self._usual, self._held = lost, usual, held
+        self._contradict(state)
         free = self._free_speeds(G[held] / usual[:, None], len(held) - lost.shape[1], speeds)
         if not free.size:
             return
-        self._lost, self._usual, self._held = lost, usual, held
         # How far such combinations are from being met by speeds of the size 1, in general
         changes, scale = [], 0.0
         rng = np.random.default_rng(0)
@@ -100,6 +104,16 @@ class SingularStart:
         one = np.linalg.svd(np.array(changes))[2][0]  # the only combination, where a plane has two tangents
         branches = self._tangents(free, one) if free.shape[1] == 2 else []
         self._say(state, scale, branches)
+
+    def _contradict(self, state: cosim.State) -> None:
+        """Name the constraints whose accelerations no motion has: what holds nothing has to be met."""
+        values, added = self._values(state.u)
+        missed = np.abs(self._lost @ (self._lost.T @ (values / self._usual)))
+        if missed.max() > LEFT_OVER * (added / self._usual).max():
+            rows = zip(self._held, missed, strict=True)
+            self.contradicting = list(
+                dict.fromkeys(self._owners[r] for r, x in rows if x > ALONG * missed.max())
+            )
 
     def _second_order(self, u: Array) -> tuple[Array, float]:
         """The part of w b that is quadratic in the speeds, for each combination, and what was added up."""

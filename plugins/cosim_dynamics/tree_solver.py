@@ -70,11 +70,16 @@ class TreeSolver(contracts.DynamicsSolver):
         Raises
         ------
         SimulationError
-            There is no motion with the speeds of the State.
+            There is no motion with the speeds of the State, or with the accelerations that are asked for.
         """
         if self._constraint_rows is None:
             return []
         found = SingularStart(state, self._constraint_rows)
+        if found.contradicting and not found.constraints:
+            names = ", ".join(found.contradicting)
+            raise cosim.SimulationError(
+                state.time, f"{names}: their accelerations contradict each other: no motion meets them all"
+            )
         if not found.is_possible:
             raise cosim.SimulationError(state.time, f"{', '.join(found.constraints)}: {found.message}")
         return [(f"{name}.singular", found.message) for name in found.constraints]

@@ -28,6 +28,8 @@ class BogackiShampine(ExplicitRungeKutta):
     (True, 2)
     """
 
+    known_as = ("rk23", "ode23")
+
     bibtex = """
 @article{bogacki1989,
   author = {Bogacki, P. and Shampine, L. F.},

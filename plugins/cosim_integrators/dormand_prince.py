@@ -34,6 +34,8 @@ class DormandPrince(ExplicitRungeKutta):
     (True, 4)
     """
 
+    known_as = ("rk45", "ode45", "dopri5")
+
     bibtex = """
 @article{dormand1980,
   author = {Dormand, J. R. and Prince, P. J.},

@@ -114,6 +114,8 @@ class DormandPrince853(ExplicitRungeKutta):
     (8, 7)
     """
 
+    known_as = ("dop853",)
+
     bibtex = """
 @book{hairer1993,
   author = {Hairer, E. and N{\\o}rsett, S. P. and Wanner, G.},

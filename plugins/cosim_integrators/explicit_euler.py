@@ -24,6 +24,8 @@ class ExplicitEuler(ExplicitRungeKutta):
     1
     """
 
+    known_as = ("euler", "forward_euler")
+
     bibtex = """
 @book{euler1768,
   author = {Euler, Leonhard},

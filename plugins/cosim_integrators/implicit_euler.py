@@ -32,6 +32,8 @@ class ImplicitEuler(DiagonallyImplicitIntegrator):
     1
     """
 
+    known_as = ("backward_euler",)
+
     tableau = DiagonalTableau(
         order=1, a=[[0], [0, 1]], error=[-1 / 2, 1 / 2], dense=[[0], [1]], dense_order=1
     )

@@ -61,6 +61,8 @@ class Tsitouras(ExplicitRungeKutta):
     (True, 4)
     """
 
+    known_as = ("tsit5",)
+
     bibtex = """
 @article{tsitouras2011,
   author = {Tsitouras, Ch.},

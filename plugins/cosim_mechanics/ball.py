@@ -36,6 +36,8 @@ class Ball(contracts.Joint):
     [1.0, 0.0, 0.0, 0.0]
     """
 
+    known_as = ("spherical",)
+
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(shape=4, start=(1.0, 0.0, 0.0, 0.0), description="quaternion (w, x, y, z) of M in F")

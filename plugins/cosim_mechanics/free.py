@@ -38,6 +38,8 @@ class Free(contracts.Joint):
     [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
+    known_as = ("floating", "sixdof")
+
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(

@@ -37,6 +37,8 @@ class Universal(contracts.Joint):
     (2, 2)
     """
 
+    known_as = ("cardan",)
+
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit="rad", shape=2, description="angle about F's x axis, then about the new y axis")

@@ -32,6 +32,8 @@ class Weld(contracts.Joint):
     (0, 0)
     """
 
+    known_as = ("fixed", "rigid")
+
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
 

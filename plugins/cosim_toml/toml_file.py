@@ -39,7 +39,7 @@ class TomlFile:
             self.lines: dict[KeyPath, int] = toml_lines(text)
         except tomllib.TOMLDecodeError as error:
             line, what = _place(str(error), text)
-            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}") from None
+            raise ModelError.of(f"{path}:{line}", f"no valid TOML: {what}{_in_quotes(text, line)}") from None
         except RecursionError:
             raise ModelError.of(str(path), "values are nested too deeply") from None
         except ValueError:  # Python converts no text of more than some thousand digits
@@ -121,6 +121,20 @@ def _beyond_64_bits(data: Any) -> KeyPath | None:
         elif isinstance(value, list):
             left += [(inner, (path, i)) for i, inner in enumerate(value)]
     return None
+
+
+QUOTELESS = re.compile(r"""\s*([\w.-]+)\s*=\s*([^"'\[{#]*[A-Za-z][^"'\[{#]*)""")
+
+
+def _in_quotes(text: str, line: int) -> str:
+    """What to write where text, or a number with a unit, stands without quotes; empty elsewhere."""
+    lines = text.splitlines()
+    found = QUOTELESS.fullmatch(lines[line - 1]) if line <= len(lines) else None
+    return (
+        ""
+        if found is None
+        else f'. Text, and numbers with units, have quotes: {found[1]} = "{found[2].strip()}"'
+    )
 
 
 def _place(message: str, text: str) -> tuple[int, str]:

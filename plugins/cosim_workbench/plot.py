@@ -14,10 +14,12 @@ from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
 PICTURES = (".png", ".svg", ".pdf")
-WIDTH, PANEL_HEIGHT, NAME_WIDTH, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.4, 1.8, 0.17, 0.16
+WIDTH, PANEL_HEIGHT, NAME_WIDTH, NAME_HEIGHT, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.2, 1.8, 0.2, 0.17, 0.16
 """Inches; a column of names beside the panels makes the picture wider."""
 LEGEND = 8
-"""Names that fit into a panel; more of them stand beside it, in columns of up to twice as many."""
+"""Names that fit above a panel; more of them are beside it, in columns of up to twice as many."""
+LETTERS_ABOVE = 118
+"""Of one row of names above a panel."""
 NOTE_LENGTH = 118
 """Letters in a line below the panels."""
 
@@ -56,7 +58,10 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
         line for note in plan.notes for line in textwrap.wrap(note, NOTE_LENGTH, subsequent_indent="    ")
     ]
     beside = max((_columns_beside(len(panel.lines)) for panel in plan.panels), default=0)
-    rows = [PANEL_HEIGHT] * len(plan.panels) + [ROW_HEIGHT * len(plan.marks)] * bool(plan.marks)
+    above = [_rows_above(panel.label, [line.label for line in panel.lines]) for panel in plan.panels]
+    rows = [PANEL_HEIGHT + NAME_HEIGHT * count for count in above] + [ROW_HEIGHT * len(plan.marks)] * bool(
+        plan.marks
+    )
     below = NOTE_HEIGHT * len(notes) + 0.08 * bool(notes)
     size = (WIDTH + NAME_WIDTH * beside, sum(rows) + 0.6 + below)
     figure = new_figure(*size)
@@ -102,8 +107,20 @@ def _legend(axis: Any, label: str, names: Sequence[str]) -> None:
     if columns:
         place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         axis.legend(fontsize="x-small", ncols=columns, **place)
-    elif not (len(names) == 1 and label.startswith(names[0])):
-        axis.legend(fontsize="small", loc="best", framealpha=0.7)
+    elif _rows_above(label, names):
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.1}
+        axis.legend(fontsize="small", ncols=_columns_above(names), frameon=False, **above)
+
+
+def _rows_above(label: str, names: Sequence[str]) -> int:
+    """Rows of names above a panel, where they cover no line; none where the axis says the only one."""
+    if _columns_beside(len(names)) or (len(names) == 1 and label.startswith(names[0])):
+        return 0
+    return -(-len(names) // _columns_above(names))
+
+
+def _columns_above(names: Sequence[str]) -> int:
+    return max(1, min(len(names), LETTERS_ABOVE // (max(map(len, names)) + 7)))
 
 
 def _colors(count: int) -> list[Any]:

@@ -192,7 +192,7 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
         if name == "energy.residual":
             label += f" (at most {np.nanmax(np.abs(values), initial=0.0):.2g} J)"
         if name in shifts:
-            label += f" − {shifts[name]:.4g} J"
+            label += f" {'−' if shifts[name] > 0.0 else '+'} {abs(shifts[name]):.4g} J"
         below = next((o for o in lines[:MOST_COMPARED] if _hides(values, o.values, high - low)), None)
         if below is not None:
             label += f" ≈ {below.name}"

@@ -279,3 +279,18 @@ def test_a_method_that_cannot_pass_one_names_it_and_those_that_can(
     assert "integrators.runge_kutta_merson" in message
     exact = exact_angle(1, [0.0, caught.value.time])[-1]
     assert abs(np.sin(exact)) < 0.25
+
+
+@pytest.mark.parametrize("second", [2.0, 1.0])
+def test_accelerations_that_contradict_each_other_are_refused(second: float) -> None:
+    """Least squares met neither: 1 and 2 m/s2 gave 1.5."""
+    model = Multibody("pulled", gravity=(0, 0, 0))
+    model.body("block", mass=1.0, inertia=(1, 1, 1))
+    model.joint("slider", name="guide", child="block")
+    for name, acceleration in (("one", 1.0), ("two", second)):
+        model.constraint("constant_acceleration", name, coordinate="guide", acceleration=acceleration)
+    if second != 1.0:
+        with pytest.raises(cosim.SimulationError, match="one, two: their accelerations contradict"):
+            model.simulate(until=1.0)
+        return
+    assert model.simulate(until=1.0)["guide.position"][-1] == pytest.approx(0.5)

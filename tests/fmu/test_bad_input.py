@@ -40,7 +40,7 @@ def couple(folder: Path, text: str) -> None:
         (GOOD + f"tolerance = {HUGE}", "master.tolerance: an integer has at most 64 bits"),
         (GOOD + f'[parameters]\n"m.gain" = {HUGE}', "s.toml:8: parameters.m.gain: an integer has at most"),
         (GOOD + f'[parameters]\n"m.gain" = 1{"0" * 5000}', "has an integer of thousands of digits"),
-        (GOOD + ".".join("a" * 20_000) + " = 1", "no key"),
+        (GOOD + ".".join("a" * 20_000) + " = 1", "more than 200 dots"),
         (GOOD + f'[[connections]]\nfrom = "{"." * 20000}"\nto = "m.u"', "no participant ''"),
     ],
 )

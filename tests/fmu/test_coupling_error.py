@@ -1,5 +1,6 @@
 """The error that a coupling made: estimated, verified, and what is said of it."""
 
+import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from test_master_coupling import Block
 
 import cosim
 from cosim.cli import main
-from cosim_fmu import CoSimulation
+from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.master.trust.coupling_samples import CouplingSamples, SampledInput
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
@@ -100,6 +101,25 @@ def test_too_few_exchanges_say_nothing() -> None:
     assert "--verify" in str(report)
 
 
+def test_a_run_that_does_not_begin_says_nothing() -> None:
+    class Broken(Block):
+        def initialize(self, *given: object) -> None:
+            raise RuntimeError("broken")
+
+    loop = CoSimulation({"a": Broken({"y": lambda t, u: u}, ["u"])}, [("a.y", "a.u")], "jacobi", 0.1)
+    with pytest.raises(cosim.CosimError) as caught:
+        loop.simulate(1.0)
+    assert caught.value.result.coupling.verdict == "unknown"  # type: ignore[attr-defined]
+
+
+def test_results_go_to_other_processes() -> None:
+    result = CoSimulation(circuit(), LC, "jacobi", 0.1).simulate(2.0)
+    assert pickle.loads(pickle.dumps(result)).coupling.verdict == "unknown"
+    report = result.coupling
+    assert pickle.loads(pickle.dumps(result)).coupling == report
+    assert result.statistics["coupling"]["verdict"] == report.verdict
+
+
 def test_verify_takes_half_the_step_and_leaves_the_loop_as_it_was() -> None:
     loop = CoSimulation(circuit(), LC, "jacobi", 0.01)
     result = loop.simulate(2.0)
@@ -117,6 +137,29 @@ def test_what_nothing_feeds_has_no_error() -> None:
     report = loop.simulate(3.0).coupling
     assert report["source.y"].error == 0.0
     assert report.verdict == "fine"
+
+
+def test_what_jumps_at_an_exchange_is_not_late() -> None:
+    pushes = TimedInputs({"u": [[0.0, 0.0], [0.3, 1.0], [0.71, -1.0]]})
+    lag = LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [0.0])
+    back = LinearParticipant([[[-1.0]], [[0.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [0.0])
+    links = [("pushes.u", "lag.u"), ("lag.y", "back.u")]
+    loop = CoSimulation({"pushes": pushes, "lag": lag, "back": back}, links, "jacobi", 0.01)
+    report = loop.simulate(2.0).coupling
+    assert report["pushes.u"].defect == pytest.approx(0.0, abs=1e-12)
+    assert report["lag.y"].error < 1e-9
+
+
+@pytest.mark.parametrize("most", [1 << 17, 4096])
+def test_jumps_by_rows(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim_fmu.master.trust.coupling_samples.VALUES", most)
+    samples = CouplingSamples([SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")], 1, jumping=[0])
+    samples.start(0.0, [0.0])
+    times = np.linspace(0.0, 1.0, 9001)
+    steps = np.floor(7.3 * times)[:, None]
+    for part in np.array_split(np.arange(9000), 9):
+        samples.extend(times[part + 1], steps[part + 1], steps[part])
+    assert samples.samples().defects == pytest.approx(0.0, abs=1e-12)
 
 
 def test_samples_by_rows_and_one_by_one_agree() -> None:
@@ -156,8 +199,26 @@ def test_thinned_samples_keep_the_integrals(monkeypatch: pytest.MonkeyPatch) -> 
     assert thinned.times.size < 0.5 * whole.times.size
     assert (thinned.times[0], thinned.times[-1]) == (0.0, 1.0)
     places = np.searchsorted(whole.times, thinned.times)
-    assert thinned.defects.tolist() == whole.defects[places].tolist()
+    assert thinned.defects == pytest.approx(whole.defects[places], abs=1e-14)
+    assert thinned.inputs == pytest.approx(whole.inputs[places], abs=1e-12)
     assert thinned.outputs.tolist() == whole.outputs[places].tolist()
+
+
+def test_what_is_kept_does_not_depend_on_how_rows_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cosim_fmu.master.trust.coupling_samples.VALUES", 4096)
+    inputs = [SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")]
+    times = np.append(np.linspace(0.0, 1.0, 9001), 1.00005)  # the last step is cut
+    found = []
+    for pieces in (1, 7, 300):
+        samples = CouplingSamples(inputs, 1)
+        samples.start(0.0, [0.0])
+        for part in np.array_split(np.arange(9001), pieces):
+            samples.extend(times[part + 1], np.sin(times[part + 1, None]), np.sin(times[part, None]))
+        found.append(samples.samples())
+    for other in found[1:]:
+        assert found[0].times.tobytes() == other.times.tobytes()
+        for one, same in zip(found[0], other, strict=True):
+            assert one == pytest.approx(same, abs=1e-13)  # sums are rounded in another order
 
 
 def test_command_line_tells_and_writes_it(

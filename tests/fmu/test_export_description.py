@@ -267,7 +267,7 @@ def test_a_class_that_no_other_process_can_import(tmp_path: Path) -> None:
 
     model = cosim.Model("local")
     model.add(Local, "part")
-    with pytest.raises(cosim.ModelError, match="define it in a module of its own"):
+    with pytest.raises(cosim.ModelError, match="define it at the top of a module"):
         export(model, tmp_path / "x.fmu")
 
 

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
-from test_model_exchange import DESCRIPTION, height, odd_ball
+from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
+from cosim.kit import component_schema
 from cosim.testing.other_mode import results_in_other_mode
 
 FMU = "fmu.model_exchange"
@@ -57,13 +59,7 @@ class Fan(cosim.Component):
 
 @pytest.fixture(params=["true", "false"], ids=["silent", "told_of_steps"])
 def ball(request: pytest.FixtureRequest, tmp_path: Path, compiled: Callable[..., Path]) -> Path:
-    from fmpy import platform, sharedLibraryExtension
-
-    path = tmp_path / "ball.fmu"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION % request.param)
-        archive.write(compiled("ball_me"), f"binaries/{platform}/ball_me{sharedLibraryExtension}")
-    return path
+    return make_ball(tmp_path, compiled, request.param)
 
 
 def above_a_fan(part: Any, **values: Any) -> cosim.Model:
@@ -210,5 +206,7 @@ def test_a_model_file_has_one(ball: Path) -> None:
     file = ball.with_name("model.toml")
     part = 'type = "fmu.model_exchange"\nfmu = "ball.fmu"\nkick_at = 0.25\n'
     file.write_text(f'[model]\nname = "m"\n[components.ball]\n{part}')
+    schema = component_schema(cosim.registry().get("component", FMU))
+    jsonschema.validate({"fmu": "ball.fmu", "kick_at": 0.25}, schema)
     result = cosim.Model.from_file(file).simulate(until=0.4)
     assert result["ball.v"][-1] == pytest.approx(1.0 - 9.81 * 0.4)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fmi1_fmu import make_fmi1
+from model3_fmu import make_model3
+from test_model_exchange import odd_ball
 
 import cosim
 from cosim.cli import main
@@ -115,6 +118,36 @@ def test_instances_are_reset_where_that_makes_them_new(
     before = (tmp_path / "words").read_text("utf-8").split().count("freed")
     again.loop.keep_instances(False)
     assert (tmp_path / "words").read_text("utf-8").split().count("freed") == before + is_reset
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_reset"),
+    [("FMI 1, slave", True), ("FMI 1, model", True), ("FMI 2, model", False), ("FMI 3, model", True)],
+)
+def test_other_versions_are_as_new(
+    kind: str, is_reset: bool, tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    """The model of FMI 1 has no reset, so both are new; that of FMI 2 has one that does nothing."""
+    if kind.startswith("FMI 1"):
+        path = make_fmi1(tmp_path, compiled, "CoSimulation" if "slave" in kind else "ModelExchange")
+    elif kind.startswith("FMI 3"):
+        path = make_model3(tmp_path, compiled, "BALL")
+    else:
+        path = odd_ball(tmp_path, compiled)
+    scenario = f'[participants.one]\nfmu = "{path.name}"\n[master]\nstep = "10 ms"\nuntil = 1.0\n'
+    (tmp_path / "one.toml").write_text(scenario, "utf-8")
+    subject = ScenarioSubject(tmp_path / "one.toml", {})
+    signals = subject.signals()
+    values = {"one.u": 1.0} if "slave" in kind else {}
+    found = [subject.run(values, signals) for _ in range(4)]
+    assert subject._again is not None and subject._again.is_reset is is_reset
+    new = Scenario.read(tmp_path / "one.toml")
+    new.starts |= values
+    one = new.couple().simulate(until=1.0, record=signals, inside="nothing")
+    assert len(signals) > 0 and float(np.ptp(one[signals[0]])) > 0.0
+    for result in found:
+        for name in signals:
+            assert one[name].tobytes() == result[name].tobytes()
 
 
 def test_a_run_that_fails_leaves_no_instance_to_reset(make_fmu: MakeFmu, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from kernel_parts import BouncingBall, Oscillator, system_of
 
 import cosim
 from cosim import Stage
+from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY
 
 SYSTEM = system_of(oscillator=Oscillator, ball=BouncingBall)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -147,3 +148,64 @@ def test_histories_that_have_grown_are_restored():
     assert simulator.state._arrays["h"].size > system.default_state()._arrays["h"].size
     again = system.state_from_bytes(simulator.state.to_bytes()).realize()
     assert again["late"] == simulator.state.realize()["late"]
+
+
+def forged_run(method, sections, until=0.45):
+    """Go on from a State whose sections were changed, under a right checksum."""
+    system = busy_system()
+    simulator = cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=1e-4)
+    simulator.advance_to(0.4)
+    state = simulator.state.copy()
+    for section, index, value in sections:
+        state._arrays[section][index] = value
+    again = cosim.Simulator(
+        system,
+        system.state_from_bytes(state.to_bytes()),
+        integrator=f"integrators.{method}",
+        accuracy=1e-4,
+    )
+    again.advance_to(until)
+    return again.state
+
+
+def busy_system():
+    model = cosim.Model("busy")
+    model.add(BouncingBall, "ball")
+    model.add(Oscillator, "oscillator")
+    model.add("measures.delay", "late", source="oscillator.x", delay=0.1)
+    model.add("measures.delay", "later", source="oscillator.v", delay=0.2, interpolation="dense_output")
+    model.add("measures.sample_and_hold", "held", source="late", period=0.03)
+    return model.build()
+
+
+@pytest.mark.parametrize("order", [11848969.992, 1e300, -4.0])
+def test_an_order_that_the_method_does_not_have_leads_nowhere_outside_of_its_memory(order):
+    """It used to index with that number."""
+    state = forged_run("bdf", [("memory", 6, order)])
+    assert state.time == 0.45
+
+
+@pytest.mark.parametrize("index", [-1, -(2**63)])
+def test_an_agenda_that_no_run_has_is_refused(index):
+    with pytest.raises(cosim.StateError, match="damaged.*agenda"):
+        forged_run("runge_kutta_merson", [("agenda", FIRST_ENTRY + i, index) for i in range(2)])
+
+
+def test_histories_that_lie_in_each_other_are_refused():
+    first, second = (ring.offset for ring in busy_system().rings[:2])
+    start = forged_run("runge_kutta_merson", [])._arrays["k"][second]
+    with pytest.raises(cosim.StateError, match="damaged"):
+        forged_run("runge_kutta_merson", [("k", first, start)])
+
+
+@pytest.mark.parametrize("seed", range(many(8)))
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "bdf", "radau5"])
+def test_any_numbers_in_memory_agenda_descriptors_and_clock_end_in_a_run_or_an_error(method, seed):
+    rng = np.random.default_rng([seed, len(method)])
+    system = busy_system()
+    sizes = {"memory": 2, "agenda": FIRST_ENTRY + 2, "clock": CLOCK_HEADER, "k": system.rings[0].offset + 8}
+    section = str(rng.choice(list(sizes)))
+    wrong = [-1, 0, 3, 2**31, 2**62, -(2**63)] if section in "agenda k" else [math.nan, math.inf, -1.0, 1e300]
+    changes = [(section, int(rng.integers(sizes[section])), wrong[rng.integers(len(wrong))])]
+    with contextlib.suppress(cosim.StateError, cosim.SimulationError):
+        assert np.isfinite(forged_run(method, changes)._arrays["y"]).all()

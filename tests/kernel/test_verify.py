@@ -76,6 +76,18 @@ def test_the_odd_one_out_is_the_one_without_which_the_others_agree():
     assert found.digits_without == pytest.approx(9.0, abs=0.1)
 
 
+def test_the_residual_of_the_energies_is_compared_on_their_scale():
+    def run(name, residual):
+        signals = {"energy.total": np.full(11, 2.0), "energy.residual": residual * TIMES}
+        units = dict.fromkeys(signals, "J")
+        return VerifiedRun(name, "a method", cosim.Result(TIMES, signals, units))
+
+    found = Verification([run("one", 1e-6), run("other", -1e-8)], 1e-6, TIMES)
+    assert found.is_confirmed
+    assert found.agreements[1].digits == pytest.approx(6.3, abs=0.1)
+    assert not Verification([run("one", 1e-3), run("other", 0.0)], 1e-6, TIMES).is_confirmed
+
+
 def test_nan_in_one_run_alone_agrees_to_nothing():
     x = np.sin(TIMES)
     gone = np.where(TIMES > 0.5, math.nan, x)

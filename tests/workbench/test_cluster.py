@@ -23,7 +23,7 @@ def cluster():
         yield made
 
 
-def test_a_worker_that_is_killed_costs_no_point(cluster, tmp_path):
+def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
     from cosim_workbench.studies.cluster import cluster_executor
 
     model = cosim.Model.from_file(write_model(tmp_path))
@@ -34,17 +34,19 @@ def test_a_worker_that_is_killed_costs_no_point(cluster, tmp_path):
         return Study(model, vary, objectives, sample="latin:120", until=0.02, **more)
 
     expected = study().run()
+    with distributed.Client(cluster.scheduler_address) as client:
+        first = list(client.run(os.getpid).values())
     killed = []
 
     def kill(done, of, failed):
-        if done > 20 and not killed:
-            with distributed.Client(cluster.scheduler_address) as client:
-                killed.append(next(iter(client.run(os.getpid).values())))
-            os.kill(killed[0], signal.SIGKILL)
+        """Both workers that were there at first, so that nothing is left that was sent to them."""
+        if len(killed) < 2 and done > (20, 60)[len(killed)]:
+            killed.append(first[len(killed)])
+            os.kill(killed[-1], signal.SIGKILL)
 
     with cluster_executor(cluster.scheduler_address) as executor:
         found = study(folder=tmp_path / "s").run(executor, progress=kill)
-    assert killed
+    assert len(killed) == 2
     assert [row[:-1] for row in found.rows] == [row[:-1] for row in expected.rows]
 
 

@@ -110,3 +110,58 @@ def test_nothing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert main(["new", "model", "mount"]) == 0
     assert main(["new", "model", "mount"]) == 2
     assert "there already" in capsys.readouterr().err
+
+
+USE = """
+import cosim
+from cosim_mechanics import Multibody
+
+model = Multibody("foreign", gravity=(0, 0, -9.81))
+block = model.body("block", mass=2.0, inertia=(0.1, 0.1, 0.1))
+other = model.body("other", mass=1.0, inertia=(0.1, 0.1, 0.1))
+third = model.body("third", mass=1.0, inertia=(0.1, 0.1, 0.1))
+model.joint("acme.my_joint", child=block)
+model.joint("slider", child=other)
+model.joint("slider", child=third)
+model.add("acme.my_force_element", "spring", body1="ground", body2=block, stiffness=100.0)
+ends = {"coordinate1": "other_joint", "coordinate2": "third_joint"}
+model.constraint("acme.my_constraint", "gear", ratio=2.0, **ends)
+model.add("acme.my_component", "own", rate=1.0)
+model.measure("acme.my_measure", "mean", first="block.x", second="other.x")
+method = {"integrator": "integrators.runge_kutta_merson", "accuracy": 1e-9}
+print(float(model.simulate(until=0.2, **method)["mean"][-1]))
+model.export_fmu("foreign.fmu", native=True, outputs=["mean"], expose=["other_joint.q"], **method)
+
+free = Multibody("free")
+free.joint("acme.my_joint", child=free.body("block", mass=2.0, inertia=(0.1, 0.1, 0.1)))
+free.export_fmu("own_method.fmu", native=True, integrator="acme.my_integrator", fixed_step=1e-3)
+"""
+HOST = """
+import sys
+import fmpy
+assert not any(name.startswith("cosim") for name in sys.modules)
+result = fmpy.simulate_fmu("foreign.fmu", stop_time=0.2, output_interval=0.01)
+print(float(result["mean"][-1]))
+fmpy.simulate_fmu("own_method.fmu", stop_time=0.1, output_interval=0.01)
+"""
+
+
+@pytest.mark.thorough
+def test_one_of_each_kind_is_used_exported_natively_and_taken_away(package: Path, tmp_path: Path) -> None:
+    """The native FMU runs where neither the package nor cosim is imported."""
+    (tmp_path / "use.py").write_text(USE)
+    (tmp_path / "host.py").write_text(HOST)
+    paths = os.pathsep.join([str(package), *filter(None, sys.path)])
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+
+    def run(script: str, paths: str) -> float:
+        command, found = [sys.executable, script], {**environment, "PYTHONPATH": paths}
+        done = subprocess.run(command, cwd=tmp_path, env=found, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return float(done.stdout.splitlines()[-1])
+
+    here = run("use.py", paths)
+    assert run("host.py", "") == pytest.approx(here, rel=1e-6)
+    gone = cosim_with(Path("nowhere"), "describe", "acme.my_joint")
+    assert gone.returncode == 2 and "No plugin 'acme' is installed." in gone.stderr
+    assert cosim_with(Path("nowhere"), "plugins", "--strict").returncode == 0

@@ -67,13 +67,13 @@ def printed_to(add: Callable[[str], None]) -> Iterator[None]:
             os.close(left.pop())
 
     with _new_file() as file:
-        os.dup2(file.fileno(), 1)
+        os.dup2(file, 1)
         try:
             with last_words(back):
                 yield
         finally:
             back()
-            text = Printed(file.fileno()).take()
+            text = Printed(file).take()
             if text:
                 add(text)
 
@@ -91,8 +91,15 @@ def _c_library() -> Any:
     return ctypes.CDLL(None)
 
 
-def _new_file() -> Any:
-    """In memory where the system can."""
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("printed"), "w+b", buffering=0)
-    return tempfile.TemporaryFile()
+@contextmanager
+def _new_file() -> Iterator[int]:
+    """Descriptor of a file, in memory where the system can."""
+    if not hasattr(os, "memfd_create"):
+        with tempfile.TemporaryFile() as file:
+            yield file.fileno()
+        return
+    made = os.memfd_create("printed")
+    try:
+        yield made
+    finally:
+        os.close(made)

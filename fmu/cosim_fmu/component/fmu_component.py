@@ -56,6 +56,7 @@ class ModelExchangeFmu(cosim.Component):
     """
 
     plain_methods: ClassVar[tuple[str, ...]] = ("bind",)
+    takes_more: ClassVar[bool] = True
     not_exported: ClassVar[str] = "it is an FMU itself, which an FMU cannot bring along"
     variables: ClassVar[Mapping[str, str]] = {}
     inputs: ClassVar[tuple[str, ...]] = ()

@@ -230,6 +230,7 @@ class _Recording:
 
     order: Sequence[str] = ("one", "two", "three")
     interface_names: Sequence[str] = ("one.y", "two.y", "three.y")
+    bonds: Sequence[tuple[int, int]] = ()
     loops: Sequence[kit.FeedthroughLoop] = ()
 
     def __init__(self, value: float) -> None:
@@ -255,6 +256,9 @@ class _Recording:
 
     def put(self, values: Any) -> None:
         self._values = np.array(values)
+
+    def derivatives(self) -> None:
+        return None
 
     def save(self, names: Sequence[str] | None = None) -> Any:
         return self._values.copy()

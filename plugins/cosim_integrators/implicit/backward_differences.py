@@ -92,6 +92,11 @@ def change_entry(i, j, ratio):
     return result
 
 
+def order_in(memory):
+    """The order; what was put back may hold any number, and differences are kept up to the highest order."""
+    return int(min(max(memory[ORDER], 1.0), float(DIFFERENCES - 3)))
+
+
 def load_differences(step, work, memory, n):
     """The differences at the distance of this step; the order."""
     differences = family_vectors(work, 0, DIFFERENCES, n)
@@ -109,7 +114,7 @@ def load_differences(step, work, memory, n):
         differences[i] = memory[HISTORY_AT + i]
     for m in range(n):
         differences[m] = start[m]
-    order = int(memory[ORDER])
+    order = order_in(memory)
     if step != last:
         ratio = step / last
         change_distance(differences, order, ratio, n, work)
@@ -174,7 +179,7 @@ def accept_differences(t, t_end, ideal, y, c, method, settings, memory, work):
     """Note the differences at the end, choose order and length of the next step."""
     n = y.shape[0]
     step = t_end - t
-    order = int(memory[ORDER]) if memory[LAST] > 0.0 else 1
+    order = order_in(memory) if memory[LAST] > 0.0 else 1
     equal = NEARLY_EQUAL * step <= memory[LAST] <= step / NEARLY_EQUAL
     memory[EQUAL] = memory[EQUAL] + 1.0 if equal else 1.0
     differences = family_vectors(work, 0, DIFFERENCES, n)

@@ -15,7 +15,7 @@ typedef struct {
     void *allocate, *release, *finished, *environment;
 } Callbacks;
 typedef struct { int again, stop, nominals, values, defined; double next; } EventInfo;
-typedef struct { double h, v, time, push, kick_at; int gear, bounces, stop_after, kicked, mode; } Ball;
+typedef struct { double h, v, time, push, kick_at, asked; int gear, bounces, stop_after, kicked, mode; } Ball;
 enum { OK = 0, ERROR = 3 };
 enum { CONTINUOUS, EVENT };
 #ifndef INDICATORS /* the height and, by turns, its negative */
@@ -62,6 +62,7 @@ static double *real(Ball *b, unsigned r) {
     case 1: return &b->v;
     case 2: return &b->push;
     case 3: return &b->kick_at;
+    case 4: return &b->asked; /* in place of v': the time at which derivatives were asked for */
     }
     return NULL;
 }
@@ -150,6 +151,7 @@ EXPORT int fmi2GetDerivatives(Component c, double *x, size_t n) {
     if (n != 2) return ERROR;
     x[0] = ((Ball *)c)->v;
     x[1] = -9.81 + ((Ball *)c)->push;
+    ((Ball *)c)->asked = ((Ball *)c)->time;
     return OK;
 }
 EXPORT int fmi2GetEventIndicators(Component c, double *x, size_t n) {

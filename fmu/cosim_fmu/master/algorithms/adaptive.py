@@ -22,6 +22,7 @@ STUBBORN = 3
 enough where the line begins with held inputs."""
 JUMP = 100.0
 """So many times the tolerance: at once."""
+CONTROLS = ("values", "energy")
 HELD_PART = 0.1
 """Of the communication step: so long inputs may be held with an error of the tolerance."""
 
@@ -48,6 +49,15 @@ class Adaptive(cosim.MasterAlgorithm):
         So many times at most an exchange is repeated along the line to what came out of it, until both agree
         to a tenth of the tolerance: some five times more accurate, and stiff couplings stay stable. It needs
         participants that restore their state.
+    control : str
+        What the length of exchanges follows: the "values" of the interface, or the "energy" that an exchange
+        creates in the power bonds, over what flows in it (ECCO); tolerances are then those of energies.
+
+    References
+    ----------
+    Energy conservation and power bonds in co-simulations: non-iterative adaptive step size control and error
+    estimation (https://arxiv.org/abs/1602.06434); the relative measure is that of libcosim's
+    ``ecco_algorithm.cpp``.
     """
 
     varies_step = True
@@ -57,7 +67,14 @@ class Adaptive(cosim.MasterAlgorithm):
         tolerance: float = 1e-4,
         absolute_tolerance: float | Mapping[str, float] = 1e-6,
         iterations: int = 0,
+        control: str = "values",
     ) -> None:
+        if control not in CONTROLS:
+            text = str(cosim.LookUpError("control", str(control), CONTROLS))
+            raise cosim.ModelError.of("control", text)
+        if control == "energy" and isinstance(absolute_tolerance, Mapping):
+            raise cosim.ModelError.of("absolute_tolerance", "with control by energy: needs a number")
+        self.controlled = control
         if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
             raise cosim.ModelError.of("iterations", f"is {iterations!r}, needs a whole number, 0 or more")
         self.control = StepControl(tolerance, absolute_tolerance, order=2)
@@ -78,7 +95,7 @@ class Adaptive(cosim.MasterAlgorithm):
         """With a tenth of both tolerances."""
         given = self._absolute
         tenth = {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else 0.1 * given
-        return Adaptive(0.1 * self.control.tolerance, tenth, self.iterations)
+        return Adaptive(0.1 * self.control.tolerance, tenth, self.iterations, self.controlled)
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""
@@ -86,6 +103,9 @@ class Adaptive(cosim.MasterAlgorithm):
 
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
+        if self.controlled == "energy" and not exchange.bonds:
+            text = 'is "energy", and there are no power bonds: bonds = [["plant.force", "plant.speed"]]'
+            raise cosim.ModelError.of("master.options.control", text)
         self.control.begin(names=exchange.interface_names)
         self._goes_back = exchange.can_restore
         self._repeated = self._in_a_row = 0
@@ -137,11 +157,22 @@ class Adaptive(cosim.MasterAlgorithm):
             self._repeated += 1
             guess = found
             found = self._pass(exchange, time, size, guess, start)
-        error = self.control.judge(expected, found)
+        error = self._error(exchange, expected, found, size)
         if self._past.is_line:
             return error
         # Held inputs err by what the interface moves, or jumps: what counts is for how long.
         return error * min(1.0, size / (HELD_PART * self._size))
+
+    def _error(self, exchange: Exchange, given: Vector, found: Vector, size: float) -> float:
+        """Of an exchange in which inputs came to `given` and outputs to `found`, over its tolerance."""
+        if self.controlled == "values":
+            return self.control.judge(given, found)
+        one, other = np.array(exchange.bonds, dtype=np.intp).T
+        taken, left = given[one] * found[other], found[one] * given[other]
+        flow = np.maximum(np.abs(taken), np.abs(left))
+        allowed = self.control.absolute + self.control.tolerance * size * flow
+        ratios = size * np.abs(taken - left) / allowed
+        return float(np.where(np.isfinite(ratios), ratios, np.inf).max())
 
     def _pass(self, exchange: Exchange, time: float, size: float, end: Vector, start: Vector) -> Vector:
         """What comes out where the interface runs from `start` to `end`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim.kit import Exchange
+from cosim_fmu.master.algorithms.energy_correction import EnergyCorrection
 from cosim_fmu.master.algorithms.extrapolation import Extrapolation
 
 
@@ -21,6 +22,9 @@ class Jacobi(cosim.MasterAlgorithm):
         0 holds the inputs; 1 and 2 extrapolate them over the step by a polynomial through the last two or
         three communication points, with which the error of the coupling is of second order (inputs
         that cannot follow a line hold its mean). Jumps are extrapolated, too: keep 0 where signals jump.
+    correction : str
+        "bonds" gives back to the two inputs of each power bond, in the next step, what their integrals lacked
+        over the last one (`EnergyCorrection`); "none".
 
     References
     ----------
@@ -30,9 +34,10 @@ class Jacobi(cosim.MasterAlgorithm):
 
     exchanges_within_step: bool = False
 
-    def __init__(self, extrapolation: int = 0) -> None:
+    def __init__(self, extrapolation: int = 0, correction: str = "none") -> None:
         self._past = Extrapolation(extrapolation)
-        self.fixed_sequence = extrapolation == 0
+        self._correction = EnergyCorrection.of(correction)
+        self.fixed_sequence = extrapolation == 0 and self._correction is None
         self.order = min(extrapolation, 1) + 1
 
     @property
@@ -47,15 +52,18 @@ class Jacobi(cosim.MasterAlgorithm):
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""
-        return self._past.words()
+        more = ", corrected in power bonds" if self._correction is not None else ""
+        return self._past.words() + more
 
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget the values of an earlier run."""
         self._past.forget()
+        if self._correction is not None:
+            self._correction.begin(exchange)
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Set all, step all, read all."""
-        if self._past.order == 0:
+        if self._past.order == 0 and self._correction is None:
             for name in exchange.order:
                 exchange.set_inputs(name)
             exchange.advance_all(time, size)
@@ -64,9 +72,11 @@ class Jacobi(cosim.MasterAlgorithm):
         else:
             self._past.remember(time, exchange.interface())
             course = self._past.course(time, size)
+            if self._correction is not None:
+                course = self._correction.corrected(course, exchange.interface())
             for name in exchange.order:
                 exchange.set_inputs(name, course)
             exchange.advance_all(time, size)
-            end = self._past.value(time + size)
+            end = self._past.value(time + size) if self._past.order > 0 else None  # else held to the end
             for name in exchange.order:
                 exchange.read_outputs(name, end)

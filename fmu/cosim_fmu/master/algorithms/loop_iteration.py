@@ -32,6 +32,10 @@ class LoopIteration(InterfaceNewton):
             exchange.read_outputs(name)
         return exchange.interface()
 
+    def answer(self, through: Vector, exchange: Exchange) -> Vector:
+        """All inputs are set before any output is read."""
+        return through
+
 
 class LoopExchange:
     """The part of an exchange that belongs to a loop: its participants, and its values as interface.
@@ -43,6 +47,7 @@ class LoopExchange:
     """
 
     loops: Sequence[FeedthroughLoop] = ()
+    bonds: Sequence[tuple[int, int]] = ()
 
     def __init__(self, exchange: Exchange, loop: FeedthroughLoop) -> None:
         self._exchange = exchange
@@ -76,6 +81,11 @@ class LoopExchange:
     def put(self, values: Vector) -> None:
         """Write the values of the loop onto the board."""
         self._exchange.put(self._whole(values))
+
+    def derivatives(self) -> Vector | None:
+        """As the whole exchange, of the values of the loop."""
+        found = self._exchange.derivatives()
+        return None if found is None else found[np.ix_(self._places, self._places)]
 
     def _whole(self, values: Vector) -> Vector:
         whole = self._exchange.interface()

@@ -53,6 +53,11 @@ class StepControl:
         self.order = order
         self.begin()
 
+    @property
+    def absolute(self) -> float:
+        """The absolute tolerance of what has none of its own."""
+        return self._usual
+
     def begin(self, names: Sequence[str] = ()) -> None:
         """Before a run; `names` are those of the interface.
 

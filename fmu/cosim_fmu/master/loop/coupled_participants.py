@@ -22,7 +22,7 @@ from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.trust.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_fmu.master.wiring.check_values import check_values
-from cosim_fmu.master.wiring.feedthrough import passes_through
+from cosim_fmu.master.wiring.feedthrough import direct_inputs, passes_through
 from cosim_fmu.master.wiring.link import Link
 
 MOST_EARLY_RETURNS = 10_000
@@ -139,6 +139,8 @@ class CoupledParticipants:
         ``participant.output`` of each connected real output.
     samples : CouplingSamples
         What the exchanges show of the coupling.
+    bonds : list of (int, int)
+        Places in the interface of both outputs of each power bond.
     """
 
     def __init__(
@@ -191,7 +193,10 @@ class CoupledParticipants:
         sampled = sampled_inputs(self._feeds, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
-        self.samples = CouplingSamples(sampled, len(self._interface), math.lcm(*self.every.values()), pairs)
+        self.bonds = [(self._interface[one.start], self._interface[other.start]) for one, other in bonds]
+        jumping = [i for (name, y), i in self._interface.items() if y in descriptions[name].discrete]
+        group = math.lcm(*self.every.values())
+        self.samples = CouplingSamples(sampled, len(self._interface), group, pairs, jumping)
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(every == 1 for every in self.every.values())
@@ -250,6 +255,30 @@ class CoupledParticipants:
         """Write values of the interface onto the board."""
         for (name, place), value in zip(self._ports, values.tolist(), strict=True):
             self.board[name][place] = value
+
+    def derivatives(self) -> Vector | None:
+        """How the values of the interface depend on each other directly, by directional derivatives."""
+        found = np.zeros((len(self._ports), len(self._ports)))
+        for name, feeds in self._feeds.items():
+            description = self.descriptions[name]
+            rows = {output: row for (owner, output), row in self._interface.items() if owner == name}
+            for _, _, link in feeds:
+                column = self._interface.get(link.start)
+                outputs = [y for y in rows if link.input in direct_inputs(description, y)]
+                if column is None or not outputs:
+                    continue
+                if not description.has_derivatives:
+                    return None
+                try:
+                    told = self.guarded(
+                        *(name, self.participants[name].directional_derivative, outputs),
+                        *([link.input], [link.factor]),
+                    )
+                except CoSimulationError:  # it cannot, here and now: differences can
+                    return None
+                for output, value in zip(outputs, told, strict=True):
+                    found[rows[output], column] += value
+        return found if np.all(np.isfinite(found)) else None
 
     def watch(self, where: str) -> None:
         """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""

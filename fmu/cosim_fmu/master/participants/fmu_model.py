@@ -80,6 +80,19 @@ class FmuModel:
             self.instance.set_continuous_states(self._x)
         self._write_inputs(inputs)
 
+    def settle(self, time: float, states: Any, inputs: Any) -> None:
+        """Make this the present point, at which variables are read.
+
+        Some FMUs compute variables that are derivatives, and others, only when the derivatives are asked
+        for: else these would be those of the last stage of the integrator.
+        """
+        self.put(time, states, inputs)
+        self._compute_all()
+
+    def _compute_all(self) -> None:
+        if self.count and not self.asked_to_stop:
+            self._read(self.instance.get_derivatives, self._rates)
+
     def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
         """Derivatives and event indicators at a point."""
         self.put(time, states, inputs)
@@ -102,10 +115,11 @@ class FmuModel:
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
         """Event mode until nothing changes; see `leave_event_mode`."""
-        self.put(time, states, inputs)
+        self.settle(time, states, inputs)
         self.note(time)
         self.instance.enter_event_mode()
         found = self.leave_event_mode(time)
+        self._compute_all()
         self.note(time)
         return found
 

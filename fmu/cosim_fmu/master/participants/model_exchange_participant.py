@@ -263,7 +263,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def _put(self) -> None:
         state = self.simulator.state
         state.realize(cosim.Stage.TIME)
-        self._guard(self._fmu.put, state.time, states_of(state), state["fmu.u"], what="setting the time")
+        self._guard(self._fmu.settle, state.time, states_of(state), state["fmu.u"], what="setting the time")
 
     def _guarded(self, action: Any) -> Any:
         try:

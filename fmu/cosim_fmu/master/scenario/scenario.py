@@ -111,9 +111,12 @@ class Scenario:
         Raises
         ------
         ModelError
-            It cannot be read or is no TOML.
+            It cannot be read, is no TOML, or is a model.
         """
         scenario = cls(TomlFile.read(Path(path)))
+        tables = scenario.source.data
+        if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
+            raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
         lay_over(scenario.source, variant)
         scenario._take(scenario.source.data)
         return scenario

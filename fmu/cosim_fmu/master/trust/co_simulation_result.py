@@ -30,8 +30,12 @@ class CoSimulationResult(cosim.Result):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._judge: Callable[[], CouplingReport] = lambda: CouplingReport([])
+        self._judge: Callable[[], CouplingReport] = _unknown
         self._report: CouplingReport | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process: without the participants, so with a report only if there is one."""
+        return {**self.__dict__, "evidence": None, "_judge": _unknown}
 
     @property
     def coupling(self) -> CouplingReport:
@@ -44,3 +48,8 @@ class CoSimulationResult(cosim.Result):
     def judged_by(self, judge: Callable[[], CouplingReport]) -> None:
         """Take this for the error of the coupling."""
         self._judge, self._report = judge, None
+
+
+def _unknown() -> CouplingReport:
+    """Of results that came without their samples."""
+    return CouplingReport([], verdict="unknown", advice="these results came without the samples of their run")

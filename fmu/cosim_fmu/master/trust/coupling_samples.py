@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 ROWS = 1024
 """Worked off at once."""
-VALUES = 1 << 20
+VALUES = 1 << 17
 """Kept at most; beyond, every second row is dropped (integrals lose nothing by that)."""
 
-REMEMBERED = ("_since", "_steps", "_mean", "_slope", "_rows", "_rest", "_count", "_earlier", "_last_tooth")
+REMEMBERED = (
+    "_stride",
+    "_since",
+    "_steps",
+    "_mean",
+    "_slope",
+    "_rows",
+    "_rest",
+    "_count",
+    "_earlier",
+    "_last_tooth",
+)
 
 
 class SampledInput(NamedTuple):
@@ -81,6 +92,8 @@ class CouplingSamples:
         So many communication steps are one sample: a multiple of the longer steps of slow participants.
     bonds : sequence of (int, int)
         Places of the two inputs of each power bond.
+    jumping : sequence of int
+        Places of discrete outputs: they stay as they were until an exchange.
 
     Attributes
     ----------
@@ -94,9 +107,10 @@ class CouplingSamples:
         size: int,
         group: int = 1,
         bonds: Sequence[tuple[int, int]] = (),
+        jumping: Sequence[int] = (),
     ) -> None:
         self.inputs, self.bonds, self.by_rows = list(inputs), list(bonds), False
-        self._group = group
+        self._group, self._jumping = group, np.array(jumping, dtype=np.intp)
         self._sources = np.array([each.source for each in inputs], dtype=np.intp)
         self._factors = np.array([each.factor for each in inputs])
         self._offsets = np.array([each.offset for each in inputs])
@@ -108,6 +122,7 @@ class CouplingSamples:
         self._steps: dict[str, tuple[float, float]] = {}
         self._mean, self._slope = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
         self._rows: list[tuple[float, Sequence[float], list[float], list[float]]] = []
+        self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
         """The first exchange: outputs at the start (s)."""
@@ -116,7 +131,7 @@ class CouplingSamples:
         now = np.asarray(outputs, dtype=np.float64).reshape(1, -1)
         kept = Samples(np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))))
         self._kept, self._pieces = kept, [kept]
-        self._count = 1
+        self._count = self._stride = 1
         self._earlier: tuple[float, Vector] | None = None
         self._rest = [np.zeros(0), np.zeros((0, now.size)), np.zeros((0, len(self.inputs)))]
         self._last_tooth = zero[0]
@@ -164,12 +179,25 @@ class CouplingSamples:
             In the units of the inputs.
         """
         rest = [np.concatenate(both) for both in zip(self._rest, (times, outputs, inputs), strict=True)]
-        whole = times.size + self._rest[0].size
-        whole -= whole % self._group
-        if whole:
-            times, outputs, inputs = (column[:whole] for column in rest)
-            self._take(times, outputs, inputs, np.zeros_like(inputs))
-        self._rest = [column[whole:] for column in rest]
+        # in pieces that end where points are dropped: what is kept does not depend on how rows come
+        while taken := self._taken(rest[0]):
+            times, outputs, inputs = (column[:taken] for column in rest)
+            rest = [column[taken:] for column in rest]
+            if self._stride > 1 and self._even(times) == taken:
+                self._take_sums(times, outputs, inputs)
+            else:
+                self._take(times, outputs, inputs, np.zeros_like(inputs))
+        self._rest = rest
+
+    def _taken(self, times: Vector) -> int:
+        """How many of these rows are worked off at once; 0 where more are needed for a group."""
+        even = self._even(times) if self._stride > 1 else 0
+        room = max(1, self._most + 1 - self._count)
+        if even >= self._stride:
+            return min(even // self._stride, room) * self._stride
+        if self._stride > 1 and even == times.size and self._group == 1:
+            return 0
+        return min(times.size // self._group, room) * self._group
 
     def samples(self) -> Samples:
         """All that was kept."""
@@ -225,8 +253,10 @@ class CouplingSamples:
             )
         h = lengths[:, None]
         before = self._pieces[-1].outputs[-1]
-        rates = np.diff(outputs, axis=0, prepend=before[None]) / h
-        mean_outputs = 0.5 * (outputs + np.vstack([before[None], outputs[:-1]]))
+        begins = np.vstack([before[None], outputs[:-1]])
+        rates = (outputs - begins) / h
+        rates[:, self._jumping] = 0.0
+        mean_outputs = begins + 0.5 * h * rates
         mean_outputs -= h**2 / 12.0 * self._curvature(rates, h, start, before)
         defects = means - mean_outputs[:, self._sources]
         teeth = (slopes - rates[:, self._sources]) * h**2 / 12.0
@@ -249,6 +279,10 @@ class CouplingSamples:
             )
         )
         self._count += times.size
+        self._thin()
+
+    def _thin(self) -> None:
+        """Drop every second point when there are too many."""
         if self._count > self._most:
             self._join()
             keep = (
@@ -257,7 +291,52 @@ class CouplingSamples:
                 else np.r_[0, np.arange(1, self._count, 2)]
             )
             self._kept = Samples(*(column[keep] for column in self._kept))
-            self._pieces, self._count = [self._kept], keep.size
+            self._pieces, self._count, self._stride = [self._kept], keep.size, 2 * self._stride
+
+    def _even(self, times: Vector) -> int:
+        """How many of the next steps are as long as the one before; 0 where that is of no use."""
+        if self._group > 1 or self.bonds or self._earlier is None or not times.size:
+            return 0
+        start = float(self._pieces[-1].times[-1])
+        length = start - self._earlier[0]
+        odd = np.abs(np.diff(times, prepend=start) - length) > 1e-6 * length
+        return int(np.argmax(odd)) if odd.any() else times.size
+
+    def _take_sums(self, times: Vector, outputs: Vector, inputs: Vector) -> None:
+        """As `_take` for held inputs and steps of one length, at every so many points alone.
+
+        What `_take` sums up telescopes: of outputs and inputs only the sums are needed.
+        """
+        assert self._earlier is not None
+        kept, count = self._pieces[-1], times.size
+        length = (float(times[-1]) - float(kept.times[-1])) / count
+        first = np.arange(0, count, self._stride)
+        last = np.minimum(first + self._stride, count) - 1
+        ends, before_ends = outputs[last], outputs[last - 1]
+        if last[0] == 0:
+            before_ends[0] = kept.outputs[-1]
+        rates = (ends - before_ends) / length
+        rates[:, self._jumping] = 0.0
+        bends = np.diff(rates, axis=0, prepend=self._earlier[1][None]) * length / 12.0
+        begins = np.vstack([kept.outputs[-1:], ends[:-1]])
+        areas = np.add.reduceat(outputs, first, axis=0) - 0.5 * (ends - begins) - bends
+        areas[:, self._jumping] -= 0.5 * (ends - begins)[:, self._jumping]
+        sizes = (last - first + 1)[:, None]
+        given = (np.add.reduceat(inputs, first, axis=0) - sizes * self._offsets) / self._factors
+        defects = given - (areas - bends)[:, self._sources]
+        self._earlier = (float(times[-1]) - length, rates[-1])
+        self._last_tooth = -rates[-1, self._sources] * length**2 / 12.0
+        self._pieces.append(
+            Samples(
+                times[last],
+                ends,
+                kept.inputs[-1] + length * np.cumsum(given, axis=0),
+                kept.defects[-1] + length * np.cumsum(defects, axis=0),
+                np.zeros((last.size, 0)),
+            )
+        )
+        self._count += last.size
+        self._thin()
 
     def _curvature(self, rates: Vector, h: Vector, start: float, before: Vector) -> Vector:
         """Second derivatives of the outputs where each sample begins; of the first one, where it ends."""

@@ -1,0 +1,147 @@
+"""Mistakes that people make every day, each answered by one sentence with its place and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from workbench_tools import write_model
+
+import cosim
+from cosim.cli import main
+from cosim.kit import run_source
+from cosim_mechanics import Multibody
+
+Act = Callable[[Multibody], Any]
+
+
+def model() -> Multibody:
+    made = Multibody("m")
+    made.joint("slider", child=made.body("cart", mass=2.0, inertia=(1, 1, 1)))
+    return made
+
+
+IN_PYTHON: dict[str, tuple[Act, str]] = {
+    "one text for both ends": (
+        lambda m: m.connect("cart.x -> push.effort"),
+        'a connection has two ends: write connect("cart.x", "push.effort")',
+    ),
+    "a comma in a number": (
+        lambda m: m.measure("measures.constant", "c", value="1,5 N"),
+        "c.value: '1,5 N': numbers have a point: '1.5 N'.",
+    ),
+    "what others call an integrator": (
+        lambda m: m.simulate(until=0.1, integrator="RK45"),
+        "no integrator 'RK45'. Nearest: integrators.dormand_prince.",
+    ),
+    "what others call a joint": (
+        lambda m: m.joint("revolute", child=m.body("c", mass=1, inertia=(1, 1, 1))),
+        "Nearest: mechanics.pin.",
+    ),
+    "no integrator at all": (
+        lambda m: m.simulate(until=0.1, integrator=5),
+        "integrator: is 5, needs an id, such as 'integrators.runge_kutta_merson', or an Integrator",
+    ),
+    "an accuracy in words": (
+        lambda m: m.simulate(until=0.1, accuracy="high"),
+        "accuracy: is 'high', needs a number, such as 1e-6",
+    ),
+    "a model in place of its system": (
+        lambda m: cosim.Simulator(m),
+        "Simulator: needs a System, not a Multibody: write Simulator(model.build(), …)",
+    ),
+    "a model for the function": (
+        lambda m: cosim.simulate(m, until=1.0),
+        "needs a System, not a Multibody: write cosim.simulate(model.build(), …)",
+    ),
+    "a result by number": (lambda m: m.simulate(until=0.01)[0], "Signals have names: result['…']."),
+    "a model without a name": (lambda m: cosim.Model(5), "model: its name is 5, needs text"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("mistake", IN_PYTHON)
+def test_in_python(mistake: str) -> None:
+    act, said = IN_PYTHON[mistake]
+    with pytest.raises(cosim.CosimError) as raised:
+        act(model())
+    assert said in str(raised.value) and len(str(raised.value).splitlines()) == 1
+
+
+AUTHORS = {
+    "bounds the wrong way round": (
+        "    k = cosim.parameter(unit='N/m', minimum=2, maximum=1)\n",
+        ":4: minimum 2 is above maximum 1",
+    ),
+    "a default with another unit": (
+        "    k = cosim.parameter(unit='N/m', default='5 mm')\n",
+        ":4: default: '5 mm': mm (m) cannot be converted to N/m",
+    ),
+    "a publish that writes": (
+        "    n = cosim.discrete(dtype=int)\n"
+        "    @cosim.every(0.1, does='publish')\n"
+        "    def tick(n, n_next):\n"
+        "        n_next[0] = n + 1\n",
+        ':5: Wrong.tick: a publish changes nothing, and n_next is written: declare it with does="discrete"',
+    ),
+    "a method that raises": (
+        "    x = cosim.auxiliary_state()\n    def derivatives(self, x, x_dot):\n        x_dot[0] = {}['a']\n",
+        "wrong: derivatives: KeyError: 'a' (<source",
+    ),
+    "no super().__init__": (
+        "    x = cosim.auxiliary_state()\n"
+        "    def __init__(self, **values):\n"
+        "        pass\n"
+        "    def derivatives(self, x, x_dot):\n"
+        "        x_dot[0] = 1.0\n",
+        "wrong: Wrong.__init__ has to begin with super().__init__(**values)",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", AUTHORS)
+def test_of_authors(mistake: str) -> None:
+    body, said = AUTHORS[mistake]
+    with pytest.raises(cosim.CosimError) as raised:
+        space = run_source(f"import cosim\nclass Wrong(cosim.Component):\n    'Wrong.'\n{body}")
+        made = cosim.Model("m")
+        made.add(space["Wrong"], "wrong")
+        made.simulate(until=0.1)
+    assert said in str(raised.value) and len(str(raised.value).splitlines()) == 1
+
+
+def test_the_line_of_the_method_that_raises_is_told() -> None:
+    with pytest.raises(cosim.SimulationError, match=r"\(<source \d+>:6\)$"):
+        body, _ = AUTHORS["a method that raises"]
+        space = run_source(f"import cosim\nclass Wrong(cosim.Component):\n    'Wrong.'\n{body}")
+        made = cosim.Model("m")
+        made.add(space["Wrong"], "wrong")
+        made.simulate(until=0.1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('mass = "120 kg"', "mass = 120 kg", ':5: no valid TOML: .*have quotes: mass = "120 kg"'),
+        ('joint = "free"', "joint = free", ':8: no valid TOML: .*have quotes: joint = "free"'),
+        ('mass = "120 kg"', "mass = 120.5.6", r":5: no valid TOML: [^.]*\(column 13\)\n"),
+    ],
+)
+def test_text_without_quotes(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(cosim.ModelError, match=said):
+        cosim.Model.from_file(write_model(tmp_path, (old, new)))
+
+
+def test_other_names_mean_one_thing() -> None:
+    """Two classes of one kind that claim one name would make the answer a guess."""
+    for kind in ("joint", "integrator"):
+        claimed = [word for e in cosim.registry().entries(kind) for word in getattr(e.cls, "known_as", ())]
+        assert claimed and len(claimed) == len(set(claimed))
+
+
+def test_a_model_where_a_scenario_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_model(tmp_path)
+    assert main(["cosimulate", str(file)]) == 2
+    said = f"{file}: is a model, no scenario: run it with `cosim run`\n1 problem, nothing was run.\n"
+    assert capsys.readouterr().err == said
