@@ -43,8 +43,8 @@ TEXTS = sorted(
         *ROOT.glob("benchmarks/*/README.md"),
     ]
 )
-LONG = {"CHANGELOG.md", "known-gaps.md"}
-"""Lists that are looked up, not read."""
+LONG = {"CHANGELOG.md"}
+"""A list that is looked up, not read."""
 
 
 def name_of(page: Path) -> str:

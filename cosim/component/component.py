@@ -145,13 +145,14 @@ class Component:
 
     @classmethod
     def _collect(cls) -> None:
+        for name, value in vars(cls).items():
+            if isinstance(value, Declaration) and (name in RESERVED or name in vars(Component)):
+                raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
         originals: dict[int, str] = {}
         for base in reversed(cls.__mro__):
             for name, value in vars(base).items():
                 if isinstance(value, Declaration):
-                    if name in RESERVED:
-                        raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
                     cls.declarations[name] = value.named(name)
                     originals[id(value)] = name
                 elif isinstance(value, KernelFunction):

@@ -527,7 +527,7 @@ def test_effects_are_found_through_helpers():
     assert set(effects.rebinds) == {"x"}
 
 
-@pytest.mark.parametrize("name", ["t", "name", "values", "side", "state"])
+@pytest.mark.parametrize("name", ["t", "name", "values", "side", "state", "switch", "signals", "kernels"])
 def test_reserved_names(name):
     with pytest.raises(cosim.ContractError, match=f"'{name}' is taken"):
         type("Part", (cosim.Component,), {"__doc__": "Test.", name: cosim.parameter()})
