@@ -28,6 +28,8 @@ MOST_APART = 4.0
 """Of the least answer: equations may have solutions that grow and that the run does not show."""
 SAFETY = 2.5
 """Bar over estimate, calibrated: `benchmarks/masters/error_bars.py`."""
+TRUSTED, MOST_MISSED = 0.02, 4.0
+"""Where equations miss the run by less (of the range), the misfit adds at most so often their answer."""
 UNKNOWN_FROM = 0.5
 """Of the range: equations that miss the run by more say nothing."""
 
@@ -90,7 +92,10 @@ def estimated_errors(
         return SAFETY * ranges, False
     middle = np.quantile(errors[chosen], 0.5, axis=0, method="nearest")
     middle = np.minimum(middle, MOST_APART * errors[chosen].min(axis=0))
-    bars = SAFETY * (middle + np.minimum(best.misfit, ranges))
+    missed = np.minimum(best.misfit, ranges)
+    if misses.min() < TRUSTED:
+        missed = np.minimum(missed, MOST_MISSED * middle)
+    bars = SAFETY * (middle + missed)
     return bars, bool(misses.min() < UNKNOWN_FROM)
 
 
