@@ -1,6 +1,7 @@
 """Components for ensembles; in a module of their own, so that other processes can import them."""
 
 import os
+import signal
 import threading
 import time
 from typing import Any
@@ -131,3 +132,20 @@ class Bounded(cosim.Component):
     @cosim.kernel
     def derivatives(positive, count, table, level_dot):
         level_dot[0] = positive * count * table[5]
+
+
+class Lost:
+    """A runner: run 2 is killed from outside twice, run 7 crashes, run 9 is killed each time."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def run_chunk(self, first, last):
+        for run in range(first, last):
+            before = len(os.listdir(self.folder))
+            if run == 7:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            if run == 9 or (run == 2 and before < 2):
+                open(f"{self.folder}/{before}", "w").close() if run == 2 else None
+                os.kill(os.getpid(), signal.SIGKILL)
+        return list(range(first, last))

@@ -1,13 +1,12 @@
 """Processes of our own: what ends one costs the others nothing."""
 
 import os
-import signal
 import threading
 import time
 from concurrent.futures import BrokenExecutor
 
 import pytest
-from ensemble_parts import ends_its_process, sends_what_cannot_be_sent, sleeps
+from ensemble_parts import Lost, ends_its_process, sends_what_cannot_be_sent, sleeps
 
 import cosim
 from cosim.ensemble.chunks import Job, do_in_chunks
@@ -43,23 +42,6 @@ def test_an_error_in_the_block_does_not_wait_for_what_is_under_way():
         raise KeyboardInterrupt
     assert time.monotonic() - began < 30.0
     assert all(task.done() for task in long)
-
-
-class Lost:
-    """A runner: run 2 is killed from outside twice, run 7 crashes, run 9 is killed each time."""
-
-    def __init__(self, folder):
-        self.folder = str(folder)
-
-    def run_chunk(self, first, last):
-        for run in range(first, last):
-            before = len(os.listdir(self.folder))
-            if run == 7:
-                os.kill(os.getpid(), signal.SIGSEGV)
-            if run == 9 or (run == 2 and before < 2):
-                open(f"{self.folder}/{before}", "w").close() if run == 2 else None
-                os.kill(os.getpid(), signal.SIGKILL)
-        return list(range(first, last))
 
 
 @pytest.mark.parametrize("chunk", [1, pytest.param(5, marks=pytest.mark.thorough)])
