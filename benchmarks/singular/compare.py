@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--plot")
     given = parser.parse_args()
-    table: dict[str, list[tuple[int, float, float]]] = {}
+    table: dict[str, list[tuple[int, list[float]]]] = {}
     print("| N | program | largest error, rad | energy, J | time, s |\n|---|---|---|---|---|")
     for loops in given.sizes:
         times = GRID * np.arange(501 if loops else 1001)
@@ -97,26 +97,32 @@ def main() -> None:
                     f"| {loops} | {program}, {run['name']} | {text} | {energy} | {run['time']:.3g} |",
                     flush=True,
                 )
-                if loops:
-                    table.setdefault(f"{program}, {run['name']}", []).append((loops, error, run["time"]))
+                figures = [error, run.get("energy", np.nan), run["time"]]
+                table.setdefault(f"{program}, {run['name']}", []).append((loops, figures))
     if given.plot:
         draw(table, given.plot)
 
 
-def draw(table: dict[str, list[tuple[int, float, float]]], path: str) -> None:
-    """Errors and times over N."""
+def draw(table: dict[str, list[tuple[int, list[float]]]], path: str) -> None:
+    """Errors, changes of the energy and times over N; Bricard's mechanism comes last."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(15, 4.8), layout="constrained")
+    panels = figure.subplots(1, 3)
+    sizes = list(dict.fromkeys(loops for rows in table.values() for loops, _ in rows))
     for name, rows in table.items():
-        sizes, errors, times = zip(*rows, strict=True)
         style = "o-" if name.startswith("cosim") else "s--" if name.startswith("mujoco") else "^:"
-        left.loglog(sizes, np.where(np.isfinite(errors), errors, np.nan), style, label=name)
-        right.loglog(sizes, times, style)
-    left.axhline(1e-3, color="gray", linewidth=0.8)
-    left.set(xlabel="N", ylabel="largest error of an angle in 5 s, rad")
-    right.set(xlabel="N", ylabel="time, s")
+        places = [sizes.index(loops) for loops, _ in rows]
+        for k, axes in enumerate(panels):
+            values = np.array([figures[k] for _, figures in rows])
+            label = name if k == 0 else None
+            axes.semilogy(places, np.where(np.isfinite(values), values, np.nan), style, label=label)
+    panels[0].axhline(1e-3, color="gray", linewidth=0.8)
+    titles = ("largest error of an angle, rad", "change of the energy, J", "time, s")
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set(title=title, xlabel="N four-bars")
+        axes.set_xticks(range(len(sizes)), [str(loops) if loops else "Bricard" for loops in sizes])
+        axes.grid(axis="y", alpha=0.3)
     figure.legend(loc="outside right center", fontsize=8)
     figure.savefig(path, dpi=110)
 
