@@ -119,6 +119,9 @@ def random_model(seed: int) -> RandomModel:
     clocks = [part for part in model.parts.values() if isinstance(part, Clockwork)]
     if clocks and settings["integrator"] == "integrators.bdf":  # it hardly gets on where every step updates
         settings["integrator"] = "integrators.radau5"
+    kinds = {d.kind for part in model.parts.values() for d in part.declarations.values()}
+    if "position" not in kinds and settings["integrator"] == "integrators.semi_implicit_euler":
+        settings["integrator"] = "integrators.runge_kutta_4"
     return RandomModel(model, settings, free, tuned)
 
 
