@@ -187,8 +187,10 @@ def test_feedthrough_that_is_not_declared_is_found(tmp_path: Path, compiled: Cal
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
             archive.writestr(name, text if name == "modelDescription.xml" else data)
-    with pytest.raises(cosim.CosimError, match=r'feedthrough = \{ echo = \["push"\] \}'):
-        one(path).simulate(until=0.1)
+    model = one(path)
+    for _ in range(2):  # what failed to begin does not stand in the way of the next run
+        with pytest.raises(cosim.CosimError, match=r'feedthrough = \{ echo = \["push"\] \}'):
+            model.simulate(until=0.1)
     said = one(path, feedthrough={"echo": ["push"]}, push=2.5)
     assert said.simulate(until=0.1)["fmu.echo"][-1] == 2.5
     said.connect("fmu.echo", "fmu.push")

@@ -97,7 +97,6 @@ class ModelExchangeFmu(cosim.Component):
         """Instantiate and initialize the FMU at the present time."""
         self.close()
         fmu = RunningFmu(self.fmu, self.name, self.inputs, self.outputs, self.block, self.follows)
-        self.running = fmu
         parameters = {
             n: own for n, own in self.variables.items() if self.declarations[own].kind == "parameter"
         }
@@ -105,7 +104,14 @@ class ModelExchangeFmu(cosim.Component):
         # what stays as it is declared is not set: an FMU may refuse even that
         values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
         inputs = self._inputs(state)
-        states, following = fmu.start(state.time, {**values, **self.others}, inputs, self.tolerance or None)
+        try:
+            states, following = fmu.start(
+                state.time, {**values, **self.others}, inputs, self.tolerance or None
+            )
+        except BaseException:
+            fmu.close()
+            raise
+        self.running = fmu
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
         self._take(next_state, states, following, True)
         return wish_to_stop(fmu) or cosim.EventStatus.succeeded()
