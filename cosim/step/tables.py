@@ -25,7 +25,6 @@ from cosim.step.held_tables import HeldTables
 from cosim.step.histories import ROOM as STEP_ROOM
 from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
-from cosim.step.needed import needed_blocks
 from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
@@ -269,7 +268,7 @@ class Tables:
                 Problem(witnesses[0].path, "events cannot be located without an accuracy: give one.")
             )
         offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
-        self.watched_blocks = needed_blocks(system, offsets)
+        self.watched_blocks = system.needed_blocks(offsets)
         self._table(layout.WATCHED, self.watched_blocks)
         if self.watched_blocks:
             self.watched = np.ascontiguousarray(system.table[self.watched_blocks])
@@ -292,7 +291,7 @@ class Tables:
         numbers[layout.BETWEEN_FIRST], numbers[layout.BETWEEN_LAST] = first, last
         read = [slot for block in system.blocks[first:last] for slot in block.reads if slot.array == "c"]
         offsets = {slot.offset + i for slot in read for i in range(slot.size)}
-        self._table(layout.BETWEEN, needed_blocks(system, offsets))
+        self._table(layout.BETWEEN, system.needed_blocks(offsets))
         numbers[layout.ROOM] = STEP_ROOM + (ROOM if first < last else 0)
         self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
         swaps = [
