@@ -154,8 +154,8 @@ class Schedule:
     sizes : mapping of str to int
         How long y, p, d, k and c are, at least.
     evaluation, inner : pair of int
-        First and last row of what is walked most: all of an evaluation, and what derivatives alone need of it.
-        A row that stands in the table again is the same.
+        First and last row of what is walked most: all of an evaluation, and what derivatives alone need of
+        it. A row that stands in the table again is the same.
     parts : mapping of str to ndarray of int64, shape (rows, 3)
         Names of the arrays of other tables, of rows that stand in `table` as well.
     reports : int and list of int
@@ -182,8 +182,8 @@ class Schedule:
 
     def text(self) -> str:
         """The walk, written out."""
-        rows = [tuple(row) for row in self.table.tolist()]
-        places: dict[tuple[int, ...], int] = {}
+        rows = [(number, first, count) for number, first, count in self.table.tolist()]
+        places: dict[tuple[int, int, int], int] = {}
         for i, row in enumerate(rows):
             places.setdefault(row, i)
         uses = Counter(number for number, _, _ in places)

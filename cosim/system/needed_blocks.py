@@ -39,9 +39,7 @@ class NeededBlocks:
 
         return self._found(indices, range(ny), is_always)
 
-    def _found(
-        self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]
-    ) -> list[int]:
+    def _found(self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]) -> list[int]:
         needed = {self._region_of(offset) for offset in offsets}
         found = []
         for i in reversed(indices):

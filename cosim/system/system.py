@@ -258,7 +258,7 @@ class System:
         return int(self._walk(table, self.ints, first, last, time, *arrays))
 
     def failure(self, state: State, index: int) -> SimulationError:
-        """Call a block that raised again, row by row, to say which component it was; by its row in the table."""
+        """Call a block that raised again, row by row, to say whose it was; `index` is in the table."""
         first, last = self.inner_range
         if index >= last:  # where witnesses are held the evaluation stands behind all rows
             index += self.derivative_range[0] - last
