@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from typing import Any
@@ -428,6 +429,23 @@ class Tables:
         """Reserve room in `scratch` or `places`."""
         self._integers[place] = self._room[array]
         self._room[array] += size
+
+
+def tables_of(system: System, method: Method, accuracy: float | None, policy: str) -> Tables:
+    """As `Tables`, with what a run writes copied from those that were made last where they are the same."""
+    integrator = method.integrator
+    key = (
+        *(type(integrator), integrator.order, integrator.capabilities, integrator.fixed_step is None),
+        *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
+        *(method.coefficients.tobytes(), method.slots.tobytes()),
+    )
+    known = system.__dict__.get("_tables")
+    if known is None or known[0] != key:
+        known = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
+    twin = copy.copy(known[1])
+    for name in ("agenda", "places", "probe", "numbers", "coefficients"):
+        setattr(twin, name, getattr(twin, name).copy())
+    return twin
 
 
 def past_rows(system: System) -> tuple[list[int], list[int]]:
