@@ -125,7 +125,7 @@ def look_between(a: Arrays, t: float) -> int:
 
 @part("AffFF>i")
 def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
-    """Compare the histories with what they remember, at a time and a state: 1 where one is off, 0, or FAILED."""
+    """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
     status = 0
     at = a.program[ix.BETWEEN_AT]
     for i in range(a.program[ix.BETWEEN]):
