@@ -291,8 +291,13 @@ class Tables:
         first, last = system.update_ranges["between"]
         numbers[layout.BETWEEN_FIRST], numbers[layout.BETWEEN_LAST] = first, last
         read = [slot for block in system.blocks[first:last] for slot in block.reads if slot.array == "c"]
-        offsets = {slot.offset + i for slot in read for i in range(slot.size)}
-        self._table(layout.BETWEEN, system.needed_blocks(offsets))
+        values = [slot for slot in read if slot not in system.assembly.remembered_rates]
+        values += [slot for slots in system.assembly.remembered.values() for slot in slots if slot in read]
+        all_of, first_of = (
+            system.needed_blocks({offset for slot in slots for offset in slot.elements})
+            for slots in (read, values)
+        )
+        self._table(layout.BETWEEN, [[block, int(block in first_of)] for block in all_of])
         numbers[layout.ROOM] = STEP_ROOM + (ROOM if first < last else 0)
         self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
         swaps = [
