@@ -461,7 +461,7 @@ class System:
 
     def hold_inputs(self, state: State) -> None:
         """Inputs that run along lines keep the values that they have now."""
-        values, slopes, since = self._courses
+        values, slopes, since = self.input_lines
         d = state._arrays["d"]
         running = ~np.isnan(d[slopes])
         if running.any():
@@ -471,7 +471,7 @@ class System:
             state.invalidate(Stage.TIME, "inputs held")
 
     @cached_property
-    def _courses(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def input_lines(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Where values, slopes and times of all inputs lie in d."""
         assembly = self.assembly
         triples = [(assembly.free_inputs[path], *assembly.input_courses[path]) for path in self.inputs]
