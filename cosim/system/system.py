@@ -20,7 +20,7 @@ from cosim.compiled import native, walker
 from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
-from cosim.component.values import read_numbers
+from cosim.component.values import read_numbers, words_of
 from cosim.contracts.measure import Measure
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
@@ -579,6 +579,7 @@ class System:
                     declaration.nominal,
                     int if kind == "integer" and declaration.dtype is float else declaration.dtype,
                     declaration.diagnostic,
+                    words_of(declaration),
                 )
                 found.append(variable)
                 if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":

@@ -139,6 +139,8 @@ def _default(declaration: Any) -> str:
 
 
 def _bounds(declaration: Any) -> str:
+    if declaration.options.get("words"):
+        return f"one of {', '.join(f'`{word}`' for word in declaration.options['words'])}"
     if declaration.above is not None:
         return f"> {declaration.above:g}"
     low = "" if declaration.minimum is None else f"≥ {declaration.minimum:g}"
