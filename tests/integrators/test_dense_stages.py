@@ -142,4 +142,4 @@ def test_witnesses_and_updates_do_not_pay_for_a_lifted_cubic() -> None:
     for start, row in ((rows[0], fine[2]), (rows[1], fine[6])):
         s, begin, speed, steps = row[0] - start[0], start[1], start[2], row[3]
         wanted = steps + (begin - steps) * np.cos(s) + speed * np.sin(s)
-        assert x == pytest.approx(wanted, abs=2e-4)
+        assert row[1] == pytest.approx(wanted, abs=2e-4)

@@ -144,8 +144,8 @@ class Source:
     avoid : tuple of float
         Times around which nothing is promised, s.
     of_state : callable, optional
-        What it makes of the state x(t) of the oscillator: such a source is as good as the integrator is, and the
-        delay is compared with the solution that the integrator has found.
+        What it makes of the state x(t) of the oscillator: such a source is as good as the integrator is, and
+        the delay is compared with the solution that the integrator has found.
     """
 
     name: str
