@@ -140,6 +140,6 @@ def test_witnesses_and_updates_do_not_pay_for_a_lifted_cubic() -> None:
     # what was swapped at the end of a step does not reach into it
     assert fine[::4] == pytest.approx(rows)
     for start, row in ((rows[0], fine[2]), (rows[1], fine[6])):
-        s, begin, speed, steps = row[0] - start[0], start[1], start[2], row[3]
+        s, begin, speed, steps = row[0] - start[0], *start[1:]
         wanted = steps + (begin - steps) * np.cos(s) + speed * np.sin(s)
         assert row[1] == pytest.approx(wanted, abs=2e-4)
