@@ -20,6 +20,7 @@ REMEMBERED = (
     "_steps",
     "_mean",
     "_slope",
+    "_end",
     "_rows",
     "_rest",
     "_count",
@@ -52,6 +53,11 @@ class SampledInput(NamedTuple):
     offset: float
     name: str
 
+    @property
+    def input(self) -> str:
+        """Its name in the participant."""
+        return self.name.rpartition(" → ")[2].removeprefix(f"{self.target}.")
+
 
 class Samples(NamedTuple):
     """A course of outputs and inputs, at n + 1 times.
@@ -66,6 +72,8 @@ class Samples(NamedTuple):
         Integrals of what they were given beyond the outputs.
     energy : ndarray, shape (n + 1, bonds)
         That the coupling has created, J where the units are those of the SI.
+    ends : ndarray, shape (n + 1, inputs)
+        What the inputs were given last before each of these times, in the units of their outputs.
     """
 
     times: Vector
@@ -73,6 +81,7 @@ class Samples(NamedTuple):
     inputs: Vector
     defects: Vector
     energy: Vector
+    ends: Vector
 
 
 class CouplingSamples:
@@ -120,8 +129,8 @@ class CouplingSamples:
         self._most = max(2 * ROWS, VALUES // (1 + size + 2 * len(self.inputs) + len(self.bonds)))
         self._since = 0.0
         self._steps: dict[str, tuple[float, float]] = {}
-        self._mean, self._slope = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
-        self._rows: list[tuple[float, Sequence[float], list[float], list[float]]] = []
+        self._mean, self._slope, self._end = ([0.0] * len(self.inputs) for _ in range(3))
+        self._rows: list[tuple[float, Sequence[float], list[float], list[float], list[float]]] = []
         self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
@@ -129,7 +138,9 @@ class CouplingSamples:
         self._since = time
         zero = np.zeros((1, len(self.inputs)))
         now = np.asarray(outputs, dtype=np.float64).reshape(1, -1)
-        kept = Samples(np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))))
+        kept = Samples(
+            np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))), now[:, self._sources]
+        )
         self._kept, self._pieces = kept, [kept]
         self._count = self._stride = 1
         self._earlier: tuple[float, Vector] | None = None
@@ -160,6 +171,7 @@ class CouplingSamples:
         for i, place in mine:
             slope = 0.0 if slopes is None else float(slopes[place])
             mean = float(values[place]) + 0.5 * size * slope
+            self._end[i] = float(values[place]) + size * slope
             self._mean[i] = mean if part == 1.0 else (1.0 - part) * self._mean[i] + part * mean
             self._slope[i] = slope if part == 1.0 else 0.0
 
@@ -186,7 +198,7 @@ class CouplingSamples:
             if self._stride > 1 and self._even(times) == taken:
                 self._take_sums(times, outputs, inputs)
             else:
-                self._take(times, outputs, inputs, np.zeros_like(inputs))
+                self._take(times, outputs, inputs, np.zeros_like(inputs), inputs)
         self._rest = rest
 
     def _taken(self, times: Vector) -> int:
@@ -204,7 +216,7 @@ class CouplingSamples:
         self._flush(last=True)
         if self._rest[0].size:
             rest, self._rest = self._rest, [column[:0] for column in self._rest]
-            self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]))
+            self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]), rest[2])
         self._join()
         return self._kept
 
@@ -225,7 +237,7 @@ class CouplingSamples:
         return all(end >= time - small for _, end in self._steps.values())
 
     def _close(self, time: float, outputs: Sequence[float]) -> None:
-        self._rows.append((time, outputs, self._mean.copy(), self._slope.copy()))
+        self._rows.append((time, outputs, self._mean.copy(), self._slope.copy(), self._end.copy()))
         self._since = time
         if len(self._rows) >= ROWS:
             self._flush()
@@ -237,17 +249,19 @@ class CouplingSamples:
             count -= count % self._group
         rows, self._rows = self._rows[:count], self._rows[count:]
         if rows:
-            times, outputs, means, slopes = (
+            times, outputs, means, slopes, ends = (
                 np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)
             )
-            self._take(times, outputs.reshape(count, -1), means, slopes)
+            self._take(times, outputs.reshape(count, -1), means, slopes, ends)
 
-    def _take(self, times: Vector, outputs: Vector, means: Vector, slopes: Vector) -> None:
+    def _take(self, times: Vector, outputs: Vector, means: Vector, slopes: Vector, ends: Vector) -> None:
         start = float(self._pieces[-1].times[-1])
         lengths = np.diff(times, prepend=start)
-        means = (means - self._offsets) / self._factors
+        means, ends = ((given - self._offsets) / self._factors for given in (means, ends))
         slopes = slopes / self._factors
         if self._group > 1:
+            last = np.minimum(np.arange(0, times.size, self._group) + self._group, times.size) - 1
+            ends = ends[last]
             times, lengths, outputs, means, slopes = _grouped(
                 self._group, times, lengths, outputs, means, slopes
             )
@@ -276,6 +290,7 @@ class CouplingSamples:
                 end.inputs[-1] + np.cumsum(means * h, axis=0),
                 end.defects[-1] + np.cumsum(defects * h, axis=0),
                 end.energy[-1] + np.cumsum(energy * h, axis=0),
+                ends,
             )
         )
         self._count += times.size
@@ -333,6 +348,7 @@ class CouplingSamples:
                 kept.inputs[-1] + length * np.cumsum(given, axis=0),
                 kept.defects[-1] + length * np.cumsum(defects, axis=0),
                 np.zeros((last.size, 0)),
+                (inputs[last] - self._offsets) / self._factors,
             )
         )
         self._count += last.size
