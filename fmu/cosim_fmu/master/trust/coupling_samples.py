@@ -20,9 +20,9 @@ REMEMBERED = (
     "_steps",
     "_mean",
     "_slope",
-    "_end",
     "_rows",
     "_rest",
+    "_waiting",
     "_count",
     "_earlier",
     "_last_tooth",
@@ -129,8 +129,8 @@ class CouplingSamples:
         self._most = max(2 * ROWS, VALUES // (1 + size + 2 * len(self.inputs) + len(self.bonds)))
         self._since = 0.0
         self._steps: dict[str, tuple[float, float]] = {}
-        self._mean, self._slope, self._end = ([0.0] * len(self.inputs) for _ in range(3))
-        self._rows: list[tuple[float, Sequence[float], list[float], list[float], list[float]]] = []
+        self._mean, self._slope = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
+        self._rows: list[tuple[float, Sequence[float], list[float], list[float]]] = []
         self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
@@ -145,6 +145,7 @@ class CouplingSamples:
         self._count = self._stride = 1
         self._earlier: tuple[float, Vector] | None = None
         self._rest = [np.zeros(0), np.zeros((0, now.size)), np.zeros((0, len(self.inputs)))]
+        self._waiting: list[tuple[Vector, ...]] = []
         self._last_tooth = zero[0]
 
     def begin(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
@@ -171,7 +172,6 @@ class CouplingSamples:
         for i, place in mine:
             slope = 0.0 if slopes is None else float(slopes[place])
             mean = float(values[place]) + 0.5 * size * slope
-            self._end[i] = float(values[place]) + size * slope
             self._mean[i] = mean if part == 1.0 else (1.0 - part) * self._mean[i] + part * mean
             self._slope[i] = slope if part == 1.0 else 0.0
 
@@ -180,16 +180,22 @@ class CouplingSamples:
         if not self.by_rows and time > self._since:
             self._close(time, outputs())
 
-    def extend(self, times: Vector, outputs: Vector, inputs: Vector) -> None:
-        """Samples of several communication steps in which all inputs were held.
+    def extend(self, times: Vector, outputs: Vector, inputs: Vector, slopes: Vector | None = None) -> None:
+        """Samples of several exchanges.
 
         Parameters
         ----------
         times : ndarray, shape (n,), s
         outputs : ndarray, shape (n, outputs)
         inputs : ndarray, shape (n, inputs)
-            In the units of the inputs.
+            Their means, in the units of the inputs.
+        slopes : ndarray, shape (n, inputs), optional
+            Of the inputs, per s; all were held unless given.
         """
+        if slopes is not None:
+            self._waiting.append(tuple(map(np.ascontiguousarray, (times, outputs, inputs, slopes))))
+            self._take_waiting(ROWS)
+            return
         rest = [np.concatenate(both) for both in zip(self._rest, (times, outputs, inputs), strict=True)]
         # in pieces that end where points are dropped: what is kept does not depend on how rows come
         while taken := self._taken(rest[0]):
@@ -198,8 +204,16 @@ class CouplingSamples:
             if self._stride > 1 and self._even(times) == taken:
                 self._take_sums(times, outputs, inputs)
             else:
-                self._take(times, outputs, inputs, np.zeros_like(inputs), inputs)
+                self._take(times, outputs, inputs, np.zeros_like(inputs))
         self._rest = rest
+
+    def _take_waiting(self, at_once: int) -> None:
+        """Work off rows in pieces as `_flush` does: what is kept does not depend on how they come."""
+        while self._waiting and sum(piece[0].size for piece in self._waiting) >= at_once:
+            columns = [np.concatenate(column) for column in zip(*self._waiting, strict=True)]
+            self._take(*(column[:ROWS] for column in columns))
+            rest = tuple(column[ROWS:] for column in columns)
+            self._waiting = [rest] if rest[0].size else []
 
     def _taken(self, times: Vector) -> int:
         """How many of these rows are worked off at once; 0 where more are needed for a group."""
@@ -214,9 +228,10 @@ class CouplingSamples:
     def samples(self) -> Samples:
         """All that was kept."""
         self._flush(last=True)
+        self._take_waiting(1)
         if self._rest[0].size:
             rest, self._rest = self._rest, [column[:0] for column in self._rest]
-            self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]), rest[2])
+            self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]))
         self._join()
         return self._kept
 
@@ -237,7 +252,7 @@ class CouplingSamples:
         return all(end >= time - small for _, end in self._steps.values())
 
     def _close(self, time: float, outputs: Sequence[float]) -> None:
-        self._rows.append((time, outputs, self._mean.copy(), self._slope.copy(), self._end.copy()))
+        self._rows.append((time, outputs, self._mean.copy(), self._slope.copy()))
         self._since = time
         if len(self._rows) >= ROWS:
             self._flush()
@@ -249,16 +264,17 @@ class CouplingSamples:
             count -= count % self._group
         rows, self._rows = self._rows[:count], self._rows[count:]
         if rows:
-            times, outputs, means, slopes, ends = (
+            times, outputs, means, slopes = (
                 np.array(column, dtype=np.float64) for column in zip(*rows, strict=True)
             )
-            self._take(times, outputs.reshape(count, -1), means, slopes, ends)
+            self._take(times, outputs.reshape(count, -1), means, slopes)
 
-    def _take(self, times: Vector, outputs: Vector, means: Vector, slopes: Vector, ends: Vector) -> None:
+    def _take(self, times: Vector, outputs: Vector, means: Vector, slopes: Vector) -> None:
         start = float(self._pieces[-1].times[-1])
         lengths = np.diff(times, prepend=start)
-        means, ends = ((given - self._offsets) / self._factors for given in (means, ends))
+        means = (means - self._offsets) / self._factors
         slopes = slopes / self._factors
+        ends = means + 0.5 * lengths[:, None] * slopes
         if self._group > 1:
             last = np.minimum(np.arange(0, times.size, self._group) + self._group, times.size) - 1
             ends = ends[last]
