@@ -212,6 +212,9 @@ class NativeCalls:
         Whether every step but the last has to have the very same length.
     keep : object
         What must not be collected while the addresses are in use.
+    set_slopes : int
+        ``int f(void *instance, const uint32_t references[], size_t n, const int orders[], const double
+        slopes[])``: slopes of all inputs over the next step, per s, all orders 1; 0 where there is none.
     """
 
     instance: int
@@ -222,6 +225,7 @@ class NativeCalls:
     output_references: int
     same_size: bool
     keep: object
+    set_slopes: int = 0
 
 
 @runtime_checkable

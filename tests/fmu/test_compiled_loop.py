@@ -15,21 +15,29 @@ from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 
 MakeFmu = Callable[..., Path]
+ABILITIES = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"'
 SPRING = {"a.k": 3.0, "b.k": 2.0, "a.kc": 5.0, "b.cc": 0.5}
 CROSSED = [("a.x", "b.x_other"), ("b.x", "a.x_other"), ("a.v", "b.v_other"), ("b.force", "a.f")]
 
 
-class PythonJacobi(Jacobi):
-    """The same, in the loop in Python."""
+class InPython:
+    """An algorithm whose step is its own runs in the loop in Python."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time, size)  # type: ignore[misc]
+
+
+class PythonJacobi(InPython, Jacobi):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.fixed_sequence = False
 
 
-class PythonGaussSeidel(GaussSeidel):
-    def __init__(self) -> None:
-        super().__init__()
+class PythonGaussSeidel(InPython, GaussSeidel):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.fixed_sequence = False
 
 
@@ -49,6 +57,74 @@ def test_same_bytes_as_the_loop_in_python(make_fmu: MakeFmu, fast: Any, slow: An
     for name in other.names:
         assert one[name].tobytes() == other[name].tobytes(), name
         assert np.ptp(one[name]) > 0.0
+
+
+def same(one: cosim.Result, other: cosim.Result) -> None:
+    """What was recorded, what happened, and what is said of the coupling."""
+    assert one.time.tobytes() == other.time.tobytes()
+    for name in other.names:
+        assert one[name].tobytes() == other[name].tobytes(), name
+    assert [(e.time, e.cause, e.handler, e.message) for e in one.events] == [
+        (e.time, e.cause, e.handler, e.message) for e in other.events
+    ]
+    assert one.statistics.get("algorithm") == other.statistics.get("algorithm")
+    assert one.coupling.figures() == other.coupling.figures()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("extrapolation", [1, 2])
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize(("fast", "slow"), [(Jacobi, PythonJacobi), (GaussSeidel, PythonGaussSeidel)])
+def test_extrapolation_gives_the_same_bytes(
+    make_fmu: MakeFmu, fast: Any, slow: Any, follows: bool, extrapolation: int
+) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES + ' canInterpolateInputs="true"' * follows)
+    one, other = (masses(fmu, kind(extrapolation=extrapolation)) for kind in (fast, slow))
+    assert one.statistics["loop"] == "compiled"
+    assert other.statistics["loop"].startswith("Python")
+    same(one, other)
+
+
+@pytest.mark.parametrize("extrapolation", [0, 1])
+def test_corrected_bonds_give_the_same_bytes(make_fmu: MakeFmu, extrapolation: int) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES)
+    results = []
+    for kind in (Jacobi, PythonJacobi):
+        loop = CoSimulation(
+            {"a": fmu, "b": fmu},
+            CROSSED,
+            kind(extrapolation=extrapolation, correction="bonds"),
+            step=1e-2,
+            starts=SPRING,
+            bonds=[["a.v", "b.force"]],
+        )
+        results.append(loop.simulate(0.5))
+    assert results[0].statistics["loop"] == "compiled"
+    same(*results)
+
+
+def test_early_returns_on_lines(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("failing")
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0255}
+    results = []
+    for kind in (GaussSeidel, PythonGaussSeidel):
+        parts = {"p": fmu, "m": make_fmu("mass", abilities=ABILITIES)}
+        loop = CoSimulation(parts, [("p.size", "m.f")], kind(extrapolation=1), step=1e-2, starts=starts)
+        results.append(loop.simulate(0.1))
+    assert results[0].statistics["loop"] == "compiled"
+    assert [event.time for event in results[0].events] == [0.0255]
+    same(*results)
+
+
+def test_what_is_not_finite_is_not_extrapolated(make_fmu: MakeFmu) -> None:
+    messages = []
+    for kind in (Jacobi, PythonJacobi):
+        parts = {"a": make_fmu("mass"), "b": make_fmu("mass")}
+        loop = CoSimulation(parts, CROSSED, kind(extrapolation=1), step=1.0, starts={"a.k": 1e40})
+        with pytest.raises(cosim.SimulationError, match=r"not passed on to") as caught:
+            loop.simulate(100.0)
+        assert loop.result is not None
+        messages.append((str(caught.value), len(loop.result)))
+    assert messages[0] == messages[1]
 
 
 def test_units_are_converted_on_the_way(make_fmu: MakeFmu) -> None:

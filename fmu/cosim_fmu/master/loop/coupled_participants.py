@@ -193,7 +193,9 @@ class CoupledParticipants:
         sampled = sampled_inputs(self._feeds, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
-        self.bonds = [(self._interface[one.start], self._interface[other.start]) for one, other in bonds]
+        self.bonds: Sequence[tuple[int, int]] = [
+            (self._interface[one.start], self._interface[other.start]) for one, other in bonds
+        ]
         jumping = [i for (name, y), i in self._interface.items() if y in descriptions[name].discrete]
         group = math.lcm(*self.every.values())
         self.samples = CouplingSamples(sampled, len(self._interface), group, pairs, jumping)
@@ -241,6 +243,23 @@ class CoupledParticipants:
     def interface(self) -> Vector:
         """Values of the interface on the board."""
         return np.array(self.values(), dtype=np.float64)
+
+    def line_of(self, link: Link) -> int:
+        """Place of what a connection passes on in the interface; -1 when it follows no line."""
+        return self._interface.get(link.start, -1)
+
+    def follows_lines(self, name: str) -> bool:
+        """Whether inputs of a participant run along lines where the interface does."""
+        return self._followers[name] and any(link.start in self._interface for *_, link in self._feeds[name])
+
+    def slopes(self, name: str) -> list[float]:
+        """Of the connected inputs of a participant in the present step, per s."""
+        found = self._slopes[name]
+        return [0.0] * len(self.input_names[name]) if found is None else list(found)
+
+    def drive(self, name: str, slopes: Sequence[float] | None) -> None:
+        """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
+        self.held[name], self._slopes[name] = list(self.held[name]), slopes
 
     def values(self) -> list[float]:
         """Those of the interface, as a list."""

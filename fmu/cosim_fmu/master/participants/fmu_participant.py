@@ -289,6 +289,7 @@ class FmuParticipant(InstanceParticipant):
             output_references=addressof(read),
             same_size=not interface.variable_step,
             keep=(written, read),
+            set_slopes=0 if interface.intermediate else library.address("SetRealInputDerivatives"),
         )
 
     def resume_native(self) -> None:

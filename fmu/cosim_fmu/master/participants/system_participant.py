@@ -131,6 +131,7 @@ class SystemParticipant(cosim.Participant):
             output_references=int(read.ctypes.data),
             same_size=False,
             keep=(run, written, known, read),
+            set_slopes=run.set_slopes,
         )
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
