@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib.metadata
 import multiprocessing
 import os
 import platform
@@ -125,19 +126,9 @@ class _Job:
 @functools.cache
 def _compilers() -> str:
     """What the code of a function depends on besides what its symbol tells."""
-    import llvmlite
-    import numba
-
     modules = [fresh, llvm_text, lowered_calls, lowered_code, machine_code, sys.modules[__name__]]
-    return repr(
-        [
-            numba.__version__,
-            llvmlite.__version__,
-            sys.platform,
-            platform.machine(),
-            *map(digest_of_module, modules),
-        ]
-    )
+    versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
+    return repr([*versions, sys.platform, platform.machine(), *map(digest_of_module, modules)])
 
 
 def make_library(
