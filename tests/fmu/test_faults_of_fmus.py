@@ -315,8 +315,8 @@ def test_rows_are_saved_while_a_run_goes_on(
     seen = []
     save = cosim.save_result
 
-    def look(sink: Any, result: cosim.Result, target: Path) -> None:
-        save(sink, result, target)
+    def look(sink: Any, result: cosim.Result, target: Path, rows: int = 0) -> None:
+        save(sink, result, target, rows)
         seen.append(last_time(tmp_path))
 
     monkeypatch.setattr(cosim, "save_result", look)

@@ -232,6 +232,7 @@ class _Recording:
     interface_names: Sequence[str] = ("one.y", "two.y", "three.y")
     bonds: Sequence[tuple[int, int]] = ()
     loops: Sequence[kit.FeedthroughLoop] = ()
+    can_restore = True
 
     def __init__(self, value: float) -> None:
         self.calls: list[tuple[str, str]] = []

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
+from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_fmu.master.algorithms.operations import operations_of
-from cosim_fmu.master.loop.compiled_steps import ADVANCE, READ, SET
 from cosim_fmu.master.wiring.link import Link
 
 

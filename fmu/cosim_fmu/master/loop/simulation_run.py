@@ -221,7 +221,7 @@ class SimulationRun:
         elif self._observe is not None and self._observe(self.loop.start, self.recorder.latest()) is False:
             return f"stopped at t = {self.loop.start:.9g} s"
         self._pace = Pace(self._rate, points.time(self._done))
-        take = self._steps()
+        take = self._steps(check)
         if self._checkpoint is not None:
             self._write_checkpoint(self._checkpoint)  # what cannot be saved is said before the first step
         shown = looked = perf_counter()
@@ -257,12 +257,12 @@ class SimulationRun:
         now = perf_counter()
         self._wait = now + (now - begun) / SHARE
 
-    def _steps(self) -> Callable[[int], int]:
+    def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
         one_by_one = self._observe is not None or not self._pace.is_free
         try:
             self._compiled = CompiledLoop(
-                self.coupled, self._points, self.algorithm, self.recorder, one_by_one
+                *(self.coupled, self._points, self.algorithm, self.recorder, one_by_one, check)
             )
             self.statistics.loop = "compiled"
             return self._compiled.run

@@ -22,6 +22,7 @@ REMEMBERED = (
     "_slope",
     "_rows",
     "_rest",
+    "_waiting",
     "_count",
     "_earlier",
     "_last_tooth",
@@ -52,6 +53,11 @@ class SampledInput(NamedTuple):
     offset: float
     name: str
 
+    @property
+    def input(self) -> str:
+        """Its name in the participant."""
+        return self.name.rpartition(" → ")[2].removeprefix(f"{self.target}.")
+
 
 class Samples(NamedTuple):
     """A course of outputs and inputs, at n + 1 times.
@@ -66,6 +72,8 @@ class Samples(NamedTuple):
         Integrals of what they were given beyond the outputs.
     energy : ndarray, shape (n + 1, bonds)
         That the coupling has created, J where the units are those of the SI.
+    ends : ndarray, shape (n + 1, inputs)
+        What the inputs were given last before each of these times, in the units of their outputs.
     """
 
     times: Vector
@@ -73,6 +81,7 @@ class Samples(NamedTuple):
     inputs: Vector
     defects: Vector
     energy: Vector
+    ends: Vector
 
 
 class CouplingSamples:
@@ -129,11 +138,14 @@ class CouplingSamples:
         self._since = time
         zero = np.zeros((1, len(self.inputs)))
         now = np.asarray(outputs, dtype=np.float64).reshape(1, -1)
-        kept = Samples(np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))))
+        kept = Samples(
+            np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))), now[:, self._sources]
+        )
         self._kept, self._pieces = kept, [kept]
         self._count = self._stride = 1
         self._earlier: tuple[float, Vector] | None = None
         self._rest = [np.zeros(0), np.zeros((0, now.size)), np.zeros((0, len(self.inputs)))]
+        self._waiting: list[tuple[Vector, ...]] = []
         self._last_tooth = zero[0]
 
     def begin(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
@@ -168,16 +180,22 @@ class CouplingSamples:
         if not self.by_rows and time > self._since:
             self._close(time, outputs())
 
-    def extend(self, times: Vector, outputs: Vector, inputs: Vector) -> None:
-        """Samples of several communication steps in which all inputs were held.
+    def extend(self, times: Vector, outputs: Vector, inputs: Vector, slopes: Vector | None = None) -> None:
+        """Samples of several exchanges.
 
         Parameters
         ----------
         times : ndarray, shape (n,), s
         outputs : ndarray, shape (n, outputs)
         inputs : ndarray, shape (n, inputs)
-            In the units of the inputs.
+            Their means, in the units of the inputs.
+        slopes : ndarray, shape (n, inputs), optional
+            Of the inputs, per s; all were held unless given.
         """
+        if slopes is not None:
+            self._waiting.append(tuple(map(np.ascontiguousarray, (times, outputs, inputs, slopes))))
+            self._take_waiting(ROWS)
+            return
         rest = [np.concatenate(both) for both in zip(self._rest, (times, outputs, inputs), strict=True)]
         # in pieces that end where points are dropped: what is kept does not depend on how rows come
         while taken := self._taken(rest[0]):
@@ -188,6 +206,14 @@ class CouplingSamples:
             else:
                 self._take(times, outputs, inputs, np.zeros_like(inputs))
         self._rest = rest
+
+    def _take_waiting(self, at_once: int) -> None:
+        """Work off rows in pieces as `_flush` does: what is kept does not depend on how they come."""
+        while self._waiting and sum(piece[0].size for piece in self._waiting) >= at_once:
+            columns = [np.concatenate(column) for column in zip(*self._waiting, strict=True)]
+            self._take(*(column[:ROWS] for column in columns))
+            rest = tuple(column[ROWS:] for column in columns)
+            self._waiting = [rest] if rest[0].size else []
 
     def _taken(self, times: Vector) -> int:
         """How many of these rows are worked off at once; 0 where more are needed for a group."""
@@ -202,6 +228,7 @@ class CouplingSamples:
     def samples(self) -> Samples:
         """All that was kept."""
         self._flush(last=True)
+        self._take_waiting(1)
         if self._rest[0].size:
             rest, self._rest = self._rest, [column[:0] for column in self._rest]
             self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]))
@@ -247,7 +274,10 @@ class CouplingSamples:
         lengths = np.diff(times, prepend=start)
         means = (means - self._offsets) / self._factors
         slopes = slopes / self._factors
+        ends = means + 0.5 * lengths[:, None] * slopes
         if self._group > 1:
+            last = np.minimum(np.arange(0, times.size, self._group) + self._group, times.size) - 1
+            ends = ends[last]
             times, lengths, outputs, means, slopes = _grouped(
                 self._group, times, lengths, outputs, means, slopes
             )
@@ -276,6 +306,7 @@ class CouplingSamples:
                 end.inputs[-1] + np.cumsum(means * h, axis=0),
                 end.defects[-1] + np.cumsum(defects * h, axis=0),
                 end.energy[-1] + np.cumsum(energy * h, axis=0),
+                ends,
             )
         )
         self._count += times.size
@@ -333,6 +364,7 @@ class CouplingSamples:
                 kept.inputs[-1] + length * np.cumsum(given, axis=0),
                 kept.defects[-1] + length * np.cumsum(defects, axis=0),
                 np.zeros((last.size, 0)),
+                (inputs[last] - self._offsets) / self._factors,
             )
         )
         self._count += last.size
