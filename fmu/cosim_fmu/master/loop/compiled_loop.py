@@ -68,6 +68,8 @@ class CompiledLoop:
         self.coupled, self.points, self.recorder = coupled, points, recorder
         self._names = list(coupled.participants)
         self._index = {name: i for i, name in enumerate(self._names)}
+        if coupled.joint is not None:
+            raise NotCompiledError(f"{', '.join(coupled.joint.names)} are solved jointly")
         if coupled.loops:
             raise NotCompiledError(f"{', '.join(coupled.loops[0].participants)} are iterated")
         if not algorithm.fixed_sequence:

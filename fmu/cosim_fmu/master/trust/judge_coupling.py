@@ -35,17 +35,17 @@ def judge_coupling(
     """
     collected = coupled.samples
     samples = collected.samples()
-    names = [name.partition(".")[0] for name in coupled.interface_names]
     sources = np.array([each.source for each in collected.inputs], dtype=np.intp)
     parts = [
         (
-            [i for i, owner in enumerate(names) if owner == name],
-            [i for i, each in enumerate(collected.inputs) if each.target == name],
+            [i for i, owner in enumerate(coupled.interface_owners) if owner == name],
+            [i for i, each in enumerate(collected.inputs) if each.target in members],
         )
-        for name in coupled.participants
+        for name, members in coupled.units.items()
     ]
     if not collected.inputs:
-        return CouplingReport([], verdict="fine", how="no real values are exchanged")
+        how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
+        return CouplingReport([], verdict="fine", how=how)
     found = estimated_errors(samples, sources, parts)
     if found is None:
         few = samples.times.size <= LEAST
