@@ -176,5 +176,6 @@ def ask_for_all() -> None:
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     kit.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
+    kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
         kit.CalledSimulator(next(runs()))

@@ -48,6 +48,21 @@ class ResultSink(ABC):
         A file that was there is replaced, and only when everything went well.
         """
 
+    def extend(self, result: Result, path: Path, rows: int) -> Path:
+        """As `write`, where the file has the first rows already, and nothing else; of a run that goes on.
+
+        What was there stays until the end of the file has been written, or whole rows of it. Written anew
+        unless a sink can do better.
+
+        Parameters
+        ----------
+        result : Result
+        path : Path
+        rows : int
+            How many this sink has written there.
+        """
+        return self.write(result, path)
+
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """What writes a file while a run goes on; `CosimError` when this sink cannot.
 

@@ -12,6 +12,9 @@ from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import SimulatorStatus
 from cosim.stage import Stage
 from cosim.step import by_address, layout
+from cosim.step.arrays import ARRAYS
+
+HISTORY = [name for name, _, _ in ARRAYS].index("h")
 
 
 class CalledSimulator:
@@ -24,18 +27,38 @@ class CalledSimulator:
 
     Attributes
     ----------
-    set, step, get : int
-        Addresses of ``set(handle, inputs, count, values, size)``, ``step(handle, start, length, …)`` and
-        ``get(handle, outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `go_on`.
+    set, set_slopes, step, get : int
+        Addresses of ``set(handle, inputs, count, values, size)``, ``set_slopes(handle, inputs, count, orders,
+        slopes)``, ``step(handle, start, length, …)``, at whose end all inputs are held, and ``get(handle,
+        outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `go_on`.
+    save, restore : int
+        Addresses of ``save(handle, state, …)``, which copies the run to the address that lies at `state`, and
+        ``restore(handle, saved, …)`` from that address.
     """
 
     def __init__(self, simulator: Simulator) -> None:
-        self.set, self.step, self.get = (
+        self.set, self.set_slopes, self.step, self.get = (
             c_address(by_address.called_set, by_address.ARRAY_CALL),
+            c_address(by_address.called_slopes, by_address.ARRAY_CALL),
             c_address(by_address.called_step, by_address.STEP_CALL),
             c_address(by_address.called_get, by_address.ARRAY_CALL),
         )
+        self.save, self.restore = (
+            c_address(by_address.called_save, by_address.ARRAY_CALL),
+            c_address(by_address.called_restore, by_address.ARRAY_CALL),
+        )
+        self._lines = np.stack(simulator.system.input_lines, axis=1).astype(np.int64)
         self.bind(simulator)
+
+    @property
+    def state(self) -> int:
+        """The address at which that of a saved state lies; 0 where histories may grow, which need Python."""
+        if self._head[2 * HISTORY + 1] > 1:
+            return 0
+        size = sum(int(self._head[2 * i + 1]) for i in by_address.CHANGING)
+        self._saved = np.zeros(size, dtype=np.int64)
+        self._saved_at = np.array([self._saved.ctypes.data], dtype=np.int64)
+        return int(self._saved_at.ctypes.data)
 
     @property
     def handle(self) -> int:
@@ -49,6 +72,10 @@ class CalledSimulator:
         step.stage_in(state)
         self._head = step.head
         self._head[by_address.BOUND] = 1
+        self._head[by_address.LINES], self._head[by_address.LINES_AT] = (
+            len(self._lines),
+            self._lines.ctypes.data,
+        )
 
     def release(self) -> None:
         """Python is going to read or write the State: what the Step left is told to it."""
@@ -68,7 +95,7 @@ class CalledSimulator:
         for path in paths:
             slot = system.written_slot(path)
             low = layout.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else layout.INSTANCE
-            rows += [slot.offset, system.course_offsets(path)[0], low]
+            rows += [slot.offset, *system.course_offsets(path), low]
         return np.array(rows, dtype=np.int64), known
 
     def outputs(self, paths: Sequence[str]) -> NDArray[np.int64]:

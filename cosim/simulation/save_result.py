@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.simulation")
 
 
-def save_result(sink: ResultSink, result: Result, target: Path) -> None:
+def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -> None:
     """Write results; where that fails, elsewhere, and say where.
 
     Parameters
@@ -24,6 +24,8 @@ def save_result(sink: ResultSink, result: Result, target: Path) -> None:
     sink : ResultSink
     result : Result
     target : Path
+    rows : int
+        How many of its rows the sink has written there before.
 
     Raises
     ------
@@ -31,7 +33,10 @@ def save_result(sink: ResultSink, result: Result, target: Path) -> None:
         They could not be written to `target`; the message says where they are.
     """
     try:
-        sink.write(result, target)
+        if rows:
+            sink.extend(result, target, rows)
+        else:
+            sink.write(result, target)
         log.info("written %s", target)
     except (CosimError, OSError) as error:
         try:

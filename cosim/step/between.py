@@ -4,10 +4,13 @@ A signal that the integrator does not integrate tells it nothing: steps grow as 
 histories of such signals (updates "between") are looked at when a step has ended: the signal is evaluated on
 the dense output, and a point is added where the history is off, from left to right in parts of parts, until
 it is off nowhere: from where the new point has changed a history it is looked at anew. A step that would need
-too many points is taken again, shorter.
+too many points is taken again, shorter. Whether a point is needed its value tells; the derivative (forces and
+accelerations, where a speed is delayed) is computed for those that are added.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from cosim.compiled.walker import call_dense, walk
 from cosim.contracts.method_layout import ACCURACY, FIXED
@@ -18,7 +21,7 @@ from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
 from cosim.step.histories import remember_inside
 from cosim.step.realize import first_coefficient, last_coefficient, realize, redo
-from cosim.system.history_buffer import BEFORE, FULL, REFINED, RING, margin
+from cosim.system.history_buffer import BEFORE, FULL, LOOKED, REFINED, RING, margin
 from cosim.system.history_refinement import ADDED, NO_VALUE, entry_after, piece_start
 
 MOST = 100  # points that a step may add to a history; then it is taken again, shorter
@@ -77,7 +80,6 @@ def refine(a: Arrays, shorter: int) -> int:
     if status != 0:
         a.places[ix.BLOCK] = status - 1
         return FAILED
-    c[a.program[ix.SIDE]] = REFINED
     at = a.program[ix.SMOOTHNESS_AT]
     for i in range(a.program[ix.SMOOTHNESS]):
         c[a.program[at + 2 * i]] = CLOSE * a.settings[ACCURACY]
@@ -115,11 +117,22 @@ def look_between(a: Arrays, t: float) -> int:
     c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + a.program[ix.CACHE]]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     call_dense(a.program[ix.DENSE], (t, coefficients, a.work, y, y))
+    more = compare(a, t, LOOKED, y, c)
+    if more == 1:
+        more = compare(a, t, REFINED, y, c)
+    return more
+
+
+@part("AffFF>i")
+def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
+    """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
     status = 0
+    at = a.program[ix.BETWEEN_AT]
     for i in range(a.program[ix.BETWEEN]):
-        block = a.program[a.program[ix.BETWEEN_AT] + i]
-        if status == 0:
+        block = a.program[at + 2 * i]
+        if status == 0 and (side != LOOKED or a.program[at + 2 * i + 1] != 0):
             status = walk(a.table, a.ints, block, block + 1, t, y, a.p, a.d, a.k, a.h, c)
+    c[a.program[ix.SIDE]] = side
     if status == 0:
         first = a.program[ix.BETWEEN_FIRST]
         status = walk(a.table, a.ints, first, a.program[ix.BETWEEN_LAST], t, y, a.p, a.d, a.k, a.h, c)

@@ -8,18 +8,27 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.foreign import integers_at, reals_at
-from cosim.step.arrays import ARRAYS, arrays_at
+from cosim.step.arrays import ARRAYS, COMPUTED, STATE, arrays_at
 from cosim.step.codes import REACHED, STEPPED
-from cosim.step.layout import JUMPED, MOST, ROWS_USED
+from cosim.step.layout import INSTANCE, JUMPED, MOST, ROWS_USED, TIME
 from cosim.step.realize import realize
 from cosim.step.run import advance
 from cosim.step.touched import lower_stage
 
-BOUND, ANSWER, HEAD = range(2 * len(ARRAYS), 2 * len(ARRAYS) + 3)
-"""Whether the arrays are those of the present State; what the Step answered last."""
+BOUND, ANSWER, LINES, LINES_AT, HEAD = range(2 * len(ARRAYS), 2 * len(ARRAYS) + 5)
+"""Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
+along lines, and where their rows are: places in `d` of value, slope and time."""
 
-INPUT_WIDTH = 3
-"""Of an input: where in `d` its value and its slope lie, the stage that it leaves."""
+INPUT_WIDTH = 4
+"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves."""
+LINE_WIDTH = 3
+
+CHANGING = tuple(
+    i
+    for i, (name, _, role) in enumerate(ARRAYS)
+    if role in (STATE, COMPUTED) or name in ("work", "scratch", "held_ints", "probe", "places")
+)
+"""Numbers of the arrays that make a run go on as if it had never left, rows and findings apart."""
 
 STEP_CALL = "iffiiiii>i"
 ARRAY_CALL = "iiiii>i"
@@ -37,6 +46,8 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
     a.places[MOST] = STRIDE
     code = advance(a, start + length)
     head[ANSWER] = code
+    if code == REACHED:
+        hold_lines(a, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
     return DONE if code == REACHED and a.places[ROWS_USED] == 0 else NOT_DONE
 
 
@@ -56,8 +67,77 @@ def called_set(handle, inputs, count, values, size):
             a.d[rows[at]] = given[i]
             a.d[rows[at + 1]] = math.nan
             a.clock[JUMPED] = 1.0
-            lower_stage(a, rows[at + 2])
+            lower_stage(a, rows[at + 3])
     return DONE
+
+
+def called_slopes(handle, inputs, count, orders, slopes):
+    """Let inputs run along lines, from their values now on; per s."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    a = arrays_at(handle)
+    rows = integers_at(inputs, 1 + INPUT_WIDTH * count)
+    known = reals_at(rows[0], count)
+    given = reals_at(slopes, count)
+    for i in range(count):
+        if given[i] - given[i] != 0.0:
+            return NOT_DONE
+    for i in range(count):
+        at = 1 + INPUT_WIDTH * i
+        before = a.d[rows[at + 1]]
+        if before == before:
+            a.d[rows[at]] += (a.clock[TIME] - a.d[rows[at + 2]]) * before
+        a.d[rows[at + 1]] = given[i]
+        a.d[rows[at + 2]] = a.clock[TIME]
+        known[i] = math.nan  # at the next communication point it is another value
+        a.clock[JUMPED] = 1.0
+        lower_stage(a, rows[at + 3])
+    return DONE
+
+
+def called_save(handle, state, no, arrays, more):
+    """Copy all that changes in a run to the address that lies at `state`."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    copy_arrays(head, integers_at(state, 1)[0], True)
+    return DONE
+
+
+def called_restore(handle, state, no, arrays, more):
+    """Copy it back from the address `state`."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    copy_arrays(head, state, False)
+    return DONE
+
+
+def copy_arrays(head, address, away):
+    """All that changes in a run, as words, to an address or from there."""
+    at = address
+    for i in CHANGING:
+        size = head[2 * i + 1]
+        mine = integers_at(head[2 * i], size)
+        kept = integers_at(at, size)
+        for j in range(size):
+            if away:
+                kept[j] = mine[j]
+            else:
+                mine[j] = kept[j]
+        at += 8 * size
+
+
+def hold_lines(a, rows):
+    """Inputs that run along lines keep the values that they have now."""
+    for i in range(rows.shape[0] // LINE_WIDTH):
+        slope = a.d[rows[LINE_WIDTH * i + 1]]
+        if slope == slope:
+            a.d[rows[LINE_WIDTH * i]] += (a.clock[TIME] - a.d[rows[LINE_WIDTH * i + 2]]) * slope
+            a.d[rows[LINE_WIDTH * i + 1]] = math.nan
+            a.clock[JUMPED] = 1.0
+            lower_stage(a, INSTANCE)
 
 
 def called_get(handle, outputs, count, values, size):

@@ -73,6 +73,7 @@ class Assembly:
         self.nan_slots: list[Slot] = []
         self.smoothness: dict[str, Slot] = {}
         self.remembered: dict[str, list[Slot]] = {}
+        self.remembered_rates: set[Slot] = set()
         self._derivatives: dict[tuple[str, str], bool | None] = {}  # None: not known yet
         self.projection: Projection | None = None
         self.attachable: dict[str, list[Any]] = {}
@@ -248,6 +249,7 @@ class Assembly:
             if kernel.role == "update":
                 kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
                 self.remembered[part.name] = [slots[of] for of in kept if of in slots]
+                self.remembered_rates |= {slots[f"{of}_dot"] for of in kept if f"{of}_dot" in slots}
                 self.updates[kernel.at].append(block)
             else:
                 self.blocks.append(block)

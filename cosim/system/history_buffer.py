@@ -32,6 +32,7 @@ JUMP = 1.0  # kind of an entry at which the value itself jumps
 SAME_TIME = 1e-14  # times closer than this, relative to the present, are one instant
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
 INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
+LOOKED = -0.25  # a side: whether an entry is needed there is all that is asked
 
 
 def empty_ring(start: int) -> list[int]:
@@ -184,7 +185,8 @@ def trim_history(past, ring, t, t_delayed):
         index += 1
     drop = max(jump, min(index - KEPT_BEFORE, ring[COUNT] - KEPT))
     if drop > 0:
-        ring[FIRST] = (ring[FIRST] + drop) % ring[CAPACITY]
+        first = ring[FIRST] + drop
+        ring[FIRST] = first if first < ring[CAPACITY] else first - ring[CAPACITY]
         ring[COUNT] -= drop
         ring[START_ORDER] = -1
         if ring[BEGIN] >= 0:

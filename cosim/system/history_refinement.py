@@ -15,6 +15,7 @@ from cosim.system.history_buffer import (
     END,
     FULL,
     INSIDE,
+    LOOKED,
     REFINED,
     WIDTH,
     append_to_history,
@@ -45,6 +46,8 @@ def piece_start(past, ring, t):
 def refine_history(past, ring, t, side, tolerance, value, derivative, kind):
     """Append the end of a step (`side` 0), or add a time inside it where the history is not good there.
 
+    With `side` -1/4 it is only said whether one would be added, without the derivative.
+
     Parameters
     ----------
     tolerance : float
@@ -68,6 +71,9 @@ def refine_history(past, ring, t, side, tolerance, value, derivative, kind):
     before = abs(past[entry_offset(ring, index) + 2])
     after = abs(past[entry_offset(ring, index + 1) + 2])
     if abs(found - value) <= tolerance * max(max(before, after), max(abs(value), SMALL)):
+        return
+    if side == LOOKED:
+        ring[FULL] |= ADDED
         return
     for i in range(count, index + 1, -1):
         source = entry_offset(ring, i - 1)

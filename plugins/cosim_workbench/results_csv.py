@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,8 @@ MISSING = ["nan"]
 """An empty cell, as pandas writes NaN."""
 WORDS = {"true": "1", "false": "0"}
 """As fmpy and pandas write booleans."""
+ROWS = 4096
+"""Whose text is in memory at once."""
 
 
 class ResultsCsv(cosim.ResultSink):
@@ -54,10 +56,18 @@ class ResultsCsv(cosim.ResultSink):
                 raise cosim.CosimError(
                     f'{path}: the name {name!r} has a sign that CSV cannot hold: " or a line end'
                 )
-        columns = [_cells(result.time), *(_cells(result[name]) for name in result.names)]
         with replaced_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
             file.write(",".join(f'"{name}"' for name in names) + "\n")
-            file.writelines(",".join(row) + "\n" for row in zip(*columns, strict=True))
+            file.writelines(_lines(result, 0))
+        return Path(path)
+
+    def extend(self, result: cosim.Result, path: Path, rows: int) -> Path:
+        """Append the other rows."""
+        try:
+            with Path(path).open("a", encoding="utf-8", newline="\n") as file:
+                file.writelines(_lines(result, rows))
+        except OSError as error:
+            raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
 
     def read(self, path: Path) -> cosim.Result:
@@ -282,14 +292,22 @@ def _bare(name: str) -> str:
     return name.strip().strip('"')
 
 
-def _cells(values: np.typing.NDArray[Any]) -> list[str]:
+def _lines(result: cosim.Result, first: int) -> Iterator[str]:
+    """Text of the rows from one on, many lines at a time."""
+    columns = [result.time, *(result[name] for name in result.names)]
+    for begin in range(first, len(result.time), ROWS):
+        cells = (_cells(values[begin : begin + ROWS]) for values in columns)
+        yield "\n".join(map(",".join, zip(*cells, strict=True))) + "\n"
+
+
+def _cells(values: np.typing.NDArray[Any]) -> Iterable[str]:
     """Text of each row; `repr` of a float is the shortest text that reads back as the same number."""
     write: Callable[[Any], str] = _quoted if values.dtype == object else repr
     if values.dtype == np.bool_:
         values = values.astype(np.int64)
     if values.ndim == 1:
-        return [write(value) for value in values.tolist()]
-    return [" ".join(map(write, row)) for row in values.tolist()]
+        return map(write, values.tolist())
+    return (" ".join(map(write, row)) for row in values.tolist())
 
 
 def _quoted(text: str) -> str:

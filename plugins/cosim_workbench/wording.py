@@ -12,10 +12,13 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
     >>> unknown("key", "acuracy", ["accuracy", "until"])
     "no key 'acuracy'. Nearest: accuracy."
+    >>> unknown("part", "wheel", [])
+    "no part 'wheel'. There are none."
     """
     names = sorted(known)
     near = nearest(name, names)
-    hint = f"Nearest: {near}." if near else f"There are: {', '.join(names)}."
+    there = f"There are: {', '.join(names)}." if names else "There are none."
+    hint = f"Nearest: {near}." if near else there
     return f"no {what} '{name}'. {hint}"
 
 

@@ -1,6 +1,7 @@
 """The compiled loop gives what the loop in Python gives, to the last bit."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,28 +9,39 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 
 MakeFmu = Callable[..., Path]
+ABILITIES = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"'
 SPRING = {"a.k": 3.0, "b.k": 2.0, "a.kc": 5.0, "b.cc": 0.5}
 CROSSED = [("a.x", "b.x_other"), ("b.x", "a.x_other"), ("a.v", "b.v_other"), ("b.force", "a.f")]
 
 
-class PythonJacobi(Jacobi):
-    """The same, in the loop in Python."""
+class InPython:
+    """An algorithm whose step is its own runs in the loop in Python."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time, size)  # type: ignore[misc]
+
+
+class PythonJacobi(InPython, Jacobi):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.fixed_sequence = False
 
 
-class PythonGaussSeidel(GaussSeidel):
-    def __init__(self) -> None:
-        super().__init__()
+class PythonGaussSeidel(InPython, GaussSeidel):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.fixed_sequence = False
 
 
@@ -49,6 +61,152 @@ def test_same_bytes_as_the_loop_in_python(make_fmu: MakeFmu, fast: Any, slow: An
     for name in other.names:
         assert one[name].tobytes() == other[name].tobytes(), name
         assert np.ptp(one[name]) > 0.0
+
+
+def same(one: cosim.Result, other: cosim.Result) -> None:
+    """What was recorded, what happened, and what is said of the coupling."""
+    assert one.time.tobytes() == other.time.tobytes()
+    for name in other.names:
+        assert one[name].tobytes() == other[name].tobytes(), name
+    assert [(e.time, e.cause, e.handler, e.message) for e in one.events] == [
+        (e.time, e.cause, e.handler, e.message) for e in other.events
+    ]
+    assert one.statistics.get("algorithm") == other.statistics.get("algorithm")
+    assert one.coupling.figures() == other.coupling.figures()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("extrapolation", [1, 2])
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize(("fast", "slow"), [(Jacobi, PythonJacobi), (GaussSeidel, PythonGaussSeidel)])
+def test_extrapolation_gives_the_same_bytes(
+    make_fmu: MakeFmu, fast: Any, slow: Any, follows: bool, extrapolation: int
+) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES + ' canInterpolateInputs="true"' * follows)
+    one, other = (masses(fmu, kind(extrapolation=extrapolation)) for kind in (fast, slow))
+    assert one.statistics["loop"] == "compiled"
+    assert other.statistics["loop"].startswith("Python")
+    same(one, other)
+
+
+@pytest.mark.parametrize("extrapolation", [0, 1])
+def test_corrected_bonds_give_the_same_bytes(make_fmu: MakeFmu, extrapolation: int) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES)
+    results = []
+    for kind in (Jacobi, PythonJacobi):
+        loop = CoSimulation(
+            {"a": fmu, "b": fmu},
+            CROSSED,
+            kind(extrapolation=extrapolation, correction="bonds"),
+            step=1e-2,
+            starts=SPRING,
+            bonds=[["a.v", "b.force"]],
+        )
+        results.append(loop.simulate(0.5))
+    assert results[0].statistics["loop"] == "compiled"
+    same(*results)
+
+
+def in_python(kind: type, **options: Any) -> Any:
+    """The same algorithm with a step of its own."""
+    return type(kind.__name__, (InPython, kind), {"fixed_sequence": False})(**options)
+
+
+def both(
+    kind: type, options: dict[str, Any], make: Callable[[Any], CoSimulation], until: float
+) -> cosim.Result:
+    """In compiled code and in Python: the same values, events, figures, errors."""
+    found, errors = [], []
+    for made in (kind(**options), in_python(kind, **options)):
+        loop, error = make(made), ""
+        try:
+            loop.simulate(until)
+        except cosim.SimulationError as failed:
+            error = str(failed)
+        assert loop.result is not None
+        found.append(loop.result)
+        errors.append(error)
+    assert errors[0] == errors[1]
+    assert found[0].statistics["loop"] == "compiled"
+    assert found[1].statistics["loop"].startswith("Python")
+    same(*found)
+    return found[0]
+
+
+GOING_BACK = [
+    (WaveformIteration, {}),
+    (WaveformIteration, {"hold": "mean"}),
+    (WaveformIteration, {"hold": "end", "relaxation": 0.7}),
+    (InterfaceNewton, {}),
+    (Adaptive, {"tolerance": 1e-5}),
+    (Adaptive, {"iterations": 2}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), GOING_BACK)
+@pytest.mark.parametrize("follows", [False, True])
+def test_algorithms_that_go_back_give_the_same_bytes(
+    make_fmu: MakeFmu, kind: type, options: dict[str, Any], follows: bool
+) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES + ' canInterpolateInputs="true"' * follows)
+    make = partial(CoSimulation, {"a": fmu, "b": fmu}, CROSSED, step=1e-2, starts=SPRING)
+    result = both(kind, options, lambda algorithm: make(algorithm=algorithm), 0.3)
+    assert len(result) == 31
+    assert np.ptp(result["a.x"]) > 0.0
+
+
+@pytest.mark.parametrize("kind", [WaveformIteration, InterfaceNewton])
+def test_what_does_not_settle_is_named(make_fmu: MakeFmu, kind: type) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES)
+    make = partial(CoSimulation, {"a": fmu, "b": fmu}, CROSSED, step=1e-2, starts=SPRING)
+    result = both(kind, {"iterations": 2, "tolerance": 1e-15}, lambda a: make(algorithm=a), 0.3)
+    assert result.time[-1] < 0.3
+
+
+@pytest.mark.parametrize(("kind", "options"), [(WaveformIteration, {}), (Adaptive, {})])
+def test_early_returns_in_what_is_taken_back(make_fmu: MakeFmu, kind: type, options: dict[str, Any]) -> None:
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0255}
+
+    def make(algorithm: Any) -> CoSimulation:
+        parts = {"p": make_fmu("failing"), "a": make_fmu("mass"), "b": make_fmu("mass")}
+        wires = [wire for wire in CROSSED if wire != ("a.v", "b.v_other")] + [("p.size", "b.v_other")]
+        return CoSimulation(parts, wires, algorithm, step=1e-2, starts={**starts, **SPRING})
+
+    result = both(kind, options, make, 0.1)
+    assert [event.time for event in result.events] == [0.0255]
+
+
+def test_discarded_steps_are_tried_shorter(make_fmu: MakeFmu) -> None:
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0}
+    fmu = make_fmu("failing", macros=("FAIL_SIZE=0.003",))
+    make = partial(CoSimulation, {"p": fmu}, [], step=1e-2, starts=starts)
+    result = both(Adaptive, {}, lambda algorithm: make(algorithm=algorithm), 0.1)
+    assert result.statistics["algorithm"]["rejected"] > 0
+    assert result.time[-1] == 0.1
+
+
+def test_early_returns_on_lines(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("failing")
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0255}
+    results = []
+    for kind in (GaussSeidel, PythonGaussSeidel):
+        parts = {"p": fmu, "m": make_fmu("mass", abilities=ABILITIES)}
+        loop = CoSimulation(parts, [("p.size", "m.f")], kind(extrapolation=1), step=1e-2, starts=starts)
+        results.append(loop.simulate(0.1))
+    assert results[0].statistics["loop"] == "compiled"
+    assert [event.time for event in results[0].events] == [0.0255]
+    same(*results)
+
+
+def test_what_is_not_finite_is_not_extrapolated(make_fmu: MakeFmu) -> None:
+    messages = []
+    for kind in (Jacobi, PythonJacobi):
+        parts = {"a": make_fmu("mass"), "b": make_fmu("mass")}
+        loop = CoSimulation(parts, CROSSED, kind(extrapolation=1), step=1.0, starts={"a.k": 1e40})
+        with pytest.raises(cosim.SimulationError, match=r"not passed on to") as caught:
+            loop.simulate(100.0)
+        assert loop.result is not None
+        messages.append((str(caught.value), len(loop.result)))
+    assert messages[0] == messages[1]
 
 
 def test_units_are_converted_on_the_way(make_fmu: MakeFmu) -> None:

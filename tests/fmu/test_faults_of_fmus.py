@@ -230,6 +230,65 @@ def test_what_an_fmu_prints_goes_to_its_log(
     assert "ok: printed: hello from C" in (tmp_path / "m.log").read_text()
 
 
+@pytest.mark.parametrize("where", ["DoStep", "GetReal"])
+def test_what_is_printed_in_steps_goes_to_the_log_too(where: str, tmp_path: Path, compiled: Compiled) -> None:
+    """By the FMU; what Python prints meanwhile goes to where it went, also from a thread."""
+    fmu = make(tmp_path, compiled, where, PRINTS)
+    code = f"""
+import sys, threading
+from pathlib import Path
+from cosim_fmu import CoSimulation, FmuParticipant
+part = FmuParticipant({str(fmu)!r})
+part.keep_log(Path("m.log"), "all")
+others = threading.Thread(target=lambda: print("from a thread"))
+def observe(time, values):
+    print(f"observed {{time:g}}")
+    if time == 0.5:
+        others.start()
+        others.join()
+CoSimulation({{"m": part}}, [], "jacobi", 0.1).simulate(1.0, observe=observe)
+print("at the end")
+sys.stdout.flush()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "hello" not in done.stdout and done.stdout.count("observed") == 11
+    assert done.stdout.splitlines()[-2:] == ["observed 1", "at the end"] and "from a thread" in done.stdout
+    assert (tmp_path / "m.log").read_text().count("ok: printed: hello from C") >= 6
+
+
+def test_what_several_print_in_steps_goes_to_each_log(tmp_path: Path, compiled: Compiled) -> None:
+    """Also what was printed before one of them calls exit()."""
+    fmu = make(tmp_path, compiled, "DoStep", f"({PRINTS}, time > 0.75 ? exit(0) : (void)0)")
+    other = '\n[participants.n]\nfmu = "faults.fmu"\nlog = "n.log"\nlog_level = "all"\n'
+    process = cosimulate(tmp_path, fmu, f'log = "m.log"\nlog_level = "all"{other}')
+    printed, said = process.communicate(timeout=60.0)
+    assert process.returncode == 1 and "called exit()" in said and "hello" not in printed + said
+    for name in ("m", "n"):
+        assert "ok: printed by m or n: hello from C\n" in (tmp_path / f"{name}.log").read_text()
+
+
+def test_many_megabytes_that_are_printed_take_no_memory(tmp_path: Path, compiled: Compiled) -> None:
+    fault = 'for (int i = 0; i < 20000; i++) puts("0123456789012345678901234567890123456789")'
+    fmu = make(tmp_path, compiled, "GetReal", fault)
+    code = f"""
+import resource
+from cosim_fmu import CoSimulation
+loop = CoSimulation({{"m": {str(fmu)!r}}}, [], "jacobi", 0.001)
+loop.simulate(0.001)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+loop.simulate(0.3)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 150_000  # kB; 240 MB are printed
+
+
 def test_what_is_printed_in_steps_of_an_isolated_fmu(tmp_path: Path, compiled: Compiled) -> None:
     fmu = make(tmp_path, compiled, "DoStep", PRINTS)
     process = cosimulate(tmp_path, fmu, 'process = true\nlog = "m.log"\nlog_level = "all"')
@@ -256,8 +315,8 @@ def test_rows_are_saved_while_a_run_goes_on(
     seen = []
     save = cosim.save_result
 
-    def look(sink: Any, result: cosim.Result, target: Path) -> None:
-        save(sink, result, target)
+    def look(sink: Any, result: cosim.Result, target: Path, rows: int = 0) -> None:
+        save(sink, result, target, rows)
         seen.append(last_time(tmp_path))
 
     monkeypatch.setattr(cosim, "save_result", look)

@@ -13,6 +13,9 @@ import pytest
 from delay_sources import DELAY, ENDING, JUMP, SOURCES, UNTIL, Source, late, run
 
 import cosim
+from cosim.step import layout
+from cosim_fmu.lowering.program import Program
+from cosim_mechanics import Multibody
 
 EXPLICIT = ("runge_kutta_merson", "dormand_prince", "tsitouras", "bogacki_shampine", "dormand_prince_853")
 IMPLICIT = ("radau5", "esdirk43", "bdf")
@@ -159,3 +162,21 @@ def test_the_table_in_the_documentation_is_this_one() -> None:
 
 if __name__ == "__main__":
     print(table())
+
+
+def test_whether_a_point_is_needed_takes_no_forces_and_no_accelerations() -> None:
+    """A speed that is delayed: its value tells, and only an added point needs its rate."""
+    model = Multibody("weight")
+    model.joint("slider", child=model.body("weight", mass=2.0, inertia=(1, 1, 1)))
+    model.add("mechanics.coordinate_spring", "spring", coordinate="weight_joint", stiffness=50.0)
+    speed = model.measure("mechanics.velocity", "speed", of="weight", axis="x")
+    model.measure("measures.delay", "felt", source=speed, delay=0.1)
+    system = model.build()
+    program = Program(system, "integrators.dormand_prince").arrays["program"]
+    at, rows = program[layout.BETWEEN_AT], program[layout.BETWEEN]
+    blocks = program[at : at + 2 * rows].reshape(-1, 2).tolist()
+    asked = {system.blocks[i].label for i, is_asked in blocks if is_asked}
+    later = {system.blocks[i].label for i, is_asked in blocks if not is_asked}
+    assert "dynamics: velocities" in asked
+    assert {"dynamics: accelerations", "force"} <= later | asked
+    assert not {"dynamics: accelerations", "force"} & asked

@@ -1,5 +1,9 @@
 """Calibration: known parameters come back within their standard errors."""
 
+import importlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from workbench_tools import write_model
@@ -206,3 +210,31 @@ def test_faults_of_the_command_have_no_traceback(words, says, tmp_path, capsys, 
     assert main(["calibrate", "mount.toml", "--data", "m.csv", *words]) == 2
     said = capsys.readouterr().err
     assert says in said and "Traceback" not in said
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
+
+
+@pytest.mark.thorough
+def test_standard_errors_of_the_page_hold_over_draws_of_the_noise(tmp_path, monkeypatch):
+    """As the page says of 200 draws: 68 and 95 of 100, within three deviations of such a count."""
+    monkeypatch.chdir(tmp_path)
+    source = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.S).group(1)
+    (tmp_path / "quarter_car_page.py").write_text(source, "utf-8")  # a class needs a file with its source
+    monkeypatch.syspath_prepend(tmp_path)
+    page = importlib.import_module("quarter_car_page")
+    ranges = {u.path: (u.low, u.high) for u in page.calibration.unknowns}
+    clean = {"z_body": page.run["car.body"][0], "z_wheel": page.run["car.wheel"][0]}
+    scores = []
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        noisy = {name: values + random.normal(0.0, 0.5e-3, len(values)) for name, values in clean.items()}
+        data = cosim.Result(page.run.time, noisy)
+        fit = Calibration(page.model, ranges, data, {"car.body": "z_body", "car.wheel": "z_wheel"}).fit()
+        scores.append(
+            [(fit.values[path] - page.true[path]) / fit.standard_errors[path] for path in page.true]
+        )
+    within = np.abs(scores)
+    assert within.shape == (200, 4)
+    assert (((within < 1.0).mean(0) > 0.58) & ((within < 1.0).mean(0) < 0.78)).all()
+    assert ((within < 2.0).mean(0) > 0.905).all()

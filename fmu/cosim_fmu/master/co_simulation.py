@@ -547,8 +547,8 @@ class CoSimulation:
         step is taken.
         """
         self.settle_order()
-        assert self.algorithm is not None
-        told = self.algorithm, self.order, self.links, self.every, self.step, self.descriptions, self.loops
+        assert self._exchanging is not None
+        told = self._exchanging, self.order, self.links, self.every, self.step, self.descriptions, self.loops
         inside = [] if self.joint is None else ["", *self.joint.told()]
         once = [f"  {link}: once, in initialization" for link in self.parameter_links]
         found = (

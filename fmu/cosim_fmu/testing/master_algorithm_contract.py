@@ -233,6 +233,7 @@ class _Recording:
     interface_owners: Sequence[str] = ("one", "two", "three")
     bonds: Sequence[tuple[int, int]] = ()
     loops: Sequence[kit.FeedthroughLoop] = ()
+    can_restore = True
 
     def __init__(self, value: float) -> None:
         self.calls: list[tuple[str, str]] = []

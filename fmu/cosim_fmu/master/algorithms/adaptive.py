@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping, Sequence
 
 import cosim
-from cosim.kit import Course, Exchange
-from cosim_fmu.master.algorithms.extrapolation import Extrapolation
-from cosim_fmu.master.algorithms.step_control import SMALLEST_PART, StepControl
-from cosim_fmu.master.step_discarded import StepDiscardedError
+from cosim.kit import Exchange, FeedthroughLoop
+from cosim_fmu.master.algorithms import exchange_layout as layout
+from cosim_fmu.master.algorithms.continued import continued
+from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
+from cosim_fmu.master.algorithms.exchange_tolerances import allowed, check_tolerances
+from cosim_fmu.master.algorithms.next_request import SMALLEST_PART, STUBBORN
+from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 
-Vector = NDArray[np.float64]
-FIRST_PART = 1e-2
-"""Of the communication step: the first exchange at most, of which no error is known."""
-STUBBORN = 3
-"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump. One is
-enough where the line begins with held inputs."""
-JUMP = 100.0
-"""So many times the tolerance: at once."""
 CONTROLS = ("values", "energy")
-HELD_PART = 0.1
-"""Of the communication step: so long inputs may be held with an error of the tolerance."""
 
 
-class Adaptive(cosim.MasterAlgorithm):
+class Adaptive(ProgrammedAlgorithm):
     """Extrapolated inputs, and exchanges as often as the tolerance needs them; of second order.
 
     The communication points of the co-simulation stay as they are; between two of them the participants
@@ -74,115 +64,78 @@ class Adaptive(cosim.MasterAlgorithm):
             raise cosim.ModelError.of("control", text)
         if control == "energy" and isinstance(absolute_tolerance, Mapping):
             raise cosim.ModelError.of("absolute_tolerance", "with control by energy: needs a number")
+        super().__init__()
         self.controlled = control
         if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
             raise cosim.ModelError.of("iterations", f"is {iterations!r}, needs a whole number, 0 or more")
-        self.control = StepControl(tolerance, absolute_tolerance, order=2)
-        self.iterations, self._absolute = iterations, absolute_tolerance
+        check_tolerances(tolerance, absolute_tolerance)
+        self.tolerance, self.iterations, self._absolute = float(tolerance), iterations, absolute_tolerance
         self.restores = iterations > 0
-        self._past = Extrapolation(1)
-        self._repeated = self._in_a_row = 0
-        self._goes_back, self._patience, self._size = False, STUBBORN, 0.0
 
     @property
     def figures(self) -> dict[str, float]:
         """``exchanges`` that were kept; ``missed`` or ``rejected`` ones; ``iterations`` beside the first."""
-        bad = {"rejected" if self._goes_back else "missed": self.control.rejected}
-        kept = self.control.taken if self._goes_back else self.control.taken + self.control.rejected
-        return {"exchanges": kept, **bad, **({"iterations": self._repeated} if self.iterations else {})}
+        counts = self.memory.counts
+        taken, rejected = int(counts[layout.TAKEN]), int(counts[layout.REJECTED])
+        bad = {"rejected" if counts[layout.GOES_BACK] else "missed": rejected}
+        kept = taken if counts[layout.GOES_BACK] else taken + rejected
+        repeated = {"iterations": int(counts[layout.AGAIN])} if self.iterations else {}
+        return {"exchanges": kept, **bad, **repeated}
 
     def tightened(self) -> Adaptive:
         """With a tenth of both tolerances."""
         given = self._absolute
         tenth = {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else 0.1 * given
-        return Adaptive(0.1 * self.control.tolerance, tenth, self.iterations, self.controlled)
+        return Adaptive(0.1 * self.tolerance, tenth, self.iterations, self.controlled)
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""
-        return self._past.words()
+        return continued(1)
 
-    def initialize(self, exchange: Exchange, time: float) -> None:
-        """Forget an earlier run."""
-        if self.controlled == "energy" and not exchange.bonds:
+    def settle(self, memory: ExchangeMemory) -> None:
+        """As many exchanges as the tolerance needs."""
+        if self.controlled == "energy" and not memory.bonds.size:
             text = 'is "energy", and there are no power bonds: bonds = [["plant.force", "plant.speed"]]'
             raise cosim.ModelError.of("master.options.control", text)
-        self.control.begin(names=exchange.interface_names)
-        self._goes_back = exchange.can_restore
-        self._repeated = self._in_a_row = 0
-        self._patience = STUBBORN
-        self._past.forget()
+        counts, numbers = memory.counts, memory.numbers
+        counts[layout.KIND] = layout.ADAPTIVE
+        counts[layout.ORDER] = counts[layout.ALONG] = 1
+        counts[layout.REPEATS] = self.iterations
+        counts[layout.PATIENCE] = STUBBORN
+        counts[layout.BY_ENERGY] = self.controlled == "energy"
+        numbers[layout.TOLERANCE] = self.tolerance
+        numbers[layout.NEXT] = math.inf
+        if not isinstance(self._absolute, Mapping):
+            numbers[layout.ABSOLUTE] = self._absolute
 
-    def step(self, exchange: Exchange, time: float, size: float) -> None:
-        """As many exchanges as are needed."""
-        if self.control.next == math.inf:
-            # held inputs err by the first power of its length: once, so that the run's error is of the second
-            self.control.next = FIRST_PART * min(1.0, 10.0 * math.sqrt(self.control.tolerance)) * size
-        end, self._size = time + size, size
-        while time < end:
-            length = self.control.length(time, end)
-            stop = end if length == end - time else time + length
-            token = exchange.save() if self._goes_back else None
-            discarded = None
-            try:
-                error = self._exchange(exchange, token, time, stop - time)
-            except StepDiscardedError as complaint:  # too long for a participant
-                if token is None:
-                    raise
-                error, discarded = math.inf, complaint
-            self.control.adapt(length, error, at_end=stop == end)
-            self._in_a_row = self._in_a_row + 1 if error > 1.0 else 0
-            if self._past.is_line and (self._in_a_row >= self._patience or JUMP < error < math.inf):
-                self._past.forget()
-                self.control.next = length  # held, it may be short enough
-            if error > 1.0 and token is not None:
-                exchange.restore(token)
-            else:
-                time = stop
-                self._patience = STUBBORN if self._past.is_line else 1
-            if self.control.next < SMALLEST_PART * size:
-                raise discarded or cosim.SimulationError(
-                    time, self.control.complaint(exchange.interface_names)
-                )
+    def initialize(self, exchange: Exchange, time: float) -> None:
+        """Forget an earlier run.
 
-    def _exchange(self, exchange: Exchange, token: object, time: float, size: float) -> float:
-        """Step all participants; the error over the tolerance."""
-        start = exchange.interface()
-        self._past.remember(time, start)
-        expected = guess = self._past.value(time + size)
-        found = self._pass(exchange, time, size, guess, start)
-        for _ in range(self.iterations):
-            if self.control.judge(guess, found) <= 0.1:
-                break
-            exchange.restore(token)
-            self._repeated += 1
-            guess = found
-            found = self._pass(exchange, time, size, guess, start)
-        error = self._error(exchange, expected, found, size)
-        if self._past.is_line:
-            return error
-        # Held inputs err by what the interface moves, or jumps: what counts is for how long.
-        return error * min(1.0, size / (HELD_PART * self._size))
+        Raises
+        ------
+        ModelError
+            There are no power bonds, or an absolute tolerance is given for what is no connected output.
+        """
+        super().initialize(exchange, time)
+        self.memory.row(layout.ALLOWED)[:] = allowed(self._absolute, exchange.interface_names)
 
-    def _error(self, exchange: Exchange, given: Vector, found: Vector, size: float) -> float:
-        """Of an exchange in which inputs came to `given` and outputs to `found`, over its tolerance."""
-        if self.controlled == "values":
-            return self.control.judge(given, found)
-        one, other = np.array(exchange.bonds, dtype=np.intp).T
-        taken, left = given[one] * found[other], found[one] * given[other]
-        flow = np.maximum(np.abs(taken), np.abs(left))
-        allowed = self.control.absolute + self.control.tolerance * size * flow
-        ratios = size * np.abs(taken - left) / allowed
-        return float(np.where(np.isfinite(ratios), ratios, np.inf).max())
+    def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
+        """Set all, step all; read twice: what passes directly sees the end of the others, not a guess."""
+        found = [(layout.SET_ALONG, name) for name in order]
+        found += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
+        for name in [*order, *order]:
+            found += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
+        return found
 
-    def _pass(self, exchange: Exchange, time: float, size: float, end: Vector, start: Vector) -> Vector:
-        """What comes out where the interface runs from `start` to `end`."""
-        course = Course(0.5 * (start + end), (end - start) / size, size)
-        for name in exchange.order:
-            exchange.set_inputs(name, course)
-        exchange.advance_all(time, size)
-        exchange.put(end)
-        # twice: what passes directly through a participant sees the end of the others, not a guess
-        for _ in range(2):
-            for name in exchange.order:
-                exchange.read_outputs(name, exchange.interface())
-        return exchange.interface()
+    def time_of_failure(self, time: float) -> float:
+        """Where the exchange begins that would be too short."""
+        return float(self.memory.numbers[layout.REACHED])
+
+    def complaint(self, exchange: Exchange) -> str:
+        """What makes exchanges too short."""
+        worst = int(self.memory.counts[layout.WORST])
+        name = exchange.interface_names[worst] if worst >= 0 else "the interface"
+        return (
+            f"the tolerance of {self.tolerance:g} would need exchanges shorter than {SMALLEST_PART:g} of the "
+            f"communication step, because of {name}: loosen it, or look for a jump there"
+        )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-import cosim
-from cosim.kit import Course, Exchange, FeedthroughLoop
-from cosim_fmu.master.algorithms.extrapolation import Extrapolation
+from cosim.kit import Exchange, FeedthroughLoop
+from cosim_fmu.master.algorithms import exchange_layout as layout
+from cosim_fmu.master.algorithms.continued import check_order, continued
+from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
 from cosim_fmu.master.algorithms.loop_iteration import LoopExchange, LoopIteration
+from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 
 
-class GaussSeidel(cosim.MasterAlgorithm):
+class GaussSeidel(ProgrammedAlgorithm):
     """The participants step one after the other, each with the newest outputs of the others.
 
     A participant takes the outputs at t_{i+1} of those that stepped before it and the outputs at t_i of
@@ -37,7 +39,9 @@ class GaussSeidel(cosim.MasterAlgorithm):
     exchanges_within_step: bool = True
 
     def __init__(self, extrapolation: int = 0) -> None:
-        self._past = Extrapolation(extrapolation)
+        super().__init__()
+        check_order(extrapolation)
+        self._order = extrapolation
         self.fixed_sequence = self.solves_loops = extrapolation == 0
         self.order = min(extrapolation, 1) + 1
         self._iterations: dict[FeedthroughLoop, LoopIteration] = {}
@@ -45,7 +49,7 @@ class GaussSeidel(cosim.MasterAlgorithm):
     @property
     def about(self) -> str:
         """What extrapolation makes of it."""
-        if self._past.order == 0:
+        if self._order == 0:
             return super().about
         return (
             "One after the other: inputs run over the step to where their source is at t_{i+1}, if it\n"
@@ -55,7 +59,7 @@ class GaussSeidel(cosim.MasterAlgorithm):
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""
-        return "the line from its value at t_i to that at t_{i+1}" if stepped else self._past.words()
+        return "the line from its value at t_i to that at t_{i+1}" if stepped else continued(self._order)
 
     @property
     def figures(self) -> dict[str, float]:
@@ -69,38 +73,32 @@ class GaussSeidel(cosim.MasterAlgorithm):
         }
 
     def initialize(self, exchange: Exchange, time: float) -> None:
-        """Forget the values of an earlier run."""
-        self._past.forget()
+        """Forget an earlier run."""
         self._iterations = {loop: LoopIteration() for loop in exchange.loops}
         for loop, iteration in self._iterations.items():
             iteration.initialize(LoopExchange(exchange, loop), time)
+        super().initialize(exchange, time)
 
-    def step(self, exchange: Exchange, time: float, size: float) -> None:
+    def settle(self, memory: ExchangeMemory) -> None:
+        """One exchange a step."""
+        memory.counts[layout.ORDER] = self._order
+        memory.counts[layout.ALONG] = self._order > 0
+
+    def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
         """For each in the order: set, step, read."""
-        if self._past.order > 0:
-            self._along_lines(exchange, time, size)
-            return
-        members = {name: loop for loop in exchange.loops for name in loop.participants}
-        for name in exchange.order:
-            loop = members.get(name)
-            if loop is None:
-                exchange.set_inputs(name)
-                exchange.advance(name, time, size)
-                exchange.read_outputs(name)
-            elif name == loop.participants[0]:
-                self._iterations[loop].step(LoopExchange(exchange, loop), time, size)
+        each: tuple[int, ...] = (layout.SET, layout.ADVANCE, layout.READ)
+        if self._order > 0:
+            each = (layout.SET_ALONG, layout.ADVANCE, layout.READ_AT_END, layout.TAKE_KNOWN)
+        first = {name: loop.participants[0] for loop in loops for name in loop.participants}
+        found = []
+        for name in order:
+            if name not in first:
+                found += [(call, name) for call in each]
+            elif name == first[name]:
+                found.append((layout.ITERATE, name))
+        return found
 
-    def _along_lines(self, exchange: Exchange, time: float, size: float) -> None:
-        start = exchange.interface()
-        self._past.remember(time, start)
-        ahead, expected = self._past.course(time, size), self._past.value(time + size)
-        owners = np.array(exchange.interface_owners)
-        known = np.zeros(start.size, dtype=bool)
-        for name in exchange.order:
-            end = exchange.interface()
-            middle = np.where(known, 0.5 * (start + end), ahead.middle)
-            slope = np.where(known, (end - start) / size, ahead.slope)
-            exchange.set_inputs(name, Course(middle, slope, size))
-            exchange.advance(name, time, size)
-            exchange.read_outputs(name, np.where(known, end, expected))
-            known |= owners == name
+    def iterate(self, exchange: Exchange, name: str, time: float, size: float) -> None:
+        """Step the loop of direct feedthrough that begins with a participant."""
+        loop = next(loop for loop in exchange.loops if loop.participants[0] == name)
+        self._iterations[loop].step(LoopExchange(exchange, loop), time, size)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Generator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import Exchange
+from cosim_fmu.master.algorithms import exchange_layout as layout
+from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
+from cosim_fmu.master.algorithms.next_request import (
+    AFTER_PASS,
+    BEGIN,
+    begin_iteration,
+    follow_guess,
+    is_settled,
+)
 from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
 
 Vector = NDArray[np.float64]
+Requests = Generator[int, None, Vector]
+"""What has to be done before the interface is looked at again; at last the next guess, or what was found."""
 SLOW = 0.2
 """A residual that shrinks less than to this part asks for new differences."""
 
@@ -44,6 +55,7 @@ class InterfaceNewton(WaveformIteration):
         self._size = 0.0
         self._last: tuple[Vector, Vector] | None = None
         self._differences = self._derivatives = 0
+        self._under_way: Generator[int] | None = None
 
     @property
     def figures(self) -> dict[str, float]:
@@ -57,22 +69,51 @@ class InterfaceNewton(WaveformIteration):
         self._jacobian, self._last = None, None
         self._differences = self._derivatives = 0
 
-    def step(self, exchange: Exchange, time: float, size: float) -> None:
+    def settle(self, memory: ExchangeMemory) -> None:
+        """As waveform iteration, but for what is decided here."""
+        super().settle(memory)
+        memory.counts[layout.KIND] = layout.IN_PYTHON
+
+    def next_request(self, exchange: Exchange, time: float, size: float) -> int:
+        """Newton's method goes on with the interface that has come out."""
+        counts = self.memory.counts
+        if counts[layout.PHASE] == BEGIN:
+            self._under_way = self._solve(exchange, time, size)
+            counts[layout.PHASE] = AFTER_PASS
+        assert self._under_way is not None
+        request = next(self._under_way)
+        if request in (layout.FINISHED, layout.FAILED):
+            self._under_way = None
+        return request
+
+    def _solve(self, exchange: Exchange, time: float, size: float) -> Generator[int]:
         """Iterate to agreement."""
+        memory = self.memory
+        arrays = memory.counts, memory.numbers, memory.table
         self._last = None
         if abs(size - self._size) > 1e-6 * size:
             self._jacobian, self._size = None, size
-        super().step(exchange, time, size)
+        begin_iteration(*arrays, time, size)
+        guess = memory.row(layout.GUESS).copy()
+        found = yield from self._found(guess, layout.SAVE)
+        while not is_settled(*arrays) and memory.counts[layout.COUNT] < self.most:
+            guess = yield from self._next_guess(exchange, guess, found)
+            memory.counts[layout.COUNT] += 1
+            found = yield from self._found(guess)
+        count = memory.counts[layout.COUNT]
+        memory.counts[layout.TOTAL] += count
+        memory.counts[layout.LARGEST] = max(memory.counts[layout.LARGEST], count)
+        yield layout.FINISHED if is_settled(*arrays) else layout.FAILED
 
-    def next_guess(
-        self,
-        exchange: Exchange,
-        token: Any,
-        interval: tuple[float, float],
-        start: Vector,
-        guess: Vector,
-        found: Vector,
-    ) -> Vector:
+    def _found(self, guess: Vector, first: int = layout.RESTORE) -> Requests:
+        """The interface at the end of a step over which it ran to a guess."""
+        memory = self.memory
+        memory.row(layout.GUESS)[:] = guess
+        follow_guess(memory.counts, memory.numbers, memory.table)
+        yield first | layout.PASS
+        return memory.row(layout.NOW).copy()
+
+    def _next_guess(self, exchange: Exchange, guess: Vector, found: Vector) -> Requests:
         """A Newton step."""
         residual = found - guess
         slow = False
@@ -85,7 +126,7 @@ class InterfaceNewton(WaveformIteration):
         if self._jacobian is None and self._last is None:
             self._jacobian = self._by_derivatives(exchange)
         if self._jacobian is None or slow:
-            self._jacobian = self._by_differences(exchange, token, interval, start, guess, residual)
+            self._jacobian = yield from self._by_differences(guess, residual)
         change = np.asarray(np.linalg.lstsq(self._jacobian, -residual, rcond=None)[0], dtype=np.float64)
         if not np.any(change) or not np.all(np.isfinite(change)):
             change, self._jacobian = residual, None
@@ -108,22 +149,15 @@ class InterfaceNewton(WaveformIteration):
             found[owners == name] = through[owners == name] @ found
         return found
 
-    def _by_differences(
-        self,
-        exchange: Exchange,
-        token: Any,
-        interval: tuple[float, float],
-        start: Vector,
-        guess: Vector,
-        residual: Vector,
-    ) -> Vector:
+    def _by_differences(self, guess: Vector, residual: Vector) -> Requests:
+        """One more step of all participants for each value of the interface."""
         jacobian = np.empty((guess.size, guess.size))
+        start = self.memory.row(layout.START).copy()
         self._differences += 1
         for column in range(guess.size):
             moved = guess.copy()
             # between rounding of the participants' answers and the bend of what they answer
             moved[column] += 1e-5 * max(abs(guess[column]), abs(start[column]), 1e-3)
-            exchange.restore(token)
-            found = self.evaluate(exchange, *interval, start, moved)
+            found = yield from self._found(moved)
             jacobian[:, column] = (found - moved - residual) / (moved[column] - guess[column])
         return jacobian

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import Course, Exchange, FeedthroughLoop
+from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
+from cosim_fmu.master.algorithms.programmed_algorithm import Call
 
 Vector = NDArray[np.float64]
 
@@ -22,15 +24,14 @@ class LoopIteration(InterfaceNewton):
     what they are on the board.
     """
 
-    def evaluate(self, exchange: Exchange, time: float, size: float, start: Vector, end: Vector) -> Vector:
-        """The values of the loop at the end of a step with `end` as inputs."""
-        exchange.put(end)
-        for name in exchange.order:
-            exchange.set_inputs(name)
-        exchange.advance_all(time, size)
-        for name in exchange.order:
-            exchange.read_outputs(name)
-        return exchange.interface()
+    def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
+        """Set all to what is expected, step all, read all."""
+        return [
+            (layout.PUT_END, ""),
+            *((layout.SET, name) for name in order),
+            (layout.ADVANCE_ALL, ""),
+            *((layout.READ, name) for name in order),
+        ]
 
     def answer(self, through: Vector, exchange: Exchange) -> Vector:
         """All inputs are set before any output is read."""

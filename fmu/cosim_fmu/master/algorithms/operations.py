@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import cosim
-from cosim_fmu.master.loop.compiled_steps import ADVANCE, READ, SET
+from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
+from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 
 
 class _Notes:
@@ -16,7 +17,7 @@ class _Notes:
 
     def __init__(self, order: Sequence[str]) -> None:
         self.order = order
-        self.operations: list[tuple[int, str]] = []
+        self.operations: list[Call] = []
 
     def set_inputs(self, name: str) -> None:
         self.operations.append((SET, name))
@@ -32,17 +33,33 @@ class _Notes:
         self.operations.append((READ, name))
 
 
-def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> list[tuple[int, str]]:
-    """*(operation, participant)*, from one run of the algorithm with an exchange that only takes notes.
+def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
+    """The calls with one for each participant in place of one that steps all."""
+    found = []
+    for call, name in calls:
+        found += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
+    return found
+
+
+def operations_of(
+    algorithm: cosim.MasterAlgorithm, order: Sequence[str], *, together: bool = False
+) -> list[Call]:
+    """*(operation, participant)* of one exchange.
 
     Parameters
     ----------
     algorithm : MasterAlgorithm
-        With a `fixed_sequence`.
+        With a `fixed_sequence`, or one of ours that says its calls; else it is run once with an exchange that
+        only takes notes.
     order : sequence of str
         Of the participants.
+    together : bool
+        Whether a call that steps all stays one.
     """
+    if isinstance(algorithm, ProgrammedAlgorithm):
+        calls = algorithm.calls(order)
+        return calls if together else one_by_one(calls, order)
     notes: Any = _Notes(order)
     algorithm.step(notes, 0.0, 1.0)
-    found: list[tuple[int, str]] = notes.operations
-    return found
+    noted: list[Call] = notes.operations
+    return noted

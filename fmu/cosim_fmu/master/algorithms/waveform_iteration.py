@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Course, Exchange
-from cosim_fmu.master.algorithms.extrapolation import Extrapolation
+from cosim.kit import Exchange, FeedthroughLoop
+from cosim_fmu.master.algorithms import exchange_layout as layout
+from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
+from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 
-Vector = NDArray[np.float64]
 HELD = {
     "line": "the line from its value at t_i to that at t_{i+1}",
     "mean": "the mean of its values at t_i and t_{i+1}, held",
     "end": "its value at t_{i+1}, held",
 }
 """What inputs may do over a step, in words."""
+HOLDS = {"line": layout.LINE, "mean": layout.MEAN, "end": layout.END_HELD}
 
 
-class WaveformIteration(cosim.MasterAlgorithm):
+class WaveformIteration(ProgrammedAlgorithm):
     """Fixed-point iteration of the interface over each communication step, with rollback.
 
     The interface runs linearly from its values at t_i to its values at t_{i+1}, which are not known: they are
@@ -53,6 +56,7 @@ class WaveformIteration(cosim.MasterAlgorithm):
         relaxation: float = 1.0,
         hold: str = "line",
     ) -> None:
+        super().__init__()
         if hold not in HELD:
             raise cosim.ModelError.of("hold", str(cosim.LookUpError("way to hold inputs", str(hold), HELD)))
         self.hold, self.order = hold, 1 if hold == "end" else 2
@@ -70,72 +74,39 @@ class WaveformIteration(cosim.MasterAlgorithm):
             raise cosim.ModelError(problems)
         self.tolerance, self.absolute_tolerance = float(tolerance), float(absolute_tolerance)
         self.most, self.relaxation = int(iterations), float(relaxation)
-        self._past = Extrapolation(1)
-        self._count = self._largest = 0
 
     @property
     def figures(self) -> dict[str, float]:
         """``iterations`` of all steps, ``largest_iterations`` of one step."""
-        return {"iterations": self._count, "largest_iterations": self._largest}
+        counts = self.memory.counts
+        return {"iterations": int(counts[layout.TOTAL]), "largest_iterations": int(counts[layout.LARGEST])}
 
     def course_of_inputs(self, stepped: bool) -> str:
         """In words; `stepped` says whether the source steps before."""
         return f"{HELD[self.hold]}, again until both fit"
 
-    def initialize(self, exchange: Exchange, time: float) -> None:
-        """Forget an earlier run."""
-        self._past.forget()
-        self._count = self._largest = 0
+    def settle(self, memory: ExchangeMemory) -> None:
+        """Exchanges over a step, until a guess and what comes of it agree."""
+        memory.counts[layout.KIND] = layout.ITERATED
+        memory.counts[layout.ORDER] = 1
+        memory.counts[layout.ALONG] = 1
+        memory.counts[layout.HOLD] = HOLDS[self.hold]
+        memory.counts[layout.MOST] = self.most
+        memory.numbers[layout.TOLERANCE] = self.tolerance
+        memory.numbers[layout.ABSOLUTE] = self.absolute_tolerance
+        memory.numbers[layout.RELAXATION] = self.relaxation
 
-    def step(self, exchange: Exchange, time: float, size: float) -> None:
-        """Iterate to agreement."""
-        start, token = exchange.interface(), exchange.save()
-        self._past.remember(time, start)
-        guess = self._past.value(time + size)
-        found = self.evaluate(exchange, time, size, start, guess)
-        count = 1
-        while not self.is_settled(guess, found) and count < self.most:
-            guess = self.next_guess(exchange, token, (time, size), start, guess, found)
-            exchange.restore(token)
-            found = self.evaluate(exchange, time, size, start, guess)
-            count += 1
-        self._count += count
-        self._largest = max(self._largest, count)
-        if self.is_settled(guess, found):
-            return
-        raise cosim.SimulationError(time, self._complaint(exchange, guess, found))
+    def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
+        """Set all, step all; read one after the other, each with what those before have told."""
+        found = [(layout.SET_ALONG, name) for name in order]
+        found += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
+        for name in order:
+            found += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
+        return found
 
-    def next_guess(
-        self,
-        exchange: Exchange,
-        token: object,
-        interval: tuple[float, float],
-        start: Vector,
-        guess: Vector,
-        found: Vector,
-    ) -> Vector:
-        """What to try after `guess` led to `found`."""
-        return guess + self.relaxation * (found - guess)
-
-    def evaluate(self, exchange: Exchange, time: float, size: float, start: Vector, end: Vector) -> Vector:
-        """The interface at the end of a step over which it ran from `start` to `end`."""
-        middle = end if self.hold == "end" else 0.5 * (start + end)
-        slope = (end - start) / size if self.hold == "line" else np.zeros_like(end)
-        course = Course(middle, slope, size)
-        for name in exchange.order:
-            exchange.set_inputs(name, course)
-        exchange.advance_all(time, size)
-        exchange.put(end)
-        for name in exchange.order:
-            exchange.read_outputs(name, exchange.interface())
-        return exchange.interface()
-
-    def is_settled(self, guess: Vector, found: Vector) -> bool:
-        """Whether two values of the interface agree."""
-        size = self.tolerance * np.maximum(np.abs(guess), np.abs(found)) + self.absolute_tolerance
-        return bool(np.all(np.abs(found - guess) <= size))
-
-    def _complaint(self, exchange: Exchange, guess: Vector, found: Vector) -> str:
+    def complaint(self, exchange: Exchange) -> str:
+        """Which values did not settle."""
+        guess, found = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(found)) + self.absolute_tolerance
         open_ = np.abs(found - guess) > size
         said = ", ".join(

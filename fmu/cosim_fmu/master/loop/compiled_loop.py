@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import NativeCalls, StepsNatively, compile_function
+from cosim_fmu.master.algorithms import exchange_layout as layout
+from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET
+from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
+from cosim_fmu.master.algorithms.next_request import AFTER_PASS
 from cosim_fmu.master.algorithms.operations import operations_of
+from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
-from cosim_fmu.master.loop.compiled_steps import ADVANCE, FLAGS, SET
-from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.compiled_steps import (
+    ALWAYS_WATCHED,
+    FLAGS,
+    FLAGS_AT,
+    INPUTS_AT,
+    LEFT,
+    OUTPUTS_AT,
+    PLACE,
+    REQUEST,
+    ROWS_USED,
+    STATUS,
+    STEP,
+    UNDER_WAY,
+    WATCHED,
+)
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants, Drive, Marks
 from cosim_fmu.master.loop.levels import levels
 from cosim_fmu.master.recording.recorder import Recorder
+from cosim_fmu.master.step_discarded import StepDiscardedError
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
@@ -30,13 +52,21 @@ class NotCompiledError(Exception):
     """Why a co-simulation goes on in Python; no error."""
 
 
+class _Remembered(NamedTuple):
+    """What Python knew when a state was saved: of the participants, and of the co-simulation."""
+
+    participants: dict[str, Any]
+    marks: Marks
+
+
 class CompiledLoop:
     """Communication steps without Python between the C calls.
 
-    The operations of one step are taken from the master algorithm: it is run once with an exchange that
-    only notes what is called, which is enough for algorithms that always do the same
-    (`MasterAlgorithm.fixed_sequence`). The values are exactly those of the loop in Python. An
-    early return of a participant is handed over to it, and the compiled steps go on after.
+    The calls of an exchange are those of the master algorithm (`operations_of`), and where an algorithm of
+    ours decides by the values, its decision is the same function that the loop in Python asks
+    (`next_request`). The values are exactly those of the loop in Python. What is not as usual in a
+    participant (an early return, an event, a failure) is handed over to it, and the compiled steps go on
+    after.
 
     Parameters
     ----------
@@ -44,9 +74,12 @@ class CompiledLoop:
         Initialized, with the values at the start on its board.
     points : CommunicationPoints
     algorithm : MasterAlgorithm
+        Initialized.
     recorder : Recorder
     one_by_one : bool
         Whether there is an observer of every communication point.
+    check : callable
+        Called from time to time in a step that takes long; raises what ends the run.
 
     Raises
     ------
@@ -61,58 +94,94 @@ class CompiledLoop:
         algorithm: cosim.MasterAlgorithm,
         recorder: Recorder,
         one_by_one: bool,
+        check: Callable[[], None],
     ) -> None:
         self._run = compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
         if self._run is compiled_steps.run_steps:
             raise NotCompiledError("nothing is compiled here")
         self.coupled, self.points, self.recorder = coupled, points, recorder
+        self.algorithm, self._check = algorithm, check
         self._names = list(coupled.participants)
         self._index = {name: i for i, name in enumerate(self._names)}
         if coupled.joint is not None:
             raise NotCompiledError(f"{', '.join(coupled.joint.names)} are solved jointly")
         if coupled.loops:
             raise NotCompiledError(f"{', '.join(coupled.loops[0].participants)} are iterated")
-        if not algorithm.fixed_sequence:
-            raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
-        self._operations = operations_of(algorithm, coupled.order)
+        programmed = _programmed(algorithm)
+        self._memory = ExchangeMemory() if programmed is None else programmed.memory
+        self._along = programmed is not None and programmed.looks
+        self._goes_back = programmed is not None and programmed.goes_back
+        beside = self._along and coupled.threads.count > 1
+        self._operations = operations_of(algorithm, coupled.order, together=beside)
+        self._advance = compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
         self._flags = np.zeros((len(self._names), FLAGS))
         self._flags[:, -1] = np.inf
         _check_worth(coupled, points)
         self._calls = {
-            name: _native_calls(coupled, name, self._flags[i]) for i, name in enumerate(self._names)
+            name: _native_calls(coupled, name, self._flags[i], self._along, self._goes_back)
+            for i, name in enumerate(self._names)
         }
         self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
         self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
-        self._inputs, self._outputs = np.zeros(self._first_input[-1]), np.zeros(self._first_output[-1])
+        slots = self._first_input[-1]
+        self._inputs = np.zeros(compiled_steps.REGIONS * slots)
+        self._regions = self._inputs.reshape(compiled_steps.REGIONS, slots)
+        self._outputs = np.zeros(2 * self._first_output[-1])
+        self._orders = np.ones(max(1, slots), dtype=np.int32)
         self._program = np.array(
-            [number for kind, name in self._operations for number in (kind, self._index[name])],
+            [number for kind, name in self._operations for number in (kind, self._index.get(name, 0))],
             dtype=np.int64,
         )
+        self._ports = np.array(self._connect(), dtype=np.int64)
         self._parts = np.array([self._row(i) for i in range(len(self._names))], dtype=np.int64).ravel()
+        columns = [self._column(*source) for source in recorder.sources]
+        self._recorded = len(columns)
+        outputs = [self._output_slot(name, place) for name, place in coupled.places]
+        inputs = [self._input_slot(each.target, each.place) for each in coupled.samples.inputs]
+        region = compiled_steps.MEANS if self._along else compiled_steps.HELD
+        means = [-1 - (region * slots + slot) for slot in inputs]
+        slopes = [-1 - (compiled_steps.SLOPES * slots + slot) for slot in inputs] * self._along
+        columns += [slot for slot in dict.fromkeys([*outputs, *means, *slopes]) if slot not in set(columns)]
+        first = {slot: i for i, slot in reversed(list(enumerate(columns)))}
+        self._sampled = [[first[slot] for slot in kind] for kind in (outputs, means, slopes)]
+        self._columns = np.array(columns, dtype=np.int64)
+        coupled.samples.by_rows = True
+        self._report = np.zeros(compiled_steps.REPORT, dtype=np.int64)
+        self._report[INPUTS_AT] = self._inputs.ctypes.data
+        self._report[OUTPUTS_AT] = self._outputs.ctypes.data
+        self._report[FLAGS_AT] = self._flags.ctypes.data
+        self._report[REQUEST] = -1
+        self._report[ALWAYS_WATCHED] = any(calls.always_remembered for calls in self._calls.values())
+        self._report[WATCHED] = self._report[ALWAYS_WATCHED]
+        self._remembered: _Remembered | None = None
+        self.take_over_all()
+        self._at_once, self._one_by_one, self._with_courses = 1, one_by_one, 0
+        self._complaint: cosim.CosimError | None = None
+        self._is_watched = False
+        self._levels = self._shared_levels()
+
+    def _connect(self) -> list[int]:
+        """Find the places of what is connected; where the interface is read, and which values are whose."""
+        coupled = self.coupled
         fed = sorted(coupled.links, key=lambda link: self._index[link.target])  # stable: in order for each
         places = {
             (name, output): self._output_slot(name, place)
             for name in self._names
             for place, output in enumerate(coupled.reads[name])
         }
-        self._places = np.array([places[link.start] for link in fed], dtype=np.int64)
+        lines = [coupled.line_of(link) for link in fed]
+        self._places = np.array([*(places[link.start] for link in fed), *lines], dtype=np.int64)
         self._scales = np.array(
             [number for link in fed for number in (link.factor, link.offset)], dtype=float
         )
-        columns = [self._column(*source) for source in recorder.sources]
-        self._recorded = len(columns)
-        outputs = [self._output_slot(name, place) for name, place in coupled.places]
-        inputs = [self._column(each.target, each.place, True) for each in coupled.samples.inputs]
-        columns += [slot for slot in dict.fromkeys([*outputs, *inputs]) if slot not in set(columns)]
-        first = {slot: i for i, slot in reversed(list(enumerate(columns)))}
-        self._sampled = [first[slot] for slot in outputs], [first[slot] for slot in inputs]
-        self._columns = np.array(columns, dtype=np.int64)
-        coupled.samples.by_rows = True
-        self._report = np.zeros(7, dtype=np.int64)
-        self._report[4:] = self._inputs.ctypes.data, self._outputs.ctypes.data, self._flags.ctypes.data
-        self.take_over_all()
-        self._at_once, self._one_by_one = 1, one_by_one
-        self._levels = self._shared_levels()
+        self._own: list[tuple[int, int]] = []
+        ports = [self._output_slot(name, place) for name, place in coupled.places]
+        own: list[int] = []
+        for name in self._names:
+            mine = [k for k, (owner, _) in enumerate(coupled.places) if owner == name]
+            self._own.append((len(ports) + len(own), len(mine)))
+            own += mine
+        return ports + own
 
     def _shared_levels(self) -> list[tuple[list[int], list[int]]]:
         """Calls that are made one after the other, and steps that are taken side by side, level by level.
@@ -121,7 +190,7 @@ class CompiledLoop:
         """
         free = {n: d.steps_in_threads for n, d in self.coupled.descriptions.items()}
         found = []
-        for level in levels(self._operations, self.coupled.links):
+        for level in levels(self._operations, self.coupled.links) if not self._along else ():
             beside = [p for p in level if self._operations[p][0] == ADVANCE and free[self._operations[p][1]]]
             found.append(([p for p in level if p not in beside], beside))
         several = self.coupled.threads.count > 1 and any(len(beside) > 1 for _, beside in found)
@@ -135,26 +204,106 @@ class CompiledLoop:
         CoSimulationError
             A participant failed; everything up to the last complete step is recorded.
         """
-        columns = max(1, self._columns.size)
-        last = min(self.points.count, first + min(self._at_once, max(1, MOST_VALUES_AT_ONCE // columns)))
         if self._levels:
             return self._run_beside(first)
-        rows = np.empty((last - first, self._columns.size))
-        begun = perf_counter()
-        self.recorder.unfinished = partial(self._keep_so_far, first, rows)
-        code = self._call(self._program, self._columns, rows, self._report, first, last)
-        self.recorder.unfinished = None
-        spent = perf_counter() - begun
-        if code == compiled_steps.DONE:
-            if spent < SECONDS_AT_ONCE and not self._one_by_one:
+        width = self._columns.size + 2
+        at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
+        last = min(self.points.count, first + (1 if self._one_by_one or self._with_courses else at_once))
+        while True:
+            rows = np.empty((at_once + 2, width))
+            self._report[ROWS_USED], self._report[LEFT] = 0, at_once
+            begun = perf_counter()
+            self.recorder.unfinished = partial(self._keep, rows)
+            code = self._call(
+                self._program, self._columns, rows, self._report, self._memory.counts, first, last
+            )
+            self.recorder.unfinished = None
+            spent = perf_counter() - begun
+            whole = code == compiled_steps.PAUSED or last - first >= at_once
+            if whole and code in (compiled_steps.DONE, compiled_steps.PAUSED) and spent < SECONDS_AT_ONCE:
                 self._at_once = min(8 * self._at_once, int(self._at_once * SECONDS_AT_ONCE / spent) + 1)
-            self._keep(first, last, rows)
-            return last
-        stopped = int(self._report[0])
-        self._keep(first, stopped, rows[: stopped - first])
-        place = int(self._report[1])
-        self._finish(stopped, set(range(place)), {place: (code, int(self._report[2]))})
-        return stopped + 1
+            self._keep(rows)
+            if code == compiled_steps.DONE:
+                return last
+            first = int(self._report[STEP])
+            last = first + 1  # the step under way is finished at least
+            if code == compiled_steps.PAUSED:
+                self._check()
+            else:
+                self._do_what_is_asked(first, code)
+
+    def _do_what_is_asked(self, index: int, code: int) -> None:
+        """What compiled code has left to Python in the communication step `index`."""
+        report = self._report
+        time, following = self.points.time(index), self.points.time(index + 1)
+        if code == compiled_steps.NOT_SETTLED:
+            programmed = _programmed(self.algorithm)
+            assert programmed is not None
+            raise self._complaint or programmed.failure(self.coupled, time)
+        if code == compiled_steps.ASKS:
+            self.coupled.guarded_algorithm(self.algorithm, self._ask, time, following - time)
+            return
+        self.coupled.begin_step(index)
+        place = int(report[PLACE])
+        if code in (compiled_steps.SAVE_FAILED, compiled_steps.RESTORE_FAILED):
+            self._save_in_python(self._names[place], code, int(report[STATUS]))
+        if code in (compiled_steps.SAVES, compiled_steps.RESTORES):
+            if code == compiled_steps.RESTORES:
+                self._forget()
+            self._remembered, report[WATCHED] = None, 0
+            if report[ALWAYS_WATCHED]:
+                self._remember()
+            return
+        if self._goes_back:
+            self._remember()
+            report[WATCHED] = 1
+        try:
+            if code == compiled_steps.BESIDE:
+                self._advance_beside(index)
+            else:
+                self._do_in_python(index, self._operations[place], code, int(report[STATUS]))
+        except StepDiscardedError as error:
+            programmed = _programmed(self.algorithm)
+            if programmed is None or not programmed.takes_discarded:
+                raise
+            self._complaint = error
+            self._memory.counts[layout.DISCARDED] = 1
+            report[UNDER_WAY] = compiled_steps.DECIDING
+            self.take_over_all()
+            return
+        report[PLACE] = place + 1
+        self._is_watched = True
+        self._with_courses = 2 * self._along
+
+    def _remember(self) -> None:
+        """What Python knows as it was when the state was saved: nothing has been done since then."""
+        if self._remembered is None:
+            coupled = self.coupled
+            told = {name: each.remember() for name, each in self._calls.items() if each.remember is not None}
+            self._remembered = _Remembered(told, coupled.marks())
+
+    def _forget(self) -> None:
+        """What Python has done since the state was saved has not happened."""
+        assert self._remembered is not None
+        self.coupled.collect()
+        self.coupled.go_back_to(self._remembered.marks)
+        for name, told in self._remembered.participants.items():
+            forget = self._calls[name].forget
+            if forget is not None:
+                self.coupled.guarded(name, forget, told)
+
+    def _save_in_python(self, name: str, code: int, status: int) -> None:
+        """Raise what saving or restoring would have raised."""
+        participant = self.coupled.participants[name]
+        assert isinstance(participant, StepsNatively)
+        verb = "save" if code == compiled_steps.SAVE_FAILED else "restore"
+        self.coupled.guarded(name, participant.after_native_state, verb, status)
+        raise CoSimulationError(self.coupled.time, f"cannot {verb} its state (status {status})", name)
+
+    def _ask(self, time: float, size: float) -> None:
+        programmed = _programmed(self.algorithm)
+        assert programmed is not None
+        self._report[REQUEST] = programmed.next_request(self.coupled, time, size)
 
     def _call(
         self,
@@ -162,14 +311,17 @@ class CompiledLoop:
         columns: NDArray[np.int64],
         rows: NDArray[np.float64],
         report: NDArray[np.int64],
+        counts: NDArray[np.int64],
         first: int,
         last: int,
     ) -> int:
+        memory, points = self._memory, self.points
         return int(
             self._run(
-                *(program, self._parts, self._places, self._scales, columns),
+                *(program, self._parts, self._places, self._scales, self._ports, columns),
                 *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), report),
-                *(self.points.start, self.points.step, self.points.until, self.points.count, first, last),
+                *(counts, memory.numbers, memory.table, memory.bonds),
+                *(points.start, points.step, points.until, points.count, first, last),
             )
         )
 
@@ -186,28 +338,58 @@ class CompiledLoop:
                     break
             if failed:
                 self._finish(index, done, failed)
-            else:
-                row = np.empty((1, self._columns.size))
-                self._call(self._program[:0], self._columns, row, self._report, index, index + 1)
-                self._keep(index, index + 1, row)
+                self._is_watched = True
+            rows = np.empty((3, self._columns.size + 2))
+            self._part_of_step([], rows, self._report, index)
+            self._keep(rows)
             index += 1
             if self._one_by_one or self.coupled.stop_reason or perf_counter() - begun > SECONDS_AT_ONCE:
                 break
         return index
 
+    def _part_of_step(
+        self, places: list[int], rows: NDArray[np.float64], report: NDArray[np.int64], index: int
+    ) -> int:
+        """Some calls of a communication step, and a row after them."""
+        counts = self._memory.counts.copy()
+        counts[layout.PHASE] = AFTER_PASS
+        report[PLACE], report[ROWS_USED], report[UNDER_WAY] = 0, 0, compiled_steps.EXCHANGING
+        columns = self._columns[: rows.shape[1] - 2]
+        program = self._program.reshape(-1, 2)[places].ravel()
+        return self._call(program, columns, rows, report, counts, index, index + 1)
+
     def _do(self, places: list[int], index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
         """Some calls of a communication step."""
         report = self._report.copy()
-        program = self._program.reshape(-1, 2)[places].ravel()
-        code = self._call(program, self._columns[:0], self._inputs[:0], report, index, index + 1)
+        code = self._part_of_step(places, np.empty((3, 2)), report, index)
         if code == compiled_steps.DONE:
             done.update(places)
         else:
-            done.update(places[: report[1]])
-            failed[places[report[1]]] = code, int(report[2])
+            done.update(places[: report[PLACE]])
+            failed[places[report[PLACE]]] = code, int(report[STATUS])
+
+    def _advance_beside(self, index: int) -> None:
+        """Step all participants along lines, in threads where they may."""
+        coupled, memory = self.coupled, self._memory
+        answers: dict[str, tuple[int, int]] = {}
+
+        def take(name: str) -> None:
+            report = self._report.copy()
+            part = compiled_steps.WIDTH * self._index[name]
+            given = self._parts, part, self._flags.ravel(), report, memory.time, memory.length
+            answers[name] = int(self._advance(*given)), int(report[STATUS])
+
+        free = [name for name in coupled.order if coupled.descriptions[name].steps_in_threads]
+        others = [name for name in coupled.order if name not in free]
+        coupled.threads.call(*([partial(take, name) for name in names] for names in (free, others)))
+        for name in coupled.order:
+            code, status = answers[name]
+            if code != compiled_steps.DONE:
+                self._do_in_python(index, (ADVANCE, name), code, status)
+                self._is_watched, self._with_courses = True, 2
 
     def _finish(self, index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
-        """The rest of a step in which some calls were not as usual: those in Python, the others compiled.
+        """The rest of a step in threads in which some calls were not as usual: those in Python.
 
         Parameters
         ----------
@@ -221,62 +403,87 @@ class CompiledLoop:
         while len(done) < last:
             place = min(set(range(last)) - done)
             if place in failed:
-                self._do_in_python(index, place, *failed[place])
+                self._do_in_python(index, self._operations[place], *failed[place])
                 done.add(place)
             else:
                 until = min((p for p in failed if p > place), default=last)
                 self._do([p for p in range(place, until) if p not in done], index, done, failed)
-        coupled.statistics.steps += 1
-        coupled.time = self.points.time(index + 1)
-        coupled.collect()
-        if coupled.inside:
-            self.recorder.inside(coupled.take_inside())
-        self.recorder.record(coupled.time, coupled.board, coupled.held)
-        held = [[coupled.held[each.target][each.place] for each in coupled.samples.inputs]]
-        outputs = np.array([coupled.values()], dtype=np.float64)
-        coupled.samples.extend(
-            np.array([coupled.time]), outputs, np.array(held, dtype=np.float64).reshape(1, -1)
-        )
 
-    def _do_in_python(self, index: int, place: int, code: int, status: int) -> None:
+    def _do_in_python(self, index: int, operation: Call, code: int, status: int) -> None:
         """A call that was not as usual, by what can deal with it."""
-        coupled = self.coupled
-        time, following = self.points.time(index), self.points.time(index + 1)
-        kind, part = self._operations[place]
+        coupled, memory = self.coupled, self._memory
+        time = self.points.time(index)
+        size = self.points.time(index + 1) - time
+        if self._along:
+            time, size = memory.time, memory.length
+        call, part = operation
         participant = coupled.participants[part]
         assert isinstance(participant, StepsNatively)
         if code in (compiled_steps.STEP_FAILED, compiled_steps.STEP_LEFT):
             left = code == compiled_steps.STEP_LEFT
             attempt = participant.step if left else partial(participant.after_native_step, status)
-            coupled.finish_step(part, time, coupled.length(part, time, following - time), attempt)
+            coupled.drive(part, self._lines(part))
+            coupled.finish_step(part, time, coupled.length(part, time, size), attempt)
         else:
             if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
                 verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
                 coupled.guarded(part, participant.after_native_access, verb, status)
-            if kind == SET:
-                coupled.set_inputs(part)
+            if call in (SET, layout.SET_ALONG):
+                coupled.set_inputs(part, memory.course if call == layout.SET_ALONG else None)
             else:
-                coupled.read_outputs(part)
+                end = memory.row(layout.END) if call == layout.READ_AT_END else None
+                coupled.read_outputs(part, end)
         self._take_over(part)
+        if call == layout.SET_ALONG:
+            held, slopes = self._region(compiled_steps.HELD, part), coupled.slopes(part)
+            self._region(compiled_steps.BEGAN, part)[:] = held
+            self._region(compiled_steps.SLOPES, part)[:] = slopes
+            self._region(compiled_steps.MEANS, part)[:] = held + 0.5 * size * np.array(slopes)
 
-    def _keep(self, first: int, last: int, rows: NDArray[np.float64]) -> None:
-        if last > first:
-            times = self.points.times(first + 1, last + 1)
-            self.recorder.extend(times, np.ascontiguousarray(rows[:, : self._recorded]))
-            outputs, inputs = self._sampled
-            self.coupled.samples.extend(times, rows[:, outputs], rows[:, inputs])
-            self.coupled.statistics.steps += last - first
-            self.coupled.time = float(times[-1])
+    def _lines(self, part: str) -> list[float] | None:
+        """Slopes of the inputs of a participant, per s; None where they are held."""
+        follows = self._parts[compiled_steps.WIDTH * self._index[part] + compiled_steps.SLOPES_AT]
+        return self._region(compiled_steps.SLOPES, part).tolist() if follows else None
 
-    def _keep_so_far(self, first: int, rows: NDArray[np.float64]) -> None:
-        """In the middle of compiled steps, where the process ends: those that are complete."""
-        under_way = int(self._report[0])
-        self._keep(first, under_way, rows[: under_way - first])
+    def _keep(self, rows: NDArray[np.float64]) -> None:
+        """What was recorded, also in the middle of compiled steps where the process ends."""
+        coupled, used = self.coupled, int(self._report[ROWS_USED])
+        if not used:
+            return
+        times, at_points, values = rows[:used, 0], rows[:used, 1] != 0.0, rows[:used, 2:]
+        steps = int(np.count_nonzero(at_points))
+        if steps:
+            coupled.time = float(times[at_points][-1])
+            if self._is_watched:  # then it is one step
+                self._is_watched = False
+                coupled.collect()
+                self.recorder.inside(coupled.take_inside())
+            self._record(times[at_points], values[at_points][:, : self._recorded])
+            coupled.statistics.steps += steps
+        outputs, means, slopes = (values[:, places] for places in self._sampled)
+        coupled.samples.extend(times, outputs, means, slopes if self._along else None)
+
+    def _record(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Rows at communication points; with what inputs did, in a step with an event and in the next one."""
+        if not self._with_courses:
+            self.recorder.extend(times.copy(), np.ascontiguousarray(values))
+            return
+        self._with_courses -= 1
+        for name in self._names:
+            began = self._region(compiled_steps.BEGAN, name).tolist()
+            self.coupled.drives[name] = Drive(self._memory.time, began, self._lines(name))
+        coupled = self.coupled
+        self.recorder.record(coupled.time, coupled.board, coupled.held, coupled.drives)
+
+    def _region(self, region: int, name: str) -> NDArray[np.float64]:
+        """The inputs of a participant in one of the regions."""
+        i = self._index[name]
+        return self._regions[region, self._first_input[i] : self._first_input[i + 1]]
 
     def _take_over(self, name: str) -> None:
         """Copy the values of the Python loop into the arrays, and let it see the arrays."""
         i = self._index[name]
-        held = self._inputs[self._first_input[i] : self._first_input[i + 1]]
+        held = self._region(compiled_steps.HELD, name)
         board = self._outputs[self._first_output[i] : self._first_output[i + 1]]
         held[:] = self.coupled.held[name]
         board[:] = self.coupled.board[name]
@@ -291,15 +498,18 @@ class CompiledLoop:
             self._take_over(name)
 
     def _row(self, i: int) -> list[int]:
-        calls = self._calls[self._names[i]]
+        name = self._names[i]
+        calls = self._calls[name]
         begin, end = self._first_input[i], self._first_input[i + 1]
         low, high = self._first_output[i], self._first_output[i + 1]
+        follows = self._along and self.coupled.follows_lines(name)
         return [
             *(calls.instance, calls.set, calls.step, calls.get),
             *(begin, end - begin, calls.input_references),
             *(low, high - low, calls.output_references),
-            int(calls.same_size),
-            self.coupled.every[self._names[i]],
+            *(int(calls.same_size), self.coupled.every[name], int(self.coupled.refreshes[name])),
+            *(calls.set_slopes if follows else 0, self._orders.ctypes.data),
+            *(calls.save, calls.restore, calls.free, calls.state, *self._own[i]),
         ]
 
     def _output_slot(self, name: str, place: int) -> int:
@@ -313,7 +523,24 @@ class CompiledLoop:
         return self._first_input[self._index[name]] + place
 
 
-def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.float64]) -> NativeCalls:
+def _programmed(algorithm: cosim.MasterAlgorithm) -> ProgrammedAlgorithm | None:
+    """The algorithm, if the loop asks its decision; None if it always does the same.
+
+    Raises
+    ------
+    NotCompiledError
+        Neither.
+    """
+    if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
+        return algorithm
+    if not algorithm.fixed_sequence:
+        raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
+    return None
+
+
+def _native_calls(
+    coupled: CoupledParticipants, name: str, flags: NDArray[np.float64], along: bool, goes_back: bool
+) -> NativeCalls:
     participant = coupled.participants[name]
     if not isinstance(participant, StepsNatively):
         raise NotCompiledError(f"{name} is a {coupled.descriptions[name].kind}")
@@ -331,6 +558,10 @@ def _native_calls(coupled: CoupledParticipants, name: str, flags: NDArray[np.flo
         raise NotCompiledError(
             f"{name} has no solver of its own, arrays, types other than Float64, or lacks a function"
         )
+    if along and coupled.follows_lines(name) and not calls.set_slopes:
+        raise NotCompiledError(f"{name} takes slopes of its inputs in Python")
+    if goes_back and not (calls.save and calls.restore and calls.state):
+        raise NotCompiledError(f"{name} saves its state in Python")
     return calls
 
 

@@ -74,14 +74,20 @@ class Inside(NamedTuple):
     inputs: Sequence[Any]
 
 
+class Marks(NamedTuple):
+    """What had happened in the coupling when a state was saved."""
+
+    events: int
+    stop_reason: str
+    inside: int
+
+
 class _Saved(NamedTuple):
     """A state of the whole co-simulation."""
 
     participants: dict[str, Any]
     board: dict[str, list[Any]]
-    events: int
-    stop_reason: str
-    inside: int
+    marks: Marks
 
 
 @dataclass
@@ -214,7 +220,9 @@ class CoupledParticipants:
         sampled = sampled_inputs(self._feeds, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
-        self.bonds = [(self._interface[one.start], self._interface[other.start]) for one, other in bonds]
+        self.bonds: Sequence[tuple[int, int]] = [
+            (self._interface[one.start], self._interface[other.start]) for one, other in bonds
+        ]
         jumping = [i for (name, y), i in self._interface.items() if y in descriptions[name].discrete]
         group = math.lcm(*self.every.values())
         self.samples = CouplingSamples(sampled, len(self._interface), group, pairs, jumping)
@@ -266,6 +274,23 @@ class CoupledParticipants:
     def interface(self) -> Vector:
         """Values of the interface on the board."""
         return np.array(self.values(), dtype=np.float64)
+
+    def line_of(self, link: Link) -> int:
+        """Place of what a connection passes on in the interface; -1 when it follows no line."""
+        return self._interface.get(link.start, -1)
+
+    def follows_lines(self, name: str) -> bool:
+        """Whether inputs of a participant run along lines where the interface does."""
+        return self._followers[name] and any(link.start in self._interface for *_, link in self._feeds[name])
+
+    def slopes(self, name: str) -> list[float]:
+        """Of the connected inputs of a participant in the present step, per s."""
+        found = self._slopes[name]
+        return [0.0] * len(self.input_names[name]) if found is None else list(found)
+
+    def drive(self, name: str, slopes: Sequence[float] | None) -> None:
+        """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
+        self.held[name], self._slopes[name] = list(self.held[name]), slopes
 
     def values(self) -> list[float]:
         """Those of the interface, as a list."""
@@ -353,17 +378,25 @@ class CoupledParticipants:
         wanted = [name for name in self.participants if any(name in self.units[unit] for unit in units)]
         tokens = {name: self.guarded(name, self.participants[name].save) for name in wanted}
         board = {name: list(self.board[name]) for name in wanted}
-        return _Saved(tokens, board, len(self.events), self.stop_reason, len(self.inside))
+        return _Saved(tokens, board, self.marks())
 
     def restore(self, token: _Saved) -> None:
         """Go back; events since then have not happened."""
         self.collect()
-        del self.inside[token.inside :]
         for name, state in token.participants.items():
             self.guarded(name, self.participants[name].restore, state)
         self.board.update({name: list(values) for name, values in token.board.items()})
-        del self.events[token.events :]
-        self.statistics.events, self.stop_reason = token.events, token.stop_reason
+        self.go_back_to(token.marks)
+
+    def marks(self) -> Marks:
+        """What has happened until now."""
+        return Marks(len(self.events), self.stop_reason, len(self.inside))
+
+    def go_back_to(self, marks: Marks) -> None:
+        """Nothing has happened since then."""
+        del self.inside[marks.inside :]
+        del self.events[marks.events :]
+        self.statistics.events, self.stop_reason = marks.events, marks.stop_reason
 
     def _on_course(self, name: str, course: Course) -> list[Any]:
         """Values of the inputs over a step: the middle, or the start for who follows the slope."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
+from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_fmu.master.algorithms.operations import operations_of
-from cosim_fmu.master.loop.compiled_steps import ADVANCE, READ, SET
 from cosim_fmu.master.wiring.link import Link
 
 if TYPE_CHECKING:

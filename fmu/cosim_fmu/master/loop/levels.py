@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cosim_fmu.master.loop.compiled_steps import READ, SET
+from cosim_fmu.master.algorithms.exchange_layout import READ, SET
 from cosim_fmu.master.wiring.link import Link
 
 
@@ -27,7 +27,7 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
 
     Examples
     --------
-    >>> from cosim_fmu.master.loop.compiled_steps import ADVANCE
+    >>> from cosim_fmu.master.algorithms.exchange_layout import ADVANCE
     >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [Link("a", "y", "b", "u")])
     [[0], [1], [2], [3]]
     >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [])

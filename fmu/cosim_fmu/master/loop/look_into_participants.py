@@ -13,6 +13,7 @@ from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
 from cosim_fmu.master.loop.probe_feedthrough import probe_feedthrough
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.participants.same_folder import same_folder
@@ -96,7 +97,7 @@ def look_into_participants(
         *(CommunicationPoints(start, start + step, step), {}, StepThreads(1), (), joint),
     )
     refusing = set()
-    with same_folder(), ExitStack() as stack:
+    with same_folder(), printed_in_calls(participants), ExitStack() as stack:
         given = begin(coupled, values, tolerances, (start, None), parameter_links, stack)
         for name in dict.fromkeys([*unsure, *(name for name, _ in doubtful)]):
             present = {variable: value for (n, variable), value in given.items() if n == name}

@@ -19,6 +19,7 @@ from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
+from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.same_folder import same_folder
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from cosim_fmu.master.co_simulation import CoSimulation
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
+SECONDS_BETWEEN_PRINTS = 0.05
+"""After which what FMUs have printed goes to their logs."""
 SHARE = 0.05
 """Of the time of a run that writing checkpoints may take: those that grow are written less often."""
 
@@ -158,7 +161,9 @@ class SimulationRun:
                     interrupted()
                     self._limit.check(self.coupled.time)
 
+                self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
                 self._initialize(stack)
+                stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
                 stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
                 initialized = perf_counter()
@@ -221,10 +226,10 @@ class SimulationRun:
         elif self._observe is not None and self._observe(self.loop.start, self.recorder.latest()) is False:
             return f"stopped at t = {self.loop.start:.9g} s"
         self._pace = Pace(self._rate, points.time(self._done))
-        take = self._steps()
+        take = self._steps(check)
         if self._checkpoint is not None:
             self._write_checkpoint(self._checkpoint)  # what cannot be saved is said before the first step
-        shown = perf_counter()
+        shown = looked = perf_counter()
         while self._done < points.count:
             self._done = take(self._done)
             check()
@@ -238,6 +243,9 @@ class SimulationRun:
             if self._checkpoint is not None and self._is_due(self._checkpoint):
                 self._write_checkpoint(self._checkpoint)
             now = perf_counter()
+            if now - looked >= SECONDS_BETWEEN_PRINTS:
+                looked = now
+                self._take_printed()
             at_end = self._done == points.count
             if self._progress is not None and (at_end or now - shown >= MOST_SECONDS_WITHOUT_PROGRESS):
                 shown = now
@@ -254,12 +262,12 @@ class SimulationRun:
         now = perf_counter()
         self._wait = now + (now - begun) / SHARE
 
-    def _steps(self) -> Callable[[int], int]:
+    def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
         one_by_one = self._observe is not None or not self._pace.is_free
         try:
             self._compiled = CompiledLoop(
-                self.coupled, self._points, self.algorithm, self.recorder, one_by_one
+                *(self.coupled, self._points, self.algorithm, self.recorder, one_by_one, check)
             )
             self.statistics.loop = "compiled"
             return self._compiled.run

@@ -54,7 +54,8 @@ class FmuArchive:
                 "is a folder, needs the .fmu file itself (a ZIP archive with modelDescription.xml)"
             )
         if not self.path.is_file():
-            raise self._error("no such file")
+            there = self.path.exists()
+            raise self._error("is a pipe or a device, needs a file" if there else "no such file")
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._members = archive.infolist()

@@ -190,10 +190,18 @@ class InstanceParticipant(cosim.Participant):
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
 
-    def take_printed(self, text: str) -> None:
-        """What the FMU has printed belongs to its log."""
+    def take_printed(self, text: str, by: Sequence[str] = ()) -> None:
+        """What the FMU has printed belongs to its log.
+
+        Parameters
+        ----------
+        text : str
+        by : sequence of str
+            Participants of which one has printed it, where that is not known.
+        """
+        who = f" by {' or '.join(by)}" if by else ""
         for line in text.splitlines():
-            self._log.add(OK, f"printed: {line}")
+            self._log.add(OK, f"printed{who}: {line}")
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         structural = [name for name in values if name in interface.structural]

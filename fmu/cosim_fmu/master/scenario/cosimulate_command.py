@@ -135,24 +135,24 @@ class CosimulateCommand(cosim.Command):
         def save(why: str = "") -> None:
             """What has been recorded so far."""
             if loop.result is not None and loop.result.time.size:
-                if stream is None:
+                if saved is not None:
                     with uninterrupted():
-                        cosim.save_result(sink, loop.result, target)
+                        saved.write(loop.result)
                 self.report(results=target, **reported_result(loop.result))
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
 
         log.info("running to t = %g s", until)
+        saved = None if streams else SavedRows(loop, sink, target)
         try:
             with last_words(save):
-                saved = None if streams else SavedRows(loop, sink, target)
                 settings = _settings(scenario, arguments.real_time, stream, checkpoint)
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
         _ = result.coupling  # into the statistics, which files of results keep
-        if stream is None:
-            cosim.save_result(sink, result, target)
+        if saved is not None:
+            saved.write(result)
         if arguments.verify:
             loop.verify(result, until)
         if arguments.coupling is not None:

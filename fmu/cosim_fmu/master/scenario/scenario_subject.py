@@ -38,9 +38,11 @@ class ScenarioSubject(StudySubject):
     @classmethod
     def reads(cls, path: Path) -> bool:
         """Whether it is a TOML file with participants."""
+        if not path.is_file():  # who reads a pipe waits for whoever writes to it
+            return False
         try:
             data = tomllib.loads(path.read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return False
         return "participants" in data
 

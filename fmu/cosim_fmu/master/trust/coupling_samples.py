@@ -22,6 +22,7 @@ REMEMBERED = (
     "_slope",
     "_rows",
     "_rest",
+    "_waiting",
     "_count",
     "_earlier",
     "_last_tooth",
@@ -134,6 +135,7 @@ class CouplingSamples:
         self._count = self._stride = 1
         self._earlier: tuple[float, Vector] | None = None
         self._rest = [np.zeros(0), np.zeros((0, now.size)), np.zeros((0, len(self.inputs)))]
+        self._waiting: list[tuple[Vector, ...]] = []
         self._last_tooth = zero[0]
 
     def begin(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
@@ -168,16 +170,22 @@ class CouplingSamples:
         if not self.by_rows and time > self._since:
             self._close(time, outputs())
 
-    def extend(self, times: Vector, outputs: Vector, inputs: Vector) -> None:
-        """Samples of several communication steps in which all inputs were held.
+    def extend(self, times: Vector, outputs: Vector, inputs: Vector, slopes: Vector | None = None) -> None:
+        """Samples of several exchanges.
 
         Parameters
         ----------
         times : ndarray, shape (n,), s
         outputs : ndarray, shape (n, outputs)
         inputs : ndarray, shape (n, inputs)
-            In the units of the inputs.
+            Their means, in the units of the inputs.
+        slopes : ndarray, shape (n, inputs), optional
+            Of the inputs, per s; all were held unless given.
         """
+        if slopes is not None:
+            self._waiting.append(tuple(map(np.ascontiguousarray, (times, outputs, inputs, slopes))))
+            self._take_waiting(ROWS)
+            return
         rest = [np.concatenate(both) for both in zip(self._rest, (times, outputs, inputs), strict=True)]
         # in pieces that end where points are dropped: what is kept does not depend on how rows come
         while taken := self._taken(rest[0]):
@@ -188,6 +196,14 @@ class CouplingSamples:
             else:
                 self._take(times, outputs, inputs, np.zeros_like(inputs))
         self._rest = rest
+
+    def _take_waiting(self, at_once: int) -> None:
+        """Work off rows in pieces as `_flush` does: what is kept does not depend on how they come."""
+        while self._waiting and sum(piece[0].size for piece in self._waiting) >= at_once:
+            columns = [np.concatenate(column) for column in zip(*self._waiting, strict=True)]
+            self._take(*(column[:ROWS] for column in columns))
+            rest = tuple(column[ROWS:] for column in columns)
+            self._waiting = [rest] if rest[0].size else []
 
     def _taken(self, times: Vector) -> int:
         """How many of these rows are worked off at once; 0 where more are needed for a group."""
@@ -202,6 +218,7 @@ class CouplingSamples:
     def samples(self) -> Samples:
         """All that was kept."""
         self._flush(last=True)
+        self._take_waiting(1)
         if self._rest[0].size:
             rest, self._rest = self._rest, [column[:0] for column in self._rest]
             self._take(rest[0], rest[1], rest[2], np.zeros_like(rest[2]))

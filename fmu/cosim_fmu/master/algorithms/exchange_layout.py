@@ -1,0 +1,41 @@
+"""The arrays in which an algorithm of ours decides: which index means what.
+
+=========== ==================================================================================
+``counts``  integers, see the names below
+``numbers`` reals, see the names below
+``table``   rows of as many reals as the interface has values, one after the other
+``bonds``   pairs of places in the interface
+=========== ==================================================================================
+"""
+
+from __future__ import annotations
+
+# Calls of which an exchange consists, each with a participant
+SET, ADVANCE, READ, SET_ALONG, READ_AT_END, TAKE_KNOWN, PUT_END = range(7)
+ADVANCE_ALL, ITERATE = 7, 8  # in Python alone
+"""`SET_ALONG` and `READ_AT_END` take the course of the interface, `TAKE_KNOWN` makes it lead to what was
+read, `PUT_END` writes its end onto the board."""
+
+# What `next_request` answers: what has to be done before it is asked again
+FINISHED, FAILED = 0, 1
+SAVE, RESTORE, PASS = 2, 4, 8  # bits; in this order
+
+# Kinds of algorithms
+ONCE, ITERATED, ADAPTIVE, IN_PYTHON = range(4)
+
+# `counts`
+KIND, PHASE, SIZE, POINTS, ORDER, ALONG, CORRECTS, HOLD, MOST, COUNT, TOTAL, LARGEST = range(12)
+GOES_BACK, DISCARDED, REPEATS, TAKEN, REJECTED, WORST, IN_A_ROW, PATIENCE, BY_ENERGY, KEPT, AGAIN = range(
+    12, 23
+)
+COUNTS = 23
+LINE, MEAN, END_HELD = range(3)
+
+# `numbers`
+TIME, LENGTH, REACHED, TOLERANCE, ABSOLUTE, RELAXATION, NEXT, STEP_END, PAST_TIMES = range(9)
+MOST_POINTS = 3
+NUMBERS = PAST_TIMES + MOST_POINTS
+
+# `table`
+NOW, START, MIDDLE, SLOPE, END, GUESS, EXPECTED, ALLOWED, WANTED, LAST_START, LAST_MIDDLE, PAST = range(12)
+ROWS = PAST + MOST_POINTS
