@@ -110,6 +110,8 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import FAILED_TIME as FAILED_TIME
     from cosim.contracts.method_layout import FIXED as FIXED
     from cosim.contracts.method_layout import INITIAL as INITIAL
+    from cosim.contracts.method_layout import INNER_FIRST as INNER_FIRST
+    from cosim.contracts.method_layout import INNER_LAST as INNER_LAST
     from cosim.contracts.method_layout import JACOBIANS as JACOBIANS
     from cosim.contracts.method_layout import LARGEST as LARGEST
     from cosim.contracts.method_layout import LAST_ERROR as LAST_ERROR

@@ -63,6 +63,8 @@ def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
         text = pages[f"reference/api/{package}.md"]
         for name, _ in names:
             assert f"## {name}\n" in text or f"`{name}`" in text, f"{package}.{name}"
+    inherited = section(pages["reference/api/cosim.md"], "Simulator")
+    assert "replace_state" in inherited, "what a base that is not public has"
 
 
 def test_every_package_that_exports_names_has_a_page() -> None:

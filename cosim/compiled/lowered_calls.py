@@ -19,6 +19,7 @@ from cosim.compiled.walker import BLOCK_SIGNATURE, WALK_SIGNATURE
 
 WALK = "cosim_walk"
 EVALUATION = "cosim_evaluation"
+INNER = "cosim_inner"
 LATER = "cosim_later"
 ROW = "cosim_row"
 CALL = re.compile(r"@cosim_call_(\w+)_(\w)\b")
@@ -152,8 +153,9 @@ class Schedule:
         How many instructions a function has.
     sizes : mapping of str to int
         How long y, p, d, k and c are, at least.
-    evaluation : pair of int
-        First and last row of what is walked most.
+    evaluation, inner : pair of int
+        First and last row of what is walked most: all of an evaluation, and what derivatives alone need of
+        it. A row that stands in the table again is the same.
     parts : mapping of str to ndarray of int64, shape (rows, 3)
         Names of the arrays of other tables, of rows that stand in `table` as well.
     reports : int and list of int
@@ -170,23 +172,30 @@ class Schedule:
         lengths: Mapping[str, int],
         sizes: Mapping[str, int],
         evaluation: tuple[int, int],
+        inner: tuple[int, int],
         parts: Mapping[str, Integers],
         reports: tuple[int, list[int]],
     ) -> None:
         self.table, self.ints, self.names, self.sizes = table, ints, names, sizes
         self.widths, self.lengths = widths, lengths
-        self.evaluation, self.parts, self.reports = evaluation, parts, reports
+        self.evaluation, self.inner, self.parts, self.reports = evaluation, inner, parts, reports
 
     def text(self) -> str:
         """The walk, written out."""
-        rows = [tuple(row) for row in self.table.tolist()]
-        parts = [self._row(i, row, Counter(number for number, _, _ in rows)) for i, row in enumerate(rows)]
+        rows = [(number, first, count) for number, first, count in self.table.tolist()]
+        places: dict[tuple[int, int, int], int] = {}
+        for i, row in enumerate(rows):
+            places.setdefault(row, i)
+        uses = Counter(number for number, _, _ in places)
+        parts = [self._row(i, row, uses) for row, i in places.items()]
         later = self.reports[1]
+        same = [places[row] for row in rows]
+        parts.append(self._sequence(INNER, [i for i in same[slice(*self.inner)] if i not in later]))
         parts.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
         parts.append(self._sequence(LATER, later))
-        tables = {"table": list(range(len(rows)))}
+        tables = {"table": same}
         for name, table in self.parts.items():
-            tables[name] = [rows.index(tuple(row)) for row in table.tolist()]
+            tables[name] = [places[tuple(row)] for row in table.tolist()]
         parts += [self._known(name, indices) for name, indices in tables.items()]
         parts.append(self._walk(list(tables)))
         return "\n".join(parts)
@@ -313,10 +322,19 @@ class Schedule:
                     f"  %begins = icmp eq i64 %first, {self.evaluation[0]}",
                     f"  %ends = icmp eq i64 %last, {self.evaluation[1]}",
                     "  %whole = and i1 %begins, %ends",
-                    "  br i1 %whole, label %evaluation, label %others",
+                    "  br i1 %whole, label %evaluation, label %parts",
                     "evaluation:",
                     f"  %evaluated = call i64 @{EVALUATION}({handed})",
                     "  store i64 %evaluated, ptr %result",
+                    "  ret i32 0",
+                    "parts:",
+                    f"  %inwards = icmp eq i64 %first, {self.inner[0]}",
+                    f"  %stays = icmp eq i64 %last, {self.inner[1]}",
+                    "  %inside = and i1 %inwards, %stays",
+                    "  br i1 %inside, label %inner, label %others",
+                    "inner:",
+                    f"  %derived = call i64 @{INNER}({handed})",
+                    "  store i64 %derived, ptr %result",
                     "  ret i32 0",
                     "others:",
                     f"  %follows = icmp eq i64 %first, {self.evaluation[1]}",

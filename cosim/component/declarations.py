@@ -150,6 +150,7 @@ def parameter(
     each: bool = False,
     above: float | None = None,
     dtype: type = float,
+    choices: Sequence[str] = (),
 ) -> Any:
     """An Instance-stage parameter: real numbers that may differ between States.
 
@@ -174,14 +175,22 @@ def parameter(
         In place of `minimum`: every element has to be more than this.
     dtype : type
         ``bool`` for a switch (kernel functions see 1.0 or 0.0), ``int`` for a count (a whole number).
+    choices : sequence of str
+        Of a parameter that is one of several words, which an FMU shows as an Enumeration: all of them, in
+        place of unit, bounds, `dtype` and `convert`. Kernel functions, hosts and results see the number of
+        the chosen one, from 1.
     """
+    if choices:
+        given = (unit, minimum, maximum, convert, above, None if dtype is float else dtype)
+        _check_choices(choices, default, any(one is not None for one in given))
+        unit, minimum, maximum, dtype = "1", 1, len(choices), int
     if dtype not in (float, int, bool):
         raise ContractError(f"parameter: dtype is {dtype!r}, needs float, int or bool")
     if above is not None:
         minimum = sys.float_info.min if above == 0.0 else math.nextafter(above, math.inf)
     if minimum is not None and maximum is not None and minimum > maximum:
         raise ContractError(f"{_declared_at()}: minimum {minimum:g} is above maximum {maximum:g}")
-    if isinstance(default, str) and isinstance(unit, str) and convert is None and "{" not in unit:
+    if isinstance(default, str) and isinstance(unit, str) and not (choices or convert or "{" in unit):
         try:
             parse_quantity(default, unit)
         except UnitError as error:
@@ -196,12 +205,27 @@ def parameter(
         maximum,
         convert,
         description,
-        options={"each": each},
+        options={"each": each, **({"words": tuple(choices)} if choices else {})},
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
         dtype=dtype,
         above=above,
     )
+
+
+def _check_choices(choices: Sequence[str], default: Any, has_more: bool) -> None:
+    """`ContractError` unless these are words, each once, that a default is one of."""
+    at = _declared_at()
+    if isinstance(choices, str) or not all(isinstance(word, str) and word.strip() for word in choices):
+        raise ContractError(f"{at}: choices={choices!r} needs words: choices=('off', 'on')")
+    if len(set(choices)) < len(choices):
+        raise ContractError(f"{at}: choices={tuple(choices)!r} has a word twice")
+    if has_more:
+        raise ContractError(f"{at}: what has choices has neither unit, bounds, dtype nor convert")
+    given = default if isinstance(default, (list, tuple)) else [default]
+    wrong = [word for word in given if word is not None and word not in choices]
+    if wrong:
+        raise ContractError(f"{at}: default {wrong[0]!r} is none of the choices {tuple(choices)!r}")
 
 
 @options_checked

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from cosim.component.declarations import Declaration
-from cosim.component.values import NUMERIC
+from cosim.component.values import NUMERIC, words_of
 
 Schema = dict[str, Any]
 
@@ -52,13 +52,14 @@ def _numbers(declaration: Declaration) -> Schema:
     if declaration.convert is not None:
         return _described({}, declaration)
     one: Schema = {"type": "number"}
+    words = words_of(declaration)
     for key, bound in (("minimum", declaration.minimum), ("maximum", declaration.maximum)):
         if bound is not None and math.isfinite(bound):
             one[key] = bound
     texts = [{"type": "string"}]
     if declaration.kind in ("integer", "discrete") or declaration.dtype is bool:
         texts.append({"type": "boolean"})
-    scalar: Schema = {"anyOf": [one, *texts]}
+    scalar: Schema = {"anyOf": [{"enum": list(words)}, one] if words else [one, *texts]}
     found: Schema = scalar
     if declaration.shape or declaration.free_length or declaration.options.get("each"):
         found = {"type": "array"}

@@ -198,6 +198,8 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     if (declaration.kind == "integer" or declaration.dtype is int) and (
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):
+        if words_of(declaration):
+            raise ValueError(_needs_word(declaration, repr(value)))
         raise ValueError(f"{name} is {value!r}, needs an integer (at most 2**53)")
     return flat.reshape(array.shape) if declaration.free_length else flat
 
@@ -213,10 +215,18 @@ def _fits_free(declaration: Declaration, array: NDArray[np.float64]) -> bool:
 def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     units = declaration.units
 
+    words = words_of(declaration)
+
     def number(item: Any, index: int) -> float:
+        if isinstance(item, str) and words:
+            if item not in words:
+                raise ValueError(_needs_word(declaration, repr(item)))
+            return float(words.index(item) + 1)
         if isinstance(item, str):
             return parse_quantity(item, units[index] if len(units) > 1 else units[0])
         is_whole = declaration.kind in ("integer", "discrete") or declaration.dtype is bool
+        if isinstance(item, bool) and words:
+            raise ValueError(_needs_word(declaration, repr(item)))
         if isinstance(item, bool) and not is_whole:
             raise ValueError(f"{declaration.name} is {item!r}, needs a number")
         return float(item)
@@ -236,7 +246,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     try:
         return np.array(collect(value), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        if isinstance(error, CosimError):
+        if isinstance(error, CosimError) or words:
             raise
         raise ValueError(f"{declaration.name} is {value!r}, needs {_expected(declaration)}") from error
 
@@ -251,6 +261,8 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
         never = number == math.inf and declaration.options.get("timer")
         if not math.isfinite(number) and not never:
             raise ValueError(f"{at} is {number}, needs a finite number")
+        if words_of(declaration):
+            raise ValueError(_needs_word(declaration, f"{number:g}", at))
         if declaration.above is not None and number <= declaration.above:
             raise ValueError(
                 f"{at} is {number:g} {declaration.unit(index)}, needs more than {declaration.above:g}"
@@ -259,6 +271,17 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
             raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at least {least:g}")
         if number > most:
             raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at most {most:g}")
+
+
+def words_of(declaration: Declaration) -> tuple[str, ...]:
+    """The words that a parameter is one of; empty for one that is a number."""
+    words: tuple[str, ...] = declaration.options.get("words", ())
+    return words
+
+
+def _needs_word(declaration: Declaration, given: str, at: str = "") -> str:
+    listed = ", ".join(map(repr, words_of(declaration)))
+    return f"{at or declaration.name} is {given}, needs one of {listed}"
 
 
 def _read_option(declaration: Declaration, value: Any) -> Any:
@@ -280,6 +303,8 @@ def _read_attachment(name: str, value: Any) -> Any:
 
 def _expected(declaration: Declaration) -> str:
     unit = "" if set(declaration.units) == {"1"} else f" [{', '.join(dict.fromkeys(declaration.units))}]"
+    if words_of(declaration) and not declaration.shape:
+        return f"one of {', '.join(map(repr, words_of(declaration)))}"
     if 0 in declaration.shape:
         return f"a list of {'numbers' if len(declaration.shape) == 1 else 'rows of numbers'}{unit}"
     return (f"{declaration.shape}" if declaration.shape else "one number") + unit

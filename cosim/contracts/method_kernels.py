@@ -57,8 +57,8 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     """The array ``slots`` for a system; `extra` is what the method adds."""
     errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
-    listed = [*system.projection.tolist(), len(errors), len(smooth), *errors, *smooth, *extra]
-    return np.array(listed, dtype=np.int64)
+    head = [*system.projection.tolist(), *system.inner_range, len(errors), len(smooth)]
+    return np.array([*head, *errors, *smooth, *extra], dtype=np.int64)
 
 
 def slots_named(system: System, name: str) -> list[int]:

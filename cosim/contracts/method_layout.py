@@ -25,9 +25,10 @@ one gets a copy of `y` and `c` that it may overwrite.
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
                  `n` numbers each, then what the method needs
-``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 how many slots
-                 report an error, 12 how many report until when they are smooth; then their offsets in the
-                 cache; then what the method needs
+``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 and 12 first and last row
+                 of what a derivative needs inside a step (the cache has to be complete at the ends of steps
+                 alone), 13 how many slots report an error, 14 how many report until when they are
+                 smooth; then their offsets in the cache; then what the method needs
 ================ ==========================================================================
 """
 
@@ -71,8 +72,9 @@ WORST = 17  # of implicit methods: the state with the largest error or correctio
 OWN = 18  # from here on six numbers of the method's own
 WORK_HEADER = 24
 
-ERROR_SLOTS, SMOOTH_SLOTS = 11, 12
-SLOTS_HEADER = 13
+INNER_FIRST, INNER_LAST = 11, 12
+ERROR_SLOTS, SMOOTH_SLOTS = 13, 14
+SLOTS_HEADER = 15
 
 
 def own_slots(slots):

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cosim.contracts.integrator import Integrator
-from cosim.errors import ModelError, SimulationError, StateError
+from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
 from cosim.options import check_options, option_names
-from cosim.simulation.bound_step import BoundStep
-from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
-from cosim.simulation.event_log import EventLog
+from cosim.simulation.chosen_integrator import integrator_options
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.monitor import Monitor
-from cosim.simulation.statistics import Statistics
+from cosim.simulation.simulated_system import SimulatedSystem
 from cosim.simulation.status import Severity, SimulatorStatus, worst
-from cosim.simulation.steps import Steps
 from cosim.stage import Stage
 from cosim.step import codes, layout
-from cosim.step.compiled_step import CompiledStep
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
@@ -34,7 +26,7 @@ from cosim.system.system import System, check_system
 EVENT_LIMIT = 100_000
 
 
-class Simulator:
+class Simulator(SimulatedSystem):
     """Advances the trajectory of a system; only the State is changed by it.
 
     A step is: updates that are pending at its start (unrestricted, then discrete, inside each kind by
@@ -90,12 +82,8 @@ class Simulator:
                 "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"
             )
         check_system(system, type(self).__name__)
-        self._system, self._policy = system, endless_events
-        self._state: State | None = system.default_state() if state is None else self._of_this_system(state)
+        super().__init__(system, state, endless_events, event_limit)
         self.final_time = final_time
-        self.findings: list[Finding] = []
-        self._limit = event_limit
-        self._steps = Steps(self.state.time)
         self.reset_integrator(integrator, accuracy=accuracy, **options)
 
     def __repr__(self) -> str:
@@ -105,127 +93,10 @@ class Simulator:
     def _repr_html_(self) -> str:
         return html_table(repr(self), [(name, value) for name, value in vars(self.statistics).items()])
 
-    # what it holds
-
-    @property
-    def system(self) -> System:
-        """The system; it is never changed."""
-        return self._system
-
-    @property
-    def state(self) -> State:
-        """The State at the end of the last step; `SimulationError` when it was released."""
-        if self._state is None:
-            raise SimulationError(math.nan, "the simulator has no State: give it one with replace_state()")
-        return self._state
-
-    @property
-    def has_state(self) -> bool:
-        """Whether there is a State."""
-        return self._state is not None
-
-    def replace_state(self, state: State | None) -> None:
-        """Take another State of the same system; call `initialize` before going on.
-
-        Raises
-        ------
-        StateError
-            It belongs to another system.
-        """
-        self._steps.refuse_from_inside()
-        accuracy = None if self._state is None else self._state.accuracy
-        self._state = None if state is None else self._of_this_system(state)
-        if state is not None:
-            if state.accuracy is None:
-                state.accuracy = accuracy
-            self._bind(state)
-
-    def _of_this_system(self, state: State) -> State:
-        if state.system is not self._system and state.system.digest != self._system.digest:
-            raise StateError("this State belongs to another system: its parts, connections or options differ")
-        return state
-
-    def release_state(self) -> State:
-        """Give the State away; the simulator cannot go on without one."""
-        self._steps.refuse_from_inside()
-        state, self._state = self.state, None
-        return state
-
-    @property
-    def integrator(self) -> Integrator:
-        """The integrator in use."""
-        return self._integrator
-
-    def reset_integrator(
-        self,
-        integrator: str | type[Integrator] | Integrator,
-        *,
-        accuracy: float | None = None,
-        **options: Any,
-    ) -> Integrator:
-        """Replace the integrator; what the old one kept in the State is dropped.
-
-        The next step initializes again; triggered events that are pending stay pending.
-        """
-        self._steps.refuse_from_inside()
-        chosen = chosen_integrator(integrator, self._system, accuracy, options)
-        replaced = hasattr(self, "_integrator")
-        self._integrator: Integrator = chosen
-        if self._state is not None:
-            if replaced:
-                self._state._arrays["memory"] = np.zeros(0)
-                self._state.agenda[layout.INITIALIZED] = 0
-            if accuracy is not None:
-                self._state.accuracy = accuracy
-        self._make_step()
-        self._origin = chosen.statistics
-        return chosen
-
-    def _make_step(self) -> None:
-        """The Step for this system and integrator, on the present State."""
-        accuracy = None if self._state is None else self._state.accuracy
-        before = self._steps
-        replaced: BoundStep | None = before.bound if hasattr(before, "bound") else None
-        self._step = before.bound = BoundStep(
-            self._system, self._integrator, self._policy, accuracy, self._limit
-        )
-        if replaced is not None:
-            self._step.go_on_from(replaced)
-        self._step.findings = self.findings
-        if self._state is not None:
-            self._bind(self._state)
-
-    def _bind(self, state: State) -> None:
-        """Work on this State; one that was saved is realized as it was where its last step ended."""
-        self._step.bind(state)
-        if state.agenda[layout.INITIALIZED] and state._arrays["clock"][layout.STAMP] == state.time:
-            self._step.call("evaluate", state.time)
-
     @property
     def status(self) -> SimulatorStatus:
         """How the last call ended."""
         return self._steps.status
-
-    @property
-    def events(self) -> EventLog:
-        """What has happened: the newest events, `event_limit` of them at least."""
-        self._step.take_log()
-        return self._step.events
-
-    @property
-    def statistics(self) -> Statistics:
-        """Counts since `initialize` or `reset_statistics`."""
-        now, counts = self._integrator.statistics, self._step.statistics()
-        counts.integrator_steps = now.steps - self._origin.steps
-        counts.rejections = now.rejections - self._origin.rejections
-        counts.evaluations = now.evaluations - self._origin.evaluations + counts.realizations
-        return counts
-
-    def reset_statistics(self) -> None:
-        """Forget the counts, and where the actual real-time rate is measured from."""
-        self._origin = self._integrator.statistics
-        self._step.reset_statistics()
-        self._steps.pace.begin(self.state.time)
 
     # monitor and real time
 
@@ -241,33 +112,6 @@ class Simulator:
     def clear_monitor(self) -> None:
         """Remove the monitor."""
         self._steps.monitor = None
-
-    def record(self, paths: Sequence[str], where: str = "events", **grid: float) -> None:
-        """Record variables from here on; `take_rows` gives what was recorded.
-
-        Parameters
-        ----------
-        paths : sequence of str
-        where : str
-            "events": both sides of events; "steps": also the ends of integrator steps; "grid": both sides of
-            events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``;
-            "grid alone": these times without the events, after those of the instant.
-        **grid : float
-            ``origin``, ``interval``, ``point``, ``until``.
-        """
-        self._step.record(paths, where, **grid)
-
-    def take_rows(self) -> NDArray[np.float64]:
-        """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""
-        return self._step.take_rows()
-
-    def stop_recording(self) -> None:
-        """Record no more; what was recorded can still be taken."""
-        self._step.stop_recording()
-
-    def record_now(self) -> None:
-        """Record the present State as well."""
-        self._steps.checked(self._step.call("record"), self.state.time)
 
     @property
     def target_realtime_rate(self) -> float:
@@ -409,11 +253,6 @@ class Simulator:
     def _end_if_asked(self, status: SimulatorStatus) -> SimulatorStatus:
         """Issue Termination after a request to stop."""
         return status if status.succeeded else self._end_run(status)
-
-    @property
-    def compiled_step(self) -> CompiledStep:
-        """The Step that this simulator calls, for compiled code that calls it as well."""
-        return self._step.step
 
     def go_on(self, code: int, boundary_time: float) -> SimulatorStatus:
         """Go on from what the Step answered when compiled code called it."""

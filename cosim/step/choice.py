@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
-from cosim.step.needed import needed_blocks
 from cosim.step.recording import CHOICE_HEADER, INNER, OUTER, VALUES
 from cosim.system.system import System
 
@@ -17,7 +16,7 @@ def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], 
     """The table for these variables, and how many numbers they have."""
     slots = [system.signal(path).slot for path in paths]
     values = [("ypdkc".index(s.array), s.offset + i) for s in slots for i in range(s.size)]
-    inner = needed_blocks(system, {offset for array, offset in values if array == "ypdkc".index("c")})
+    inner = system.needed_blocks({offset for array, offset in values if array == "ypdkc".index("c")})
     last = system.block_range(Stage.TIME, Stage.ACCELERATION)[1]
     numbers = [0] * CHOICE_HEADER
     for place, count, listed in (

@@ -33,7 +33,7 @@ from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
 from cosim.step.restored import check_state
 from cosim.step.sliding_field import sliding_field
-from cosim.step.tables import Tables
+from cosim.step.tables import tables_of
 from cosim.step.touched import UNTOUCHED
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
@@ -98,7 +98,7 @@ class CompiledStep:
     ) -> None:
         self.system, self.integrator = system, integrator
         method = prepared(integrator, system)
-        self.tables = tables = Tables(system, method, accuracy, policy)
+        self.tables = tables = tables_of(system, method, accuracy, policy)
         held = tables.held
         self._held = 0 if held is None or policy != "hold" else held.numbers
         self._state: State | None = None
@@ -154,7 +154,7 @@ class CompiledStep:
         }
         if self.method is None:
             integrator.use_work(self._fixed["work"])
-        self.arrays: Any = None
+        self.arrays: Any = (None,) * len(Arrays._fields)
         self.head = np.zeros(HEAD, dtype=np.int64)
         self._head_address = program[layout.HEAD] = int(self.head.ctypes.data)
         self.places: Any = places
@@ -228,11 +228,11 @@ class CompiledStep:
 
     def _gather(self) -> None:
         assert self._state is not None
-        made = {**self._fixed, **self._state._arrays}
+        made, before = {**self._fixed, **self._state._arrays}, self.arrays
         self.arrays = Arrays(**{name: made[name] for name in Arrays._fields})
-        self.head[: 2 * len(Arrays._fields)] = [
-            number for array in self.arrays for number in (array.ctypes.data, array.shape[0])
-        ]
+        for i, (array, known) in enumerate(zip(self.arrays, before, strict=True)):
+            if array is not known:
+                self.head[2 * i : 2 * i + 2] = array.ctypes.data, array.shape[0]
         self.integrator.attach(self.system, self._state)
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:

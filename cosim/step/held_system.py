@@ -24,7 +24,7 @@ class HeldSystem:
 
     def __init__(self, system: System, table: Integers, ints: Integers) -> None:
         self._system, self.table, self.ints = system, table, ints
-        self.derivative_range = (len(system.table), len(table))
+        self.derivative_range = self.inner_range = (len(system.table), len(table))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._system, name)

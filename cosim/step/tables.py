@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from typing import Any
@@ -25,7 +26,6 @@ from cosim.step.held_tables import HeldTables
 from cosim.step.histories import ROOM as STEP_ROOM
 from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
-from cosim.step.needed import needed_blocks
 from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
@@ -269,7 +269,7 @@ class Tables:
                 Problem(witnesses[0].path, "events cannot be located without an accuracy: give one.")
             )
         offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
-        self.watched_blocks = needed_blocks(system, offsets)
+        self.watched_blocks = system.needed_blocks(offsets)
         self._table(layout.WATCHED, self.watched_blocks)
         if self.watched_blocks:
             self.watched = np.ascontiguousarray(system.table[self.watched_blocks])
@@ -294,7 +294,7 @@ class Tables:
         values = [slot for slot in read if slot not in system.assembly.remembered_rates]
         values += [slot for slots in system.assembly.remembered.values() for slot in slots if slot in read]
         all_of, first_of = (
-            needed_blocks(system, {offset for slot in slots for offset in slot.elements})
+            system.needed_blocks({offset for slot in slots for offset in slot.elements})
             for slots in (read, values)
         )
         self._table(layout.BETWEEN, [[block, int(block in first_of)] for block in all_of])
@@ -434,6 +434,23 @@ class Tables:
         """Reserve room in `scratch` or `places`."""
         self._integers[place] = self._room[array]
         self._room[array] += size
+
+
+def tables_of(system: System, method: Method, accuracy: float | None, policy: str) -> Tables:
+    """As `Tables`, with what a run writes copied from those that were made last where they are the same."""
+    integrator = method.integrator
+    key = (
+        *(type(integrator), integrator.order, integrator.capabilities, integrator.fixed_step is None),
+        *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
+        *(method.coefficients.tobytes(), method.slots.tobytes()),
+    )
+    known = system.__dict__.get("_tables")
+    if known is None or known[0] != key:
+        known = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
+    twin = copy.copy(known[1])
+    for name in ("agenda", "places", "probe", "numbers", "coefficients"):
+        setattr(twin, name, getattr(twin, name).copy())
+    return twin
 
 
 def past_rows(system: System) -> tuple[list[int], list[int]]:

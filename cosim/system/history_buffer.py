@@ -185,7 +185,8 @@ def trim_history(past, ring, t, t_delayed):
         index += 1
     drop = max(jump, min(index - KEPT_BEFORE, ring[COUNT] - KEPT))
     if drop > 0:
-        ring[FIRST] = (ring[FIRST] + drop) % ring[CAPACITY]
+        first = ring[FIRST] + drop
+        ring[FIRST] = first if first < ring[CAPACITY] else first - ring[CAPACITY]
         ring[COUNT] -= drop
         ring[START_ORDER] = -1
         if ring[BEGIN] >= 0:

@@ -7,7 +7,7 @@ import math
 import traceback
 import weakref
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from sys import intern
@@ -20,7 +20,7 @@ from cosim.compiled import native, walker
 from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
-from cosim.component.values import read_numbers
+from cosim.component.values import read_numbers, words_of
 from cosim.contracts.measure import Measure
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
@@ -30,6 +30,7 @@ from cosim.system.assembly import Assembly
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import RING
 from cosim.system.layout import HISTORY_WIDTH
+from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Slot
@@ -74,6 +75,10 @@ class System:
         Offsets of all rows.
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
+    inner_blocks : list of int
+        Those of them that have to run where only derivatives are asked for: inside the steps of a method.
+    inner_range : (int, int)
+        Where they stand in the table once more, one after the other, behind all others.
     projection : ndarray of int64, shape (11,)
         Which rows at the end of the table correct a solution, see `cosim.step.projection`.
     variables : dict of str to Variable
@@ -170,9 +175,12 @@ class System:
             table[i] = native.block_address(function), start, numbers.shape[0]
             rows.append(numbers.reshape(-1))
             start += numbers.size
-        self.table: NDArray[np.int64] = table
-        self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
+        self._needed = NeededBlocks(blocks, assembly.layout.region_of)
+        self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)
+        self.inner_range = (len(table), len(table) + len(self.inner_blocks))
+        self.table: NDArray[np.int64] = np.vstack([table, table[self.inner_blocks]])
+        self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         motion = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.VELOCITY][1])
         self.projection = _places(assembly.projection, len(blocks), motion)
 
@@ -206,6 +214,10 @@ class System:
             sources = [s.offset for s in assembly.remembered.get(name, ()) if s.array == "c"]
             found.append((slot.offset, any(assembly.layout.region_of(at) in follows for at in sources)))
         return found
+
+    def needed_blocks(self, offsets: Iterable[int]) -> list[int]:
+        """Indices of the blocks that compute these offsets of the cache inside a step, in order."""
+        return self._needed.among(range(*self.block_range(Stage.TIME, Stage.REPORT)), offsets)
 
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
         """Indices of the blocks of the stages `first` … `last`."""
@@ -246,7 +258,12 @@ class System:
         return int(self._walk(table, self.ints, first, last, time, *arrays))
 
     def failure(self, state: State, index: int) -> SimulationError:
-        """Call a block that raised again, row by row, to say which component it was."""
+        """Call a block that raised again, row by row, to say whose it was; `index` is in the table."""
+        first, last = self.inner_range
+        if index >= last:  # where witnesses are held the evaluation stands behind all rows
+            index += self.derivative_range[0] - last
+        elif index >= first:
+            index = self.inner_blocks[index - first]
         block = self.blocks[index]
         width = block.rows.shape[1] if block.rows.ndim == 2 else 0
         function = block.function  # as it was written: it raises what the compiled one has only counted
@@ -562,6 +579,7 @@ class System:
                     declaration.nominal,
                     int if kind == "integer" and declaration.dtype is float else declaration.dtype,
                     declaration.diagnostic,
+                    words_of(declaration),
                 )
                 found.append(variable)
                 if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":

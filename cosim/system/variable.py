@@ -34,6 +34,8 @@ class Variable(NamedTuple):
         float, int (a count) or bool (a switch).
     diagnostic : bool
         Whether it tells how well the computation goes rather than what is computed.
+    words : tuple of str
+        What its numbers, from 1, stand for; empty where they are numbers.
     """
 
     path: str
@@ -49,6 +51,7 @@ class Variable(NamedTuple):
     nominal: float | None = None
     dtype: type = float
     diagnostic: bool = False
+    words: tuple[str, ...] = ()
 
     def unit(self, index: int = 0) -> str:
         """Unit of one element."""

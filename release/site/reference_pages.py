@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import importlib
 import inspect
 from collections.abc import Iterable, Iterator
@@ -138,6 +139,8 @@ def _default(declaration: Any) -> str:
 
 
 def _bounds(declaration: Any) -> str:
+    if declaration.options.get("words"):
+        return f"one of {', '.join(f'`{word}`' for word in declaration.options['words'])}"
     if declaration.above is not None:
         return f"> {declaration.above:g}"
     low = "" if declaration.minimum is None else f"≥ {declaration.minimum:g}"
@@ -322,7 +325,23 @@ def _summary(thing: Any) -> str:
 def _documented(thing: Any, members: bool) -> list[str]:
     """The docstring, by mkdocstrings."""
     lines = [f"::: {thing.__module__}.{thing.__qualname__}"]
-    return lines if members else [*lines, "    options:", "      members: []"]
+    if not members:
+        return [*lines, "    options:", "      members: []"]
+    inherited = _inherited(thing) if inspect.isclass(thing) else []
+    if inherited:
+        lines += ["    options:", f"      inherited_members: [{', '.join(inherited)}]"]
+    return lines
+
+
+@functools.cache
+def _public() -> set[Any]:
+    return {thing for package in PACKAGES for _, thing in public_names(package) if inspect.isclass(thing)}
+
+
+def _inherited(cls: type) -> list[str]:
+    """Members that a public class has from a base that is none."""
+    bases = [b for b in cls.__mro__[1:] if b.__module__.startswith("cosim.") and b not in _public()]
+    return sorted({name for base in bases for name in vars(base) if not name.startswith("_")} - {*vars(cls)})
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> list[str]:

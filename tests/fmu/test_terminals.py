@@ -13,6 +13,7 @@ from lxml import etree
 import cosim
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.native.fmu_array import arrays_of
 from cosim_fmu.native.terminals import terminals
 from cosim_mechanics import Multibody
 
@@ -23,8 +24,8 @@ def swing(joint: str = "pin", **simulation: Any) -> cosim.Model:
     """A body on a joint that is driven from outside."""
     model = Multibody("swing", gravity=(0, 0, -9.81))
     body = model.body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    model.joint(joint, child=body, name="hinge")
-    model.add("mechanics.actuator", "drive", coordinate="hinge")
+    hinge = model.joint(joint, child=body, name="hinge")
+    model.add("mechanics.actuator", "drive", coordinate=hinge if joint == "pin" else "hinge")
     model.simulation.update(simulation)
     return model
 
@@ -37,7 +38,7 @@ def found(model: cosim.Model, **selections: Any) -> list[tuple[str, str, dict[st
     if text is None:
         return []
     etree.XMLSchema(etree.parse(SCHEMA)).assertValid(etree.fromstring(text))
-    known = {v.name for v in interface.variables}
+    known = {array.name for array in arrays_of(interface.variables)}
     listed = []
     for terminal in ElementTree.fromstring(text).iter("Terminal"):
         members = {
@@ -112,3 +113,54 @@ def test_two_parts_at_one_coordinate_are_two_flanges() -> None:
         ("drive", "hinge.angle"),
         ("second", "hinge.angle"),
     ]
+
+
+def hull(outputs: list[str], axis: object = "z", station: tuple[float, ...] = (0.1, 0, 0)) -> cosim.Model:
+    """A body: pushed at a station, where its motion is measured, and moved by a wrench at its origin."""
+    model = Multibody("hull", gravity=(0, 0, -9.81))
+    body = model.body("hull", mass=10.0, inertia=(1, 2, 3))
+    model.joint("free", child=body)
+    model.add("mechanics.applied_force", "lift", body="hull", axis=axis, station=station)
+    model.add("mechanics.applied_wrench", "sea", body=body)
+    model.measure("mechanics.position", "height", of=body, axis="z", station=(0.1, 0, 0))
+    model.measure("mechanics.velocity", "rise", of=body, axis="z", station=(0.1, 0, 0))
+    model.measure("mechanics.velocity", "sway", of=body, axis="y", station=(0.1, 0, 0))
+    model.simulation["signals"] = ["height", "rise", "sway", *outputs]
+    return model
+
+
+def test_where_a_body_is_pushed_and_measured_is_a_flange() -> None:
+    ((name, kind, members),) = found(hull([]))
+    assert (name, kind) == ("lift", "_cosim_translational_flange")
+    assert members == {
+        "s": ("height", "signal"), "v": ("rise", "signal"), "f": ("lift.force", "inflow"),
+    }  # fmt: skip
+    for axis, station in (("y", (0.1, 0, 0.1)), ("x", (0.1, 0, 0)), ("-z", (0.1, 0, 0))):
+        assert found(hull([], axis, station)) == []
+    assert [set(members) for *_, members in found(hull([], "y"))] == [{"v", "f"}]
+
+
+def test_the_coordinates_of_a_body_are_the_motion_of_its_origin() -> None:
+    shown = ["hull.x", "hull.z", "hull.vz"]
+    ((name, _, members),) = found(hull(shown, "z", (0, 0, 0)))
+    assert name == "lift"
+    assert members == {
+        "s": ("hull.z", "signal"), "v": ("hull.vz", "signal"), "f": ("lift.force", "inflow"),
+    }  # fmt: skip
+    assert [set(members) for *_, members in found(hull(shown, "x", (0, 0, 0)))] == [{"s", "f"}]
+    assert found(hull(shown, "-z", (0, 0, 0))) == []
+    assert found(hull(shown, (0, 1, 1), (0, 0, 0))) == []
+
+
+def test_forces_and_torques_at_the_origin_of_a_body_are_a_frame() -> None:
+    shown = ["hull.x", "hull.y", "hull.z", "hull.wx", "hull.wy", "hull.wz", "hull.vx"]
+    frame = next(members for name, kind, members in found(hull(shown)) if kind == "_cosim_frame")
+    assert frame == {
+        **{f"r_0[{i}]": (f"hull.{axis}", "signal") for i, axis in enumerate("xyz", 1)},
+        **{f"w[{i}]": (f"hull.w{axis}", "signal") for i, axis in enumerate("xyz", 1)},
+        **{"f": ("sea.f", "inflow"), "t": ("sea.torque", "inflow")},
+    }
+    assert [name for name, kind, _ in found(hull(shown[1:])) if kind == "_cosim_frame"] == []
+    away = hull(shown)
+    away.parts["sea"].values.numbers["station"][0] = 0.5
+    assert [name for name, kind, _ in found(away) if kind == "_cosim_frame"] == []

@@ -38,7 +38,7 @@ class BlockSystem:
         self.ny = ny
         self.table = np.array([[block_address(block), 0, 1]], dtype=np.int64)
         self.ints = np.zeros(1, dtype=np.int64)
-        self.derivative_range = (0, 1)
+        self.derivative_range = self.inner_range = (0, 1)
         self.has_updates = False
         self.nq = self.nu = 0
         self.projection = np.zeros(11, dtype=np.int64)

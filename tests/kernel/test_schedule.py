@@ -1,5 +1,7 @@
 """The schedule: order, loops, accumulators, connections and their units, plain-Python parts."""
 
+import math
+
 import pytest
 from kernel_parts import Oscillator, system_of
 
@@ -231,6 +233,114 @@ def test_a_state_without_derivative_is_reported():
 
     with pytest.raises(cosim.ModelError, match="nothing computes x_dot"):
         system_of(lazy=Lazy)
+
+
+class Hump(cosim.Component):
+    """2 N half a second after each full one, 0 at these."""
+
+    out = cosim.output(unit="N")
+
+    @cosim.kernel
+    def go(t, out):
+        out[0] = 8.0 * (t % 1.0) * (1.0 - t % 1.0)
+
+
+class Refusing(cosim.Component):
+    """Refuses an input above 1, and reports it."""
+
+    entry = cosim.input(unit="N")
+    seen = cosim.output(unit="N")
+
+    @cosim.kernel
+    def look(entry, seen):
+        if entry > 1.0:
+            raise ValueError("too much")
+        seen[0] = entry
+
+
+class Follower(cosim.Component):
+    """Follows its input."""
+
+    entry = cosim.input(unit="N")
+    level = cosim.auxiliary_state(unit="N")
+
+    @cosim.kernel
+    def follow(entry, level, level_dot):
+        level_dot[0] = entry - level
+
+
+def late_follower():
+    """A ramp that is followed through one delay, and looked at through another."""
+    model = cosim.Model("late")
+    model.add(Ramp, "ramp")
+    model.add(Gain, "gain", factor=0.9)
+    model.connect("ramp", "gain.entry")
+    model.measure("measures.delay", "late", source="gain.out", delay=0.05)
+    model.measure("measures.delay", "later", source="gain.out", delay=0.07)
+    model.add(Follower, "follower")
+    model.connect("late", "follower.entry")
+    return model
+
+
+def test_inside_a_step_only_what_derivatives_need_is_computed():
+    system = late_follower().build()
+    inside = {
+        (owner, system.blocks[i].label) for i in system.inner_blocks for owner in system.blocks[i].owners
+    }
+    assert {("late", "from_the_past"), ("follower", "follow")} <= inside
+    left_out = [i for i in range(*system.derivative_range) if i not in system.inner_blocks]
+    assert {system.blocks[i].label for i in left_out} >= {"look_ahead", "look_back", "change"}
+    state = system.default_state().realize()
+    c = system.arrays(state)[-1]
+    for block in (system.blocks[i] for i in left_out):
+        for slot in block.writes:
+            c[slot.offset : slot.offset + slot.size] = math.nan
+    expected = system.default_state()
+    for each in (state, expected):
+        each.set_time(0.3)
+    assert system.walk(state, *system.inner_range) == 0
+    assert c[: system.ny].tobytes() == expected.realize().y_dot.tobytes()
+
+
+@pytest.mark.parametrize("method", ["runge_kutta_4", "dormand_prince", "radau5", "bdf"])
+def test_where_a_step_ends_everything_is_computed(method):
+    """As if all had been computed in every stage."""
+    found = []
+    for everywhere in (False, True):
+        system = late_follower().build()
+        if everywhere:
+            system.inner_range = system.derivative_range
+        fixed = {"fixed_step": 0.01} if method == "runge_kutta_4" else {}
+        simulator = cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=1e-6, **fixed)
+        simulator.initialize()
+        values = []
+        for i in range(1, 31):
+            simulator.advance_to(0.01 * i)
+            values += [
+                simulator.state.to_bytes(),
+                simulator.state["later"],
+                simulator.state["late.step_error"],
+            ]
+        found.append(values)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_what_refuses_is_asked_inside_a_step_where_derivatives_read_it(read):
+    """The stage in the middle of the only step is too much; its end is not."""
+    model = cosim.Model("refusing")
+    model.add(Hump, "hump")
+    model.add(Refusing, "guard")
+    model.connect("hump", "guard.entry")
+    model.add(Follower, "follower")
+    model.connect("guard" if read else "hump", "follower.entry")
+    simulator = cosim.Simulator(model.build(), integrator="integrators.runge_kutta_4", fixed_step=1.0)
+    if read:
+        with pytest.raises(cosim.SimulationError, match="guard: look: too much"):
+            simulator.advance_to(1.0)
+    else:
+        simulator.advance_to(1.0)
+        assert simulator.state["guard"] == 0.0
 
 
 def test_feedthrough_and_inputs():

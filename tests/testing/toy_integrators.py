@@ -6,7 +6,7 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.contracts.method_layout import SLOTS_HEADER, WORK_HEADER
+from cosim.contracts.method_layout import INNER_FIRST, WORK_HEADER
 from cosim.testing import IntegratorContract
 
 Merson = cosim.registry().get("integrator", "integrators.runge_kutta_merson")
@@ -168,9 +168,7 @@ class Drifting(Merson):
 
     def _prepare(self, system):
         super()._prepare(system)
-        self._slots[:SLOTS_HEADER] = [0] * (SLOTS_HEADER - 2) + self._slots[
-            SLOTS_HEADER - 2 : SLOTS_HEADER
-        ].tolist()
+        self._slots[:INNER_FIRST] = 0
 
 
 class RightCase(IntegratorContract):

@@ -21,6 +21,8 @@ REGISTRY = "registry.json"
 Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
 """How variables are read: at which stage, from which arrays and places, which of them are angles."""
 VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
+SET_AS = {"Enumeration": "Integer"}
+"""What a variable of another type is read and set as."""
 MAGIC = b"COSIMFMU1\n"
 INSTANTIATED, INITIALIZING, STEPPING, STOPPED = MODES = (
     "instantiated",
@@ -306,7 +308,7 @@ class FmuInstance:
                 f"no variable has the value reference {reference}; there are 0 … {count - 1}"
             )
         variable = self.interface.variables[reference]
-        if variable.type != kind:
+        if SET_AS.get(variable.type, variable.type) != kind:
             raise cosim.StateError(f"{variable.name} is of type {variable.type}, not {kind}")
         return variable
 

@@ -7,7 +7,7 @@ from typing import Any
 
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
-    *("reinit", "depends_on_time"),
+    *("reinit", "depends_on_time", "items"),
 )
 
 
@@ -28,7 +28,7 @@ class FmuVariable:
     stage : int
         The stage that the State has to be realized to before a value is read.
     type : str
-        "Real", "Integer" or "Boolean".
+        "Real", "Integer", "Boolean" or "Enumeration".
     causality : str
         "input", "output", "parameter" or "local".
     variability : str
@@ -56,6 +56,8 @@ class FmuVariable:
         Its usual magnitude.
     reinit : bool
         Whether it is a continuous state that an event may set.
+    items : tuple of str
+        What the numbers of an enumeration, from 1, are called.
     """
 
     name: str
@@ -80,6 +82,7 @@ class FmuVariable:
     reinit: bool = False
     depends_on_time: bool = False
     angle: int | None = None
+    items: tuple[str, ...] = ()
 
     @property
     def is_settable(self) -> bool:

@@ -6,13 +6,14 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.names import is_structured
-from cosim_fmu.export.type_definitions import declared_types, type_definitions
+from cosim_fmu.export.type_definitions import declared_types, enumeration_types, type_definitions
 from cosim_fmu.export.unit_definitions import unit_definitions
 
 CAPABILITIES = {
@@ -85,7 +86,7 @@ def model_description(
     if units is not None:
         root.append(units)
     types = types_of(interface.variables)
-    definitions = type_definitions(types, 2)
+    definitions = type_definitions(types.by_unit, 2, types.by_items)
     if definitions is not None:
         root.append(definitions)
     root.append(categories)
@@ -141,13 +142,23 @@ def default_experiment(interface: FmuInterface) -> Element:
     return Element("DefaultExperiment", attributes)
 
 
-def types_of(variables: Sequence[FmuVariable]) -> dict[str, str]:
-    """By unit the names of the types that real variables are declared of."""
-    return declared_types((v.unit for v in variables if v.type == "Real"), (v.name for v in variables))
+class Types(NamedTuple):
+    """Names of the types that variables are declared of: real ones by unit, enumerations by their items."""
+
+    by_unit: dict[str, str]
+    by_items: dict[tuple[str, ...], str]
+
+
+def types_of(variables: Sequence[FmuVariable]) -> Types:
+    """The types of these variables."""
+    names = [v.name for v in variables]
+    by_unit = declared_types((v.unit for v in variables if v.type == "Real"), names)
+    named = [(v.name, v.items) for v in variables if v.items]
+    return Types(by_unit, enumeration_types(named, [*names, *by_unit.values()]))
 
 
 def _scalar_variable(
-    reference: int, variable: FmuVariable, index: Mapping[str, int], types: Mapping[str, str]
+    reference: int, variable: FmuVariable, index: Mapping[str, int], types: Types
 ) -> Element:
     attributes = {"name": variable.name, "valueReference": str(reference)}
     if variable.description:
@@ -165,12 +176,12 @@ def _scalar_variable(
     return element
 
 
-def number_attributes(variable: FmuVariable, types: Mapping[str, str]) -> dict[str, str]:
+def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:
     """Type, unit, bounds, nominal and start value. The unit stands there for those who read no types, too."""
     details: dict[str, str] = {}
     if variable.type == "Real":
-        if variable.unit in types:
-            details["declaredType"] = types[variable.unit]
+        if variable.unit in types.by_unit:
+            details["declaredType"] = types.by_unit[variable.unit]
         if variable.unit != "1":
             details["unit"] = variable.unit
         if variable.display_unit:
@@ -179,6 +190,8 @@ def number_attributes(variable: FmuVariable, types: Mapping[str, str]) -> dict[s
         for name, bound in bounds:
             if bound is not None:
                 details[name] = real_text(bound)
+    elif variable.items:
+        details["declaredType"] = types.by_items[variable.items]
     elif variable.type == "Integer":
         for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
             if bound is not None and abs(bound) < 2**31:  # all that an Integer of FMI 2.0 can be

@@ -262,7 +262,7 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
     variable, index = element.variable, element.index
     kind, slot = variable.kind, variable.slot
     is_state = kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
-    type_ = TYPES[variable.dtype]
+    type_ = "Enumeration" if variable.words else TYPES[variable.dtype]
     variability = "discrete" if kind in DISCRETE_STATES else "continuous"
     initial = "exact" if is_state else "calculated"
     if causality in ("parameter", "fixed"):
@@ -297,6 +297,7 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         display_unit=DISPLAY_UNITS.get(unit, "") if type_ == "Real" else "",
         nominal=variable.nominal if type_ == "Real" else None,
         angle=element.angle,
+        items=variable.words,
     )
 
 

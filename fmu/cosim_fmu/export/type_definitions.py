@@ -1,8 +1,9 @@
-"""The element TypeDefinitions of a model description: which quantity a real variable is."""
+"""The element TypeDefinitions of a model description: quantities of real variables, words of enumerations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Mapping
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
@@ -40,7 +41,39 @@ def declared_types(units: Iterable[str], taken: Iterable[str]) -> dict[str, str]
     return {unit: name for unit, name in names.items() if name not in variables}
 
 
-def type_definitions(types: dict[str, str], version: int) -> Element | None:
+def enumeration_types(
+    named: Iterable[tuple[str, tuple[str, ...]]], taken: Iterable[str]
+) -> dict[tuple[str, ...], str]:
+    """Names of types by the words that a variable is one of, after the first variable that has them.
+
+    Parameters
+    ----------
+    named : iterable of (str, tuple of str)
+        Names of variables, and their words.
+    taken : iterable of str
+        Names that no type may have.
+
+    Examples
+    --------
+    >>> enumeration_types([("car.mode", ("eco", "sport")), ("bus.mode", ("on", "off"))], ["Mode"])
+    {('eco', 'sport'): 'Mode_2', ('on', 'off'): 'Mode_3'}
+    """
+    used, found = set(taken), dict[tuple[str, ...], str]()
+    for variable, words in named:
+        if words in found:
+            continue
+        plain = variable.rpartition(".")[2].partition("[")[0]
+        base = plain[:1].upper() + plain[1:]
+        numbered = (f"{base}_{i}" for i in itertools.count(2))
+        name = next(n for n in itertools.chain([base], numbered) if n not in used)
+        used.add(name)
+        found[words] = name
+    return found
+
+
+def type_definitions(
+    types: dict[str, str], version: int, enumerations: Mapping[tuple[str, ...], str] | None = None
+) -> Element | None:
     """The definitions, for FMI 2.0 or 3.0; None without any.
 
     Parameters
@@ -49,8 +82,10 @@ def type_definitions(types: dict[str, str], version: int) -> Element | None:
         From `declared_types`.
     version : int
         2 or 3.
+    enumerations : mapping of tuple of str to str, optional
+        From `enumeration_types`.
     """
-    if not types:
+    if not types and not enumerations:
         return None
     root = Element("TypeDefinitions")
     for unit, name in types.items():
@@ -61,4 +96,11 @@ def type_definitions(types: dict[str, str], version: int) -> Element | None:
             SubElement(SubElement(root, "SimpleType", {"name": name}), "Real", details)
         else:
             SubElement(root, "Float64Type", {"name": name, **details})
+    for words, name in (enumerations or {}).items():
+        if version == 2:
+            listed = SubElement(SubElement(root, "SimpleType", {"name": name}), "Enumeration")
+        else:
+            listed = SubElement(root, "EnumerationType", {"name": name})
+        for number, word in enumerate(words, start=1):
+            SubElement(listed, "Item", {"name": word, "value": str(number)})
     return root

@@ -84,6 +84,7 @@ def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str])
         {name: text.count("\n") for name, text in texts.items()},
         {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
         (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
+        program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
         (int(arrays["program"][layout.REPORTS]), reported_alone(program, texts)),
     )

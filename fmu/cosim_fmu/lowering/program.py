@@ -195,6 +195,7 @@ class Program:
         listed = [(block.function, block.label, block.owners) for block in system.blocks]
         corrections = [] if projection is None else [function for function, _ in projection.all]
         listed += [(function, function.__name__, ()) for function in corrections]
+        listed += [listed[i] for i in system.inner_blocks]
         for i, (function, label, owners) in enumerate(listed):
             self._address("table", 3 * i, function, BLOCK_SIGNATURE, "block")
             self.blocks.append(f"{', '.join(owners)}: {label}" if owners else label)

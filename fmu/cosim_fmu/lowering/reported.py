@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import MOVE, PREPARE, Block, without_strings
+from cosim.kit import INNER_FIRST, INNER_LAST, MOVE, PREPARE, Block, without_strings
 from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.program import Program
 
@@ -34,6 +34,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
         return {region_of(slot.offset) for slot in found if slot.array == "c" and slot.size}
 
     # Numbers that are no offsets are taken for some, too: that only leaves more to be computed.
+    slots = np.delete(slots, [INNER_FIRST, INNER_LAST])
     looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
     size = arrays["c"].size
     needed = {region_of(int(offset)) for offset in looked_at if 0 <= offset < size}

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.model_description import (
+    Types,
     as_text,
     common_attributes,
     default_experiment,
@@ -21,7 +22,7 @@ from cosim_fmu.export.type_definitions import type_definitions
 from cosim_fmu.export.unit_definitions import unit_definitions
 from cosim_fmu.native.fmu_array import FmuArray, arrays_of
 
-TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean"}
+TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean", "Enumeration": "Enumeration"}
 
 
 def fmi3_description(
@@ -64,7 +65,7 @@ def fmi3_description(
     if units is not None:
         root.append(units)
     types = types_of(interface.variables)
-    definitions = type_definitions(types, 3)
+    definitions = type_definitions(types.by_unit, 3, types.by_items)
     if definitions is not None:
         root.append(definitions)
     root.append(categories)
@@ -103,7 +104,7 @@ def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: S
         )
 
 
-def _variable(array: FmuArray, reference: Mapping[str, int], types: Mapping[str, str]) -> Element:
+def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> Element:
     first = array.elements[0]
     attributes = {"name": array.name, "valueReference": str(array.reference)}
     if array.description:

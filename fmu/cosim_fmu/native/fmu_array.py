@@ -111,6 +111,7 @@ def _likeness(variable: FmuVariable) -> tuple[object, ...]:
         name,
         *(variable.causality, variable.variability, variable.initial, variable.type),
         *(variable.unit, variable.display_unit, variable.minimum, variable.maximum, variable.nominal),
+        variable.items,
         _array_name(variable.derivative_of),
     )
 

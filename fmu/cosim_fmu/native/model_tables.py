@@ -18,6 +18,7 @@ from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.fmu_array import arrays_of
 
 KINDS = {"me": 1, "cs": 2}
+TYPES = {"Real": "REAL", "Integer": "INTEGER", "Enumeration": "INTEGER", "Boolean": "BOOLEAN"}
 ROLES = {
     "constant": "CONSTANT",
     "given": "SCRATCH",
@@ -220,7 +221,7 @@ def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[
         str(array),
         str(offset),
         *map(str, course),
-        variable.type.upper(),
+        TYPES[variable.type],
         str(int(variable.array == "k")),
         settable,
         str(int(variable.array == "c" and variable.causality != "input")),

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 import cosim
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.model_description import as_text, plain_text
+from cosim_fmu.native.body_flanges import frame_members, motion_along, name_of, places_of
 from cosim_fmu.native.fmu_array import FmuArray, arrays_of
 
 PLACE = "terminalsAndIcons/terminalsAndIcons.xml"
@@ -17,19 +18,22 @@ KINDS = {
     "_cosim_rotational_flange": ({"N.m": "tau"}, {"rad": "phi", "rad/s": "w", "rad/s2": "a"}),
 }
 """By kind of flange: names of its efforts and of its motion, by unit; s, f, phi and tau are Modelica's."""
+FRAME = "_cosim_frame"
 
 
 def terminals(system: cosim.System, interface: FmuInterface) -> bytes | None:
     """The text of ``terminalsAndIcons.xml``; None where nothing is a flange.
 
     A flange belongs to a part that has a force or torque among the inputs or outputs of the FMU. Its motion
-    is what the FMU shows, as an input or output, of the part itself or of the coordinate to which it is
-    attached. Where two members would have one name, as the forces of two axes, there is no flange.
+    is what the FMU shows, as an input or output, of the part itself, of the coordinate to which it is
+    attached, or of the very place on a body at which it pushes. Where two members would have one name, as the
+    forces of two axes, there is no flange. Three forces or torques at the origin of a body are a frame.
 
     References
     ----------
     Functional Mock-up Interface 3.0, section 2.4.10. Modelica Standard Library,
-    ``Mechanics.Translational.Interfaces.Flange_a`` and ``Mechanics.Rotational.Interfaces.Flange_a``.
+    ``Mechanics.Translational.Interfaces.Flange_a``, ``Mechanics.Rotational.Interfaces.Flange_a`` and
+    ``Mechanics.MultiBody.Interfaces.Frame_a``.
     """
     shown: dict[str, list[FmuArray]] = {}
     for array in arrays_of(interface.variables):
@@ -40,12 +44,18 @@ def terminals(system: cosim.System, interface: FmuInterface) -> bytes | None:
     listed = Element("Terminals")
     for name, own in shown.items():
         part = system.parts.get(name)
-        near = [array for other in _attached_to(part) for array in shown.get(other, []) if other != name]
+        bodies = {place.body for place in places_of(part)}
+        others = [other for other in _attached_to(part) if other not in (name, *bodies)]
+        near = [array for other in others for array in shown.get(other, [])]
+        near += motion_along(system, part, shown)
         for kind, (efforts, motions) in KINDS.items():
             forces, moving = list(_members(own, efforts)), list(_members([*own, *near], motions))
             names = [member for member, _ in (*forces, *moving)]
             if forces and moving and len(set(names)) == len(names):
                 listed.append(_terminal(name, kind, part, forces, moving))
+        frame = frame_members(system, part, shown)
+        if frame is not None:
+            listed.append(_terminal(name, FRAME, part, frame[1], frame[0]))
     if not len(listed):
         return None
     root.append(listed)
@@ -87,5 +97,5 @@ def _attached_to(part: cosim.Component | None) -> list[str]:
         given: Any = part.values.given.get(declaration.name)
         if declaration.kind == "attachment" and given is not None:
             for one in given if isinstance(given, list) else [given]:
-                found[str(one).partition(".")[0].partition("[")[0]] = None
+                found[name_of(one)] = None
     return list(found)

@@ -24,6 +24,8 @@ from cosim.kit import (
     FAILED_BLOCK,
     FAILED_TIME,
     FIXED,
+    INNER_FIRST,
+    INNER_LAST,
     LARGEST,
     MINIMUM_STEP,
     NEWTON_FAILURES,
@@ -154,6 +156,8 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
             return NOT_INITIALIZED
         n = y.shape[0]
         pattern = slots[own_slots(slots) :]
+        begin = slots[INNER_FIRST]
+        behind = slots[INNER_LAST]
         at = own_at(method, n)
         matrices = work[at : at + matrices_size(pattern)]
         saved = work[at + matrices_size(pattern) :]
@@ -181,12 +185,12 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
             status = OK
             if memory[AGE] == 0.0:
                 status = refresh(
-                    table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work, matrices, pattern
+                    table, ints, begin, behind, t, y, p, d, k, h, c, settings, memory, work, matrices, pattern
                 )
             new = memory[AGE] == 2.0
             if status == OK:
                 status = attempt(
-                    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work,
+                    table, ints, begin, behind, t, y, p, d, k, h, c, t_end, method, settings, memory, work,
                     matrices, pattern,
                 )  # fmt: skip
                 error = work[ESTIMATE]
@@ -252,6 +256,8 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
     ):
         n = y.shape[0]
         pattern = slots[own_slots(slots) :]
+        begin = slots[INNER_FIRST]
+        behind = slots[INNER_LAST]
         at = own_at(method, n)
         matrices = work[at : at + matrices_size(pattern)]
         saved = work[at + matrices_size(pattern) :]
@@ -275,11 +281,11 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                 y[m] = start[m]
             if memory[AGE] == 0.0:
                 status = refresh(
-                    table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work, matrices, pattern
+                    table, ints, begin, behind, t, y, p, d, k, h, c, settings, memory, work, matrices, pattern
                 )
             if status == OK:
                 status = attempt(
-                    table, ints, first, last, t, y, p, d, k, h, c, t_event, method, settings, memory, work,
+                    table, ints, begin, behind, t, y, p, d, k, h, c, t_event, method, settings, memory, work,
                     matrices, pattern,
                 )  # fmt: skip
             if status >= OK:

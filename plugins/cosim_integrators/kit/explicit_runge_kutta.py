@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -55,7 +56,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
     step_function = explicit_step
     redo_function = redo_explicit_step
     dense_function = explicit_dense_output
-    complete_function = complete_explicit_step
+    complete_function: ClassVar[Callable[..., Any] | None] = complete_explicit_step
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -65,6 +66,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if not isinstance(tableau, ButcherTableau):
             raise ContractError(f"{cls.__name__}: tableau is {tableau!r}, must be a ButcherTableau(...)")
         cls.order = tableau.order
+        if "complete_function" not in cls.__dict__:
+            cls.complete_function = complete_explicit_step if tableau.extra else None
         cls.capabilities = replace(
             Capabilities(),
             adaptive=tableau.error is not None,

@@ -18,7 +18,17 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import DENSE_READY, END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER, walk
+from cosim.kit import (
+    DENSE_READY,
+    END,
+    EVALUATIONS,
+    FAILED_TIME,
+    INNER_FIRST,
+    INNER_LAST,
+    START,
+    WORK_HEADER,
+    walk,
+)
 
 TABLEAU_HEADER = 12
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
@@ -65,11 +75,12 @@ def add_combination(tableau, row, k, start, step, y):
         y[m] = start[m] + step * y[m]
 
 
-def take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work):
+def take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work, slots):
     """All stages of a step from `t` to `t_end`; its start and first derivative are in `work`.
 
     Leaves the solution in `y` and the stages in `work`. Returns 0 or 1 + the index of a failed block.
-    The cache is that of the end of the step only if the method's first stage is the same as its last.
+    The cache is that of the end of the step only if the method's first stage is the same as its last; other
+    stages need derivatives alone.
     """
     n = y.shape[0]
     stages = int(tableau[STAGES])
@@ -81,7 +92,10 @@ def take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, w
         node = tableau[TABLEAU_HEADER + i]
         at = t_end if node == 1.0 else t + node * step
         work[EVALUATIONS] += 1.0
-        status = walk(table, ints, first, last, at, y, p, d, k, h, c)
+        is_end = tableau[SAME] != 0.0 and i + 1 == stages
+        begin = first if is_end else slots[INNER_FIRST]
+        end = last if is_end else slots[INNER_LAST]
+        status = walk(table, ints, begin, end, at, y, p, d, k, h, c)
         if status != 0:
             work[FAILED_TIME] = at
             return status
@@ -117,7 +131,7 @@ def finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work
     return 0 if total == 0.0 else -1
 
 
-def take_extra_stages(table, ints, first, last, t, y, p, d, k, h, c, tableau, work):
+def take_extra_stages(table, ints, t, y, p, d, k, h, c, tableau, work, slots):
     """The stages that only the dense output of the last step needs; `t` is its start.
 
     `y` and the cache are overwritten: they are not those of the State. Returns 0 or 1 + the index of a failed
@@ -132,7 +146,7 @@ def take_extra_stages(table, ints, first, last, t, y, p, d, k, h, c, tableau, wo
         add_combination(tableau, stages + 5 + i, derivatives, start, step, y)
         at = t + tableau[TABLEAU_HEADER + stages + i] * step
         work[EVALUATIONS] += 1.0
-        status = walk(table, ints, first, last, at, y, p, d, k, h, c)
+        status = walk(table, ints, slots[INNER_FIRST], slots[INNER_LAST], at, y, p, d, k, h, c)
         if status != 0:
             return status
         stage = derivatives[(stages + 1 + i) * n : (stages + 2 + i) * n]
@@ -147,7 +161,7 @@ def complete_explicit_step(
     """`take_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
     if tableau[EXTRA] == 0.0 or work[DENSE_READY] != 0.0 or not work[START] < math.inf:
         return 0
-    status = take_extra_stages(table, ints, first, last, work[START], y, p, d, k, h, c, tableau, work)
+    status = take_extra_stages(table, ints, work[START], y, p, d, k, h, c, tableau, work, slots)
     if status == 0:
         work[DENSE_READY] = 1.0
     return status

@@ -153,7 +153,7 @@ def explicit_step(
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
         work[ATTEMPTED_END] = t_end
-        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work)
+        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work, slots)
         error = 0.0
         if status == 0 and controlled:
             error = estimated_error(y, step, tableau, settings, work)
@@ -222,7 +222,7 @@ def redo_explicit_step(
     t_end = work[END]
     code = DONE
     for _ in range(2):
-        status = take_stages(table, ints, first, last, t, t_event, y, p, d, k, h, c, tableau, work)
+        status = take_stages(table, ints, first, last, t, t_event, y, p, d, k, h, c, tableau, work, slots)
         if status == 0:
             status = finish_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work)
         if status == 0:

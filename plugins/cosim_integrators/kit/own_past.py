@@ -68,7 +68,7 @@ def remember_own_past(table, ints, first, last, t, t_end, y, p, d, k, h, c, tabl
     at += 1 + slots[at]
     points = slots[at + 5] if slots[at + 1] < slots[at + 2] else 0
     if points > 0 and tableau[EXTRA] > 0.0:
-        status = take_extra_stages(table, ints, first, last, t, y, p, d, k, h, c, tableau, work)
+        status = take_extra_stages(table, ints, t, y, p, d, k, h, c, tableau, work, slots)
         if status != 0:
             return status
     for i in range(points):
@@ -125,7 +125,7 @@ def settle_step(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, s
             return UNSETTLED
         for m in range(n):
             spare[m] = work[WORK_HEADER + n + m]
-        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work)
+        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work, slots)
         if status == 0:
             status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
         if status != 0:

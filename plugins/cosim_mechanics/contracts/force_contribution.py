@@ -56,7 +56,7 @@ def force_contribution(state: State, name: str) -> ForceContribution:
     table = np.array(plan.rows, dtype=np.int64).reshape(len(plan.rows), 3)
     failed = system.walk_blocks(table, 0, len(plan.rows), state.time, (y, p, d, k, h, cache))
     if failed:
-        raise system.failure(state, _index_of(system.table, plan.rows[failed - 1]))
+        raise system.failure(state, _index_of(system.table[: len(system.blocks)], plan.rows[failed - 1]))
     found = ForceContribution()
     for (owner, quantity), slot in plan.targets.items():
         values = cache[slot.offset : slot.offset + slot.size]

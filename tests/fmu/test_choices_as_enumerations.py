@@ -1,0 +1,137 @@
+"""Parameters that are one of several words: Enumerations with items in every FMU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from export_tools import Fmu, export, running
+from mixer import Mixer
+from native_tools import export_native, needs_compiler
+
+import cosim
+from cosim.kit import component_schema
+from cosim_fmu import CoSimulation
+
+
+def mixer(**values: Any) -> cosim.Model:
+    model = cosim.Model("mixer")
+    model.add(Mixer, "mixer", **values)
+    return model
+
+
+def mixed(system: cosim.System, **values: Any) -> float:
+    state = system.default_state()
+    for name, value in values.items():
+        state[f"mixer.{name}"] = value
+    state.realize()
+    return float(state["mixer.mixed"])
+
+
+def test_a_word_is_given_and_a_kernel_function_sees_its_number() -> None:
+    system = mixer(law="square root").build()
+    assert mixed(system) == 2.0 + 200.0 + 1000.0
+    assert mixed(system, law="linear", ends=["open", "closed"]) == 4.0 + 100.0 + 2000.0
+    assert mixed(system, law=2) == 16.0 + 200.0 + 1000.0  # as hosts and sweeps set it
+
+
+@pytest.mark.parametrize("wrong", ["cubic", 0, 4, 1.5, True, float("nan"), ["linear", "square"], None])
+def test_what_is_no_choice_is_refused(wrong: Any) -> None:
+    with pytest.raises(cosim.ModelError, match=r"law (is|has|is missing).*needs|law is nan|law is missing"):
+        Mixer(law=wrong)
+    system = mixer().build()
+    if wrong is not None:
+        with pytest.raises(cosim.CosimError):
+            mixed(system, law=wrong)
+
+
+def test_the_words_that_there_are_stand_in_the_message() -> None:
+    with pytest.raises(
+        cosim.ModelError, match=r"law is 'cubic', needs one of 'linear', 'square', 'square root'"
+    ):
+        Mixer(law="cubic")
+    with pytest.raises(cosim.ModelError, match=r"ends\[1\] is 3, needs one of 'open', 'closed'"):
+        Mixer(ends=[1, 3])
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"choices": ("a", "a")}, "has a word twice"),
+        ({"choices": "ab"}, "needs words"),
+        ({"choices": (1, 2)}, "needs words"),
+        ({"choices": ("a", " ")}, "needs words"),
+        ({"choices": ("a", "b"), "default": "c"}, "default 'c' is none of the choices"),
+        ({"choices": ("a", "b"), "unit": "m"}, "neither unit, bounds"),
+        ({"choices": ("a", "b"), "maximum": 1}, "neither unit, bounds"),
+        ({"choices": ("a", "b"), "dtype": int}, "neither unit, bounds"),
+    ],
+)
+def test_declarations_that_cannot_be(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(cosim.ContractError, match=sentence):
+        cosim.parameter(**given)
+
+
+def test_the_schema_of_model_files_has_the_words() -> None:
+    law = component_schema(Mixer)["properties"]["law"]
+    assert law["anyOf"][0] == {"enum": ["linear", "square", "square root"]}
+    assert law["default"] == "square"
+
+
+KINDS = [
+    pytest.param("python", 2),
+    pytest.param("native", 2, marks=needs_compiler),
+    pytest.param("native", 3, marks=needs_compiler),
+]
+
+
+def written(kind: str, version: int, folder: Path, **options: Any) -> Path:
+    path = folder / "mixer.fmu"
+    if kind == "python":
+        return export(mixer(), path, **options)
+    return export_native(mixer(), path, fmi=version, **options)
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS)
+def test_they_are_enumerations_with_items(kind: str, version: int, tmp_path: Path) -> None:
+    from fmpy import read_model_description
+    from fmpy.validation import validate_fmu
+
+    path = written(kind, version, tmp_path)
+    assert validate_fmu(str(path)) == []
+    read = {v.name: v for v in read_model_description(str(path)).modelVariables}
+    law, ends = read["mixer.law"], read["mixer.ends" if version == 3 else "mixer.ends[2]"]
+    assert (law.type, law.variability, law.start) == ("Enumeration", "tunable", "2")
+    assert law.declaredType.name == "Law" and ends.declaredType.name == "Ends"
+    assert [(item.name, int(item.value)) for item in law.declaredType.items] == [
+        ("linear", 1),
+        ("square", 2),
+        ("square root", 3),
+    ]
+    assert ends.start == ("2 1" if version == 3 else "1")
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS[:2])
+def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, tmp_path: Path) -> None:
+    with running(written(kind, version, tmp_path)) as fmu:
+        fmu.types = {n: "Integer" if t == "Enumeration" else t for n, t in fmu.types.items()}
+        fmu.start(**{"mixer.law": 3})
+        assert (fmu["mixer.law"], fmu["mixer.mixed"]) == (3, 1202.0)
+        fmu["mixer.law"] = 1
+        fmu["mixer.ends[2]"] = 2
+        assert fmu["mixer.mixed"] == 2204.0
+        for wrong in (0, 4):
+            with pytest.raises(Exception, match="fmi2SetInteger"):
+                fmu["mixer.law"] = wrong
+        assert (fmu["mixer.law"], fmu["mixer.mixed"]) == (1, 2204.0)
+        with pytest.raises(Exception, match="fmi2GetReal"):
+            fmu.slave.getReal([fmu.references["mixer.law"]])
+    assert isinstance(fmu, Fmu)
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS)
+def test_a_co_simulation_sets_them_by_their_words(kind: str, version: int, tmp_path: Path) -> None:
+    path = written(kind, version, tmp_path, outputs=["mixer.mixed"])
+    loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.mixer.law": "square root"})
+    assert loop.simulate(0.2)["m.mixer.mixed"][-1] == 1202.0
