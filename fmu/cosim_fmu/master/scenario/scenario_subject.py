@@ -34,7 +34,8 @@ class ScenarioSubject(StudySubject):
         self._scenario: Scenario | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_again": None, "_scenario": None}
+        """A library that is loaded changes the folder for a moment: other threads need the whole path."""
+        return {**self.__dict__, "path": self.path.absolute(), "_again": None, "_scenario": None}
 
     @classmethod
     def reads(cls, path: Path) -> bool:
