@@ -69,9 +69,21 @@ EXPORT int fmi2SetRealInputDerivatives(fmi2Component c, const unsigned *r, size_
 EXPORT int fmi2GetRealOutputDerivatives(fmi2Component c, const unsigned *r, size_t n, const int *o, double *v) {
     return ERROR;
 }
-EXPORT int fmi2GetFMUstate(fmi2Component c, void **state) { return ERROR; }
-EXPORT int fmi2SetFMUstate(fmi2Component c, void *state) { return ERROR; }
-EXPORT int fmi2FreeFMUstate(fmi2Component c, void **state) { return ERROR; }
+EXPORT int fmi2GetFMUstate(fmi2Component c, void **state) {
+    if (*state == NULL) *state = malloc(sizeof(Node));
+    if (*state == NULL) return ERROR;
+    *(Node *)*state = *(Node *)c;
+    return OK;
+}
+EXPORT int fmi2SetFMUstate(fmi2Component c, void *state) {
+    *(Node *)c = *(Node *)state;
+    return OK;
+}
+EXPORT int fmi2FreeFMUstate(fmi2Component c, void **state) {
+    free(*state);
+    *state = NULL;
+    return OK;
+}
 EXPORT int fmi2SerializedFMUstateSize(fmi2Component c, void *state, size_t *size) { return ERROR; }
 EXPORT int fmi2SerializeFMUstate(fmi2Component c, void *state, char bytes[], size_t size) { return ERROR; }
 EXPORT int fmi2DeSerializeFMUstate(fmi2Component c, const char bytes[], size_t size, void **state) { return ERROR; }

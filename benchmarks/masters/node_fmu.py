@@ -10,7 +10,7 @@ from pathlib import Path
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="node" guid="{node}">
 <CoSimulation modelIdentifier="node"
-canHandleVariableCommunicationStepSize="true" needsExecutionTool="false"/>
+canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true" needsExecutionTool="false"/>
 <ModelVariables>
 <ScalarVariable name="y" valueReference="0" causality="output" variability="continuous" initial="exact">
 <Real start="1"/></ScalarVariable>

@@ -6,7 +6,7 @@ asks with ``isinstance``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -215,6 +215,18 @@ class NativeCalls:
     set_slopes : int
         ``int f(void *instance, const uint32_t references[], size_t n, const int orders[], const double
         slopes[])``: slopes of all inputs over the next step, per s, all orders 1; 0 where there is none.
+    save, restore, free : int
+        ``int f(void *instance, void **state)``, ``int f(void *instance, void *state)`` and, where a state has
+        to be freed before the next one is saved, ``int f(void *instance, void **state)``; 0 where there is
+        none.
+    state : int
+        Address of the state that `save` writes.
+    remember : callable, optional
+        What Python knows of the participant besides, as it is now; for `forget`.
+    forget : callable, optional
+        Called with what `remember` gave, before `restore`, where Python had to do something in between.
+    always_remembered : bool
+        Whether both are called whenever a state is saved or restored.
     """
 
     instance: int
@@ -226,6 +238,13 @@ class NativeCalls:
     same_size: bool
     keep: object
     set_slopes: int = 0
+    save: int = 0
+    restore: int = 0
+    free: int = 0
+    state: int = 0
+    remember: Callable[[], Any] | None = None
+    forget: Callable[[Any], None] | None = None
+    always_remembered: bool = False
 
 
 @runtime_checkable
@@ -271,6 +290,9 @@ class StepsNatively(Protocol):
 
     def after_native_access(self, verb: str, status: int) -> None:
         """What `set` ("Set") or `get` ("Get") would have raised; it is called again in Python if nothing."""
+
+    def after_native_state(self, verb: str, status: int) -> None:
+        """What `save` ("save") or `restore` ("restore") would have raised, where there are such functions."""
 
     def resume_native(self) -> None:
         """Python has stepped, set or read in between: the compiled loop goes on from here."""

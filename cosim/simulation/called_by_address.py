@@ -12,6 +12,9 @@ from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import SimulatorStatus
 from cosim.stage import Stage
 from cosim.step import by_address, layout
+from cosim.step.arrays import ARRAYS
+
+HISTORY = [name for name, _, _ in ARRAYS].index("h")
 
 
 class CalledSimulator:
@@ -28,6 +31,9 @@ class CalledSimulator:
         Addresses of ``set(handle, inputs, count, values, size)``, ``set_slopes(handle, inputs, count, orders,
         slopes)``, ``step(handle, start, length, …)``, at whose end all inputs are held, and ``get(handle,
         outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `go_on`.
+    save, restore : int
+        Addresses of ``save(handle, state, …)``, which copies the run to the address that lies at `state`, and
+        ``restore(handle, saved, …)`` from that address.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -37,8 +43,22 @@ class CalledSimulator:
             c_address(by_address.called_step, by_address.STEP_CALL),
             c_address(by_address.called_get, by_address.ARRAY_CALL),
         )
+        self.save, self.restore = (
+            c_address(by_address.called_save, by_address.ARRAY_CALL),
+            c_address(by_address.called_restore, by_address.ARRAY_CALL),
+        )
         self._lines = np.stack(simulator.system.input_lines, axis=1).astype(np.int64)
         self.bind(simulator)
+
+    @property
+    def state(self) -> int:
+        """The address at which that of a saved state lies; 0 where histories may grow, which need Python."""
+        if self._head[2 * HISTORY + 1] > 1:
+            return 0
+        size = sum(int(self._head[2 * i + 1]) for i in by_address.CHANGING)
+        self._saved = np.zeros(size, dtype=np.int64)
+        self._saved_at = np.array([self._saved.ctypes.data], dtype=np.int64)
+        return int(self._saved_at.ctypes.data)
 
     @property
     def handle(self) -> int:

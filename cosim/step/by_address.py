@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.foreign import integers_at, reals_at
-from cosim.step.arrays import ARRAYS, arrays_at
+from cosim.step.arrays import ARRAYS, COMPUTED, STATE, arrays_at
 from cosim.step.codes import REACHED, STEPPED
 from cosim.step.layout import INSTANCE, JUMPED, MOST, ROWS_USED, TIME
 from cosim.step.realize import realize
@@ -22,6 +22,13 @@ along lines, and where their rows are: places in `d` of value, slope and time.""
 INPUT_WIDTH = 4
 """Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves."""
 LINE_WIDTH = 3
+
+CHANGING = tuple(
+    i
+    for i, (name, _, role) in enumerate(ARRAYS)
+    if role in (STATE, COMPUTED) or name in ("work", "scratch", "held_ints", "probe", "places")
+)
+"""Numbers of the arrays that make a run go on as if it had never left, rows and findings apart."""
 
 STEP_CALL = "iffiiiii>i"
 ARRAY_CALL = "iiiii>i"
@@ -87,6 +94,39 @@ def called_slopes(handle, inputs, count, orders, slopes):
         a.clock[JUMPED] = 1.0
         lower_stage(a, rows[at + 3])
     return DONE
+
+
+def called_save(handle, state, no, arrays, more):
+    """Copy all that changes in a run to the address that lies at `state`."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    copy_arrays(head, integers_at(state, 1)[0], True)
+    return DONE
+
+
+def called_restore(handle, state, no, arrays, more):
+    """Copy it back from the address `state`."""
+    head = integers_at(handle, HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    copy_arrays(head, state, False)
+    return DONE
+
+
+def copy_arrays(head, address, away):
+    """All that changes in a run, as words, to an address or from there."""
+    at = address
+    for i in CHANGING:
+        size = head[2 * i + 1]
+        mine = integers_at(head[2 * i], size)
+        kept = integers_at(at, size)
+        for j in range(size):
+            if away:
+                kept[j] = mine[j]
+            else:
+                mine[j] = kept[j]
+        at += 8 * size
 
 
 def hold_lines(a, rows):

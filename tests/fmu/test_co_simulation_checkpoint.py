@@ -17,7 +17,7 @@ from test_master_coupling import Block
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs
-from cosim_fmu.master.checkpoint.tree_bytes import from_bytes, to_bytes
+from cosim_fmu.master.checkpoint.tree_bytes import VERSION, from_bytes, to_bytes
 
 MakeFmu = Callable[..., Path]
 LINKS = [
@@ -205,7 +205,7 @@ def test_damaged_bytes_are_an_error_and_nothing_else(make_fmu: MakeFmu) -> None:
         with pytest.raises(cosim.CosimError):
             loop.restore(bytes(broken))
     with pytest.raises(cosim.CosimError, match="version 7"):
-        loop.restore(data.replace((1).to_bytes(4, "little"), (7).to_bytes(4, "little"), 1))
+        loop.restore(data.replace(VERSION.to_bytes(4, "little"), (7).to_bytes(4, "little"), 1))
 
 
 def test_trees_come_back_as_they_were() -> None:

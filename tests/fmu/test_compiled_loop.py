@@ -1,6 +1,7 @@
 """The compiled loop gives what the loop in Python gives, to the last bit."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,11 @@ import numpy as np
 import pytest
 
 import cosim
+from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -100,6 +104,84 @@ def test_corrected_bonds_give_the_same_bytes(make_fmu: MakeFmu, extrapolation: i
         results.append(loop.simulate(0.5))
     assert results[0].statistics["loop"] == "compiled"
     same(*results)
+
+
+def in_python(kind: type, **options: Any) -> Any:
+    """The same algorithm with a step of its own."""
+    return type(kind.__name__, (InPython, kind), {"fixed_sequence": False})(**options)
+
+
+def both(
+    kind: type, options: dict[str, Any], make: Callable[[Any], CoSimulation], until: float
+) -> cosim.Result:
+    """In compiled code and in Python: the same values, events, figures, errors."""
+    found, errors = [], []
+    for made in (kind(**options), in_python(kind, **options)):
+        loop, error = make(made), ""
+        try:
+            loop.simulate(until)
+        except cosim.SimulationError as failed:
+            error = str(failed)
+        assert loop.result is not None
+        found.append(loop.result)
+        errors.append(error)
+    assert errors[0] == errors[1]
+    assert found[0].statistics["loop"] == "compiled"
+    assert found[1].statistics["loop"].startswith("Python")
+    same(*found)
+    return found[0]
+
+
+GOING_BACK = [
+    (WaveformIteration, {}),
+    (WaveformIteration, {"hold": "mean"}),
+    (WaveformIteration, {"hold": "end", "relaxation": 0.7}),
+    (InterfaceNewton, {}),
+    (Adaptive, {"tolerance": 1e-5}),
+    (Adaptive, {"iterations": 2}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), GOING_BACK)
+@pytest.mark.parametrize("follows", [False, True])
+def test_algorithms_that_go_back_give_the_same_bytes(
+    make_fmu: MakeFmu, kind: type, options: dict[str, Any], follows: bool
+) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES + ' canInterpolateInputs="true"' * follows)
+    make = partial(CoSimulation, {"a": fmu, "b": fmu}, CROSSED, step=1e-2, starts=SPRING)
+    result = both(kind, options, lambda algorithm: make(algorithm=algorithm), 0.3)
+    assert len(result) == 31
+    assert np.ptp(result["a.x"]) > 0.0
+
+
+@pytest.mark.parametrize("kind", [WaveformIteration, InterfaceNewton])
+def test_what_does_not_settle_is_named(make_fmu: MakeFmu, kind: type) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES)
+    make = partial(CoSimulation, {"a": fmu, "b": fmu}, CROSSED, step=1e-2, starts=SPRING)
+    result = both(kind, {"iterations": 2, "tolerance": 1e-15}, lambda a: make(algorithm=a), 0.3)
+    assert result.time[-1] < 0.3
+
+
+@pytest.mark.parametrize(("kind", "options"), [(WaveformIteration, {}), (Adaptive, {})])
+def test_early_returns_in_what_is_taken_back(make_fmu: MakeFmu, kind: type, options: dict[str, Any]) -> None:
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0255}
+
+    def make(algorithm: Any) -> CoSimulation:
+        parts = {"p": make_fmu("failing"), "a": make_fmu("mass"), "b": make_fmu("mass")}
+        wires = [wire for wire in CROSSED if wire != ("a.v", "b.v_other")] + [("p.size", "b.v_other")]
+        return CoSimulation(parts, wires, algorithm, step=1e-2, starts={**starts, **SPRING})
+
+    result = both(kind, options, make, 0.1)
+    assert [event.time for event in result.events] == [0.0255]
+
+
+def test_discarded_steps_are_tried_shorter(make_fmu: MakeFmu) -> None:
+    starts = {"p.fail_at": 0.0255, "p.fail_status": 2, "p.reached": 0.0}
+    fmu = make_fmu("failing", macros=("FAIL_SIZE=0.003",))
+    make = partial(CoSimulation, {"p": fmu}, [], step=1e-2, starts=starts)
+    result = both(Adaptive, {}, lambda algorithm: make(algorithm=algorithm), 0.1)
+    assert result.statistics["algorithm"]["rejected"] > 0
+    assert result.time[-1] == 0.1
 
 
 def test_early_returns_on_lines(make_fmu: MakeFmu) -> None:

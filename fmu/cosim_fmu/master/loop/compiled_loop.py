@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,11 @@ from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
 from cosim_fmu.master.algorithms.next_request import AFTER_PASS
 from cosim_fmu.master.algorithms.operations import operations_of
 from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_steps import (
+    ALWAYS_WATCHED,
     FLAGS,
     FLAGS_AT,
     INPUTS_AT,
@@ -31,10 +34,12 @@ from cosim_fmu.master.loop.compiled_steps import (
     STATUS,
     STEP,
     UNDER_WAY,
+    WATCHED,
 )
-from cosim_fmu.master.loop.coupled_participants import CoupledParticipants, Drive
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants, Drive, Marks
 from cosim_fmu.master.loop.levels import levels
 from cosim_fmu.master.recording.recorder import Recorder
+from cosim_fmu.master.step_discarded import StepDiscardedError
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
@@ -45,6 +50,13 @@ MOST_VALUES_AT_ONCE = 1 << 17
 
 class NotCompiledError(Exception):
     """Why a co-simulation goes on in Python; no error."""
+
+
+class _Remembered(NamedTuple):
+    """What Python knew when a state was saved: of the participants, and of the co-simulation."""
+
+    participants: dict[str, Any]
+    marks: Marks
 
 
 class CompiledLoop:
@@ -96,8 +108,7 @@ class CompiledLoop:
         programmed = _programmed(algorithm)
         self._memory = ExchangeMemory() if programmed is None else programmed.memory
         self._along = programmed is not None and programmed.looks
-        if programmed is not None and programmed.goes_back:
-            raise NotCompiledError(f"{type(algorithm).__name__} goes back to saved states")
+        self._goes_back = programmed is not None and programmed.goes_back
         beside = self._along and coupled.threads.count > 1
         self._operations = operations_of(algorithm, coupled.order, together=beside)
         self._advance = compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
@@ -105,7 +116,7 @@ class CompiledLoop:
         self._flags[:, -1] = np.inf
         _check_worth(coupled, points)
         self._calls = {
-            name: _native_calls(coupled, name, self._flags[i], self._along)
+            name: _native_calls(coupled, name, self._flags[i], self._along, self._goes_back)
             for i, name in enumerate(self._names)
         }
         self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
@@ -138,6 +149,9 @@ class CompiledLoop:
         self._report[OUTPUTS_AT] = self._outputs.ctypes.data
         self._report[FLAGS_AT] = self._flags.ctypes.data
         self._report[REQUEST] = -1
+        self._report[ALWAYS_WATCHED] = any(calls.always_remembered for calls in self._calls.values())
+        self._report[WATCHED] = self._report[ALWAYS_WATCHED]
+        self._remembered: _Remembered | None = None
         self.take_over_all()
         self._at_once, self._one_by_one, self._with_courses = 1, one_by_one, 0
         self._complaint: cosim.CosimError | None = None
@@ -229,15 +243,60 @@ class CompiledLoop:
             return
         self.coupled.begin_step(index)
         place = int(report[PLACE])
-        self._complaint = None
-        if code == compiled_steps.BESIDE:
-            self._advance_beside(index)
-            report[PLACE] = place + 1
+        if code in (compiled_steps.SAVE_FAILED, compiled_steps.RESTORE_FAILED):
+            self._save_in_python(self._names[place], code, int(report[STATUS]))
+        if code in (compiled_steps.SAVES, compiled_steps.RESTORES):
+            if code == compiled_steps.RESTORES:
+                self._forget()
+            self._remembered, report[WATCHED] = None, 0
+            if report[ALWAYS_WATCHED]:
+                self._remember()
             return
-        self._do_in_python(index, self._operations[place], code, int(report[STATUS]))
+        if self._goes_back:
+            self._remember()
+            report[WATCHED] = 1
+        try:
+            if code == compiled_steps.BESIDE:
+                self._advance_beside(index)
+            else:
+                self._do_in_python(index, self._operations[place], code, int(report[STATUS]))
+        except StepDiscardedError as error:
+            programmed = _programmed(self.algorithm)
+            if programmed is None or not programmed.takes_discarded:
+                raise
+            self._complaint = error
+            self._memory.counts[layout.DISCARDED] = 1
+            report[UNDER_WAY] = compiled_steps.DECIDING
+            self.take_over_all()
+            return
         report[PLACE] = place + 1
         self._is_watched = True
         self._with_courses = 2 * self._along
+
+    def _remember(self) -> None:
+        """What Python knows as it was when the state was saved: nothing has been done since then."""
+        if self._remembered is None:
+            coupled = self.coupled
+            told = {name: each.remember() for name, each in self._calls.items() if each.remember is not None}
+            self._remembered = _Remembered(told, coupled.marks())
+
+    def _forget(self) -> None:
+        """What Python has done since the state was saved has not happened."""
+        assert self._remembered is not None
+        self.coupled.collect()
+        self.coupled.go_back_to(self._remembered.marks)
+        for name, told in self._remembered.participants.items():
+            forget = self._calls[name].forget
+            if forget is not None:
+                self.coupled.guarded(name, forget, told)
+
+    def _save_in_python(self, name: str, code: int, status: int) -> None:
+        """Raise what saving or restoring would have raised."""
+        participant = self.coupled.participants[name]
+        assert isinstance(participant, StepsNatively)
+        verb = "save" if code == compiled_steps.SAVE_FAILED else "restore"
+        self.coupled.guarded(name, participant.after_native_state, verb, status)
+        raise CoSimulationError(self.coupled.time, f"cannot {verb} its state (status {status})", name)
 
     def _ask(self, time: float, size: float) -> None:
         programmed = _programmed(self.algorithm)
@@ -448,7 +507,7 @@ class CompiledLoop:
             *(low, high - low, calls.output_references),
             *(int(calls.same_size), self.coupled.every[name], int(self.coupled.refreshes[name])),
             *(calls.set_slopes if follows else 0, self._orders.ctypes.data),
-            *(0, 0, 0, 0, *self._own[i]),
+            *(calls.save, calls.restore, calls.free, calls.state, *self._own[i]),
         ]
 
     def _output_slot(self, name: str, place: int) -> int:
@@ -478,7 +537,7 @@ def _programmed(algorithm: cosim.MasterAlgorithm) -> ProgrammedAlgorithm | None:
 
 
 def _native_calls(
-    coupled: CoupledParticipants, name: str, flags: NDArray[np.float64], along: bool
+    coupled: CoupledParticipants, name: str, flags: NDArray[np.float64], along: bool, goes_back: bool
 ) -> NativeCalls:
     participant = coupled.participants[name]
     if not isinstance(participant, StepsNatively):
@@ -499,6 +558,8 @@ def _native_calls(
         )
     if along and coupled.follows_lines(name) and not calls.set_slopes:
         raise NotCompiledError(f"{name} takes slopes of its inputs in Python")
+    if goes_back and not (calls.save and calls.restore and calls.state):
+        raise NotCompiledError(f"{name} saves its state in Python")
     return calls
 
 

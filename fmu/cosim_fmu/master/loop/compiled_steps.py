@@ -77,11 +77,11 @@ REGIONS = 4
 
 # `report`
 STEP, PLACE, STATUS, INPUTS_AT, OUTPUTS_AT, FLAGS_AT = range(6)
-UNDER_WAY, ROWS_USED, LEFT, REQUEST, WATCHED = range(6, 11)
+UNDER_WAY, ROWS_USED, LEFT, REQUEST, WATCHED, ALWAYS_WATCHED = range(6, 12)
 """`UNDER_WAY`: BETWEEN steps, DECIDING in one, or EXCHANGING from PLACE on. LEFT: so many exchanges before
 PAUSED. REQUEST: what Python decided, or what is left to be done of a request. WATCHED: Python did something
 since the last state was saved."""
-REPORT = 11
+REPORT = 12
 BETWEEN, DECIDING, EXCHANGING = range(3)
 SIGNATURE = "IIIFIIFFFFIIFFIfffiii>i"
 ADVANCE_SIGNATURE = "IiFIff>i"
@@ -230,6 +230,7 @@ def go_back_or_save(parts, outputs, report, request):
                 return RESTORE_FAILED
         for k in range(size):
             outputs[k] = outputs[size + k]
+        report[WATCHED] = report[ALWAYS_WATCHED]
     if request & SAVE != 0:
         if report[WATCHED] != 0:
             return SAVES
@@ -248,6 +249,7 @@ def go_back_or_save(parts, outputs, report, request):
                 return SAVE_FAILED
         for k in range(size):
             outputs[size + k] = outputs[k]
+        report[WATCHED] = report[ALWAYS_WATCHED]
     return DONE
 
 

@@ -71,14 +71,20 @@ class Inside(NamedTuple):
     inputs: Sequence[Any]
 
 
+class Marks(NamedTuple):
+    """What had happened in the coupling when a state was saved."""
+
+    events: int
+    stop_reason: str
+    inside: int
+
+
 class _Saved(NamedTuple):
     """A state of the whole co-simulation."""
 
     participants: dict[str, Any]
     board: dict[str, list[Any]]
-    events: int
-    stop_reason: str
-    inside: int
+    marks: Marks
 
 
 @dataclass
@@ -344,17 +350,25 @@ class CoupledParticipants:
         wanted = list(self.participants) if names is None else names
         tokens = {name: self.guarded(name, self.participants[name].save) for name in wanted}
         board = {name: list(self.board[name]) for name in wanted}
-        return _Saved(tokens, board, len(self.events), self.stop_reason, len(self.inside))
+        return _Saved(tokens, board, self.marks())
 
     def restore(self, token: _Saved) -> None:
         """Go back; events since then have not happened."""
         self.collect()
-        del self.inside[token.inside :]
         for name, state in token.participants.items():
             self.guarded(name, self.participants[name].restore, state)
         self.board.update({name: list(values) for name, values in token.board.items()})
-        del self.events[token.events :]
-        self.statistics.events, self.stop_reason = token.events, token.stop_reason
+        self.go_back_to(token.marks)
+
+    def marks(self) -> Marks:
+        """What has happened until now."""
+        return Marks(len(self.events), self.stop_reason, len(self.inside))
+
+    def go_back_to(self, marks: Marks) -> None:
+        """Nothing has happened since then."""
+        del self.inside[marks.inside :]
+        del self.events[marks.events :]
+        self.statistics.events, self.stop_reason = marks.events, marks.stop_reason
 
     def _on_course(self, name: str, course: Course) -> list[Any]:
         """Values of the inputs over a step: the middle, or the start for who follows the slope."""

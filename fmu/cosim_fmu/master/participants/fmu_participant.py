@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from ctypes import addressof, c_uint, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ import cosim
 from cosim.kit import InnerPoint, NativeCalls
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
-from cosim_fmu.binding.fmu_instance import FmuInstance, StepAnswer
+from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.step_discarded import StepDiscarded
@@ -69,6 +70,7 @@ class FmuParticipant(InstanceParticipant):
         super().__init__(path, name)
         self._passages: list[cosim.EventRecord] = []
         self._usual_size = 0.0
+        self._flags = np.zeros(5)
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -259,8 +261,6 @@ class FmuParticipant(InstanceParticipant):
         flags : ndarray, shape (5,)
             Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
         """
-        from ctypes import addressof, c_uint
-
         interface = self._read_interface()
         chosen = [interface.elements[name] for name in (*inputs, *reads)]
         real = self._instance.real
@@ -290,7 +290,35 @@ class FmuParticipant(InstanceParticipant):
             same_size=not interface.variable_step,
             keep=(written, read),
             set_slopes=0 if interface.intermediate else library.address("SetRealInputDerivatives"),
+            **self._state_calls(),
         )
+
+    def _state_calls(self) -> dict[str, Any]:
+        """What compiled code needs to go back to a state, for `NativeCalls`."""
+        names = self._instance.state_functions
+        if not self.describe().can_restore or not names:
+            return {}
+        save, restore, free = (self._instance.library.address(names[kind]) for kind in ("get", "set", "free"))
+        if not (save and restore and free):
+            return {}
+        token = self._token(SavedState(c_void_p(), modes.STEPPING))  # freed with the instance
+        token.more = (math.inf,)
+        self._native_state = token
+        return {
+            **{"save": save, "restore": restore, "free": free, "state": addressof(token.saved.pointer)},
+            **{"remember": self._remembered, "forget": self._go_back},
+        }
+
+    def _remembered(self) -> tuple[Any, ...]:
+        """What belongs to a state besides what the FMU saves."""
+        return self._time, self._clocks.save(), len(self._passages), self._next_event
+
+    def _go_back(self, remembered: tuple[Any, ...]) -> None:
+        self._time, clocks, events, self._next_event = remembered
+        self._clocks.restore(clocks)
+        del self._passages[events:]
+        self._written.clear()
+        self.resume_native()
 
     def resume_native(self) -> None:
         """Compiled steps stay clear of the next event: `step` takes the one that reaches it."""
@@ -309,18 +337,21 @@ class FmuParticipant(InstanceParticipant):
         """Raise what `set` or `get` would have raised."""
         self._guard(self._instance.check, verb + self._instance.real, status)
 
+    def after_native_state(self, verb: str, status: int) -> None:
+        """Raise what `save` or `restore` would have raised."""
+        names = self._instance.state_functions
+        self._guard(self._instance.check, names["get" if verb == "save" else "set"], status)
+
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
         token = super().save()
-        token.more = self._time, self._clocks.save(), len(self._passages), self._next_event
+        token.more = self._remembered()
         return token
 
     def restore(self, token: Any) -> None:
         """Go back to a state that this instance saved, or that was made of bytes."""
         super().restore(token)
-        self._time, clocks, events, self._next_event = token.more
-        self._clocks.restore(clocks)
-        del self._passages[events:]
+        self._go_back(token.more)
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes: times, the mode, then the FMU's own format."""

@@ -41,6 +41,6 @@ class FmuState:
 
 
 def _free(instance: FmuInstance, saved: SavedState) -> None:
-    if instance.component and instance.mode != modes.FATAL:
+    if instance.component and instance.mode != modes.FATAL and saved.pointer:
         with suppress(Exception):
             instance.free_state(saved)

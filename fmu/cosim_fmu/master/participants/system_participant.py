@@ -132,7 +132,30 @@ class SystemParticipant(cosim.Participant):
             same_size=False,
             keep=(run, written, known, read),
             set_slopes=run.set_slopes,
+            **self._state_calls(run),
         )
+
+    def _state_calls(self, run: CalledSimulator) -> dict[str, Any]:
+        """What compiled code needs to go back to a state, for `NativeCalls`."""
+        state = run.state
+        if not state:
+            return {}
+        calls = {"save": run.save, "restore": run.restore, "state": state, "remember": self._remembered}
+        # events that compiled code has noted are read before they are needed to know how many there were
+        noted = any(part.handlers for part in self.system.parts.values())
+        return {**calls, "forget": self._go_back, "always_remembered": noted}
+
+    def _remembered(self) -> int:
+        """What belongs to a state besides the State: how many events have been."""
+        found = self.simulator.events.total
+        self.resume_native()
+        return found
+
+    def _go_back(self, events: int) -> None:
+        simulator = self.simulator
+        simulator.events.truncate(events)
+        simulator.take_rows()
+        self.resume_native()
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """The rest of a step that the compiled function has left to the simulator."""
@@ -146,6 +169,9 @@ class SystemParticipant(cosim.Participant):
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Nothing: `set` or `get` is called next."""
+
+    def after_native_state(self, verb: str, status: int) -> None:
+        """Nothing: there is nothing to fail."""
 
     def resume_native(self) -> None:
         """Let the compiled functions go on from here, where they are in use."""

@@ -15,6 +15,7 @@ from cosim_fmu.master.trust.coupling_report import CouplingReport
 from cosim_fmu.master.trust.coupling_samples import CouplingSamples, Samples
 from cosim_fmu.master.trust.coupling_verdict import verdict
 from cosim_fmu.master.trust.estimated_error import EstimatedError
+from cosim_fmu.master.wiring.feedthrough import direct_inputs
 
 Vector = NDArray[np.float64]
 VERIFY = "run it with --verify (CoSimulation.verify)"
@@ -37,13 +38,15 @@ def judge_coupling(
     samples = collected.samples()
     names = [name.partition(".")[0] for name in coupled.interface_names]
     sources = np.array([each.source for each in collected.inputs], dtype=np.intp)
-    parts = [
-        (
-            [i for i, owner in enumerate(names) if owner == name],
-            [i for i, each in enumerate(collected.inputs) if each.target == name],
-        )
-        for name in coupled.participants
-    ]
+    parts = []
+    for name in coupled.participants:
+        mine = [i for i, owner in enumerate(names) if owner == name]
+        description = coupled.descriptions[name]
+        passed = {
+            u for i in mine for u in direct_inputs(description, coupled.interface_names[i].partition(".")[2])
+        }
+        given = [i for i, each in enumerate(collected.inputs) if each.target == name]
+        parts.append((mine, given, [i for i in given if collected.inputs[i].input in passed]))
     if not collected.inputs:
         return CouplingReport([], verdict="fine", how="no real values are exchanged")
     found = estimated_errors(samples, sources, parts)
