@@ -12,25 +12,21 @@ from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.crossing import (
+from cosim.step.crossing import FOUND, HEADER, MOST_PARTS, PARTS, crosses
+from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
+from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
+from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
+from cosim.step.seen import (
     ASIDE,
-    FOUND,
-    HEADER,
     LEFT,
-    MOST_PARTS,
-    PARTS,
     RIGHT,
     copy_row,
-    crosses,
     forget_hidden,
     forget_seen,
     hides,
     spacing_for,
 )
-from cosim.step.crossing import POINTS as ROWS
-from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
-from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
-from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
+from cosim.step.seen import POINTS as ROWS
 from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (
     LEAVING,
