@@ -223,6 +223,7 @@ if TYPE_CHECKING:
     from cosim.step.entries import ENTRIES as ENTRIES
     from cosim.step.held_tables import HeldTables as HeldTables
     from cosim.step.larger import larger as larger
+    from cosim.step.layout import ROWS_HEADER as ROWS_HEADER
     from cosim.step.method import Method as Method
     from cosim.step.method import prepared as prepared
     from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
@@ -236,7 +237,6 @@ if TYPE_CHECKING:
     from cosim.step.projection import project_error as project_error
     from cosim.step.projection import worth_projecting as worth_projecting
     from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
-    from cosim.step.recording import ROWS_HEADER as ROWS_HEADER
     from cosim.step.sliding_field import sliding_field as sliding_field
     from cosim.step.tables import Tables as Tables
     from cosim.step.whole_way import whole_way as whole_way
