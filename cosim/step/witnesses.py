@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, LARGEST, NEXT_STEP
+from cosim.contracts.method_layout import FIXED, IS_CUBIC, LARGEST, NEXT_STEP
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
@@ -173,7 +173,7 @@ def trigger(a: Arrays, start: float) -> int:
         if located:
             note_located(a, start, 0)
     else:
-        code = complete(a)
+        code = complete(a) if a.settings[IS_CUBIC] == 0.0 else 0
         if code != 0:
             return code
         for m in range(a.work.shape[0]):
