@@ -87,8 +87,8 @@ def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, 
     if found is None:
         return [(FILES, "")]
     if isinstance(action.type, RegisteredId) and not any(word.startswith(typed) for word in found):
-        last = Counter(word.rpartition(".")[2] for word in found)  # which stands for the whole id
-        found = [word for word, count in last.items() if count == 1]
+        endings = Counter(word.rpartition(".")[2] for word in found)  # which stands for the whole id
+        found = [word for word, often in endings.items() if often == 1]
     return [(word, "") for word in found]
 
 
