@@ -7,10 +7,15 @@ First `collected` lists what systems ask for, in plain Python, where asking comp
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
+import importlib.metadata
 import multiprocessing
 import os
+import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +23,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import fresh, llvm_text, lowered_code, native, shipped, shipped_texts
+from cosim.compiled import (
+    fresh,
+    kernel_cache,
+    llvm_text,
+    lowered_calls,
+    lowered_code,
+    machine_code,
+    native,
+    shipped,
+    shipped_texts,
+)
+from cosim.compiled.fingerprint import digest_of_module
 from cosim.compiled.machine_code import MachineCode
 from cosim.compiled.parts import in_process, parts_called
 
@@ -67,16 +83,33 @@ class _Job:
         return shipped.symbol(self.function, self.signature)
 
     def run(self, folder: Path) -> str:
-        """Write the object file, if one is wanted, and return the text, if that is."""
-        text = ""
+        """Write the object file, if one is wanted, and return the text, if that is; both are kept."""
+        digest = hashlib.sha256(repr((self.symbol, sorted(self.forms), _compilers())).encode()).hexdigest()
+        kept = kernel_cache.kept(digest)
+        if kept is None:
+            kept = self._made()
+            kernel_cache.keep(digest, kept)
+        size, _, rest = kept.partition(b"\n")
+        code = rest[int(size) :]
+        if code:
+            (folder / f"{self.symbol}.o").write_bytes(code)
+        return rest[: int(size)].decode()
+
+    def _made(self) -> bytes:
+        """How long the text is, the text, and the object file."""
+        text, code = self._text_and_code()
+        return b"%d\n" % len(text.encode()) + text.encode() + code
+
+    def _text_and_code(self) -> tuple[str, bytes]:
+        text, code = "", b""
         if self.forms & {"here", "c"}:
             text = fresh.text_of(self.function, self.signature, fresh.lift_to_ship)
-            (folder / f"{self.symbol}.o").write_bytes(self._object_file(text))
+            code = self._object_file(text)
         if "text" not in self.forms:
-            return ""
+            return "", code
         if text and fresh.is_the_same_by_name(self.function):
-            return text
-        return fresh.text_of(self.function, self.signature, fresh.lift_by_name)
+            return text, code
+        return fresh.text_of(self.function, self.signature, fresh.lift_by_name), code
 
     def _object_file(self, text: str) -> bytes:
         name = self.symbol
@@ -88,6 +121,14 @@ class _Job:
             exported.append(name + shipped.FOR_C)
             texts.append(lowered_code.for_c(exported[1], name, self.signature))
         return MachineCode(texts, (), exported, allowed=parts.values()).object_file()
+
+
+@functools.cache
+def _compilers() -> str:
+    """What the code of a function depends on besides what its symbol tells."""
+    modules = [fresh, llvm_text, lowered_calls, lowered_code, machine_code, sys.modules[__name__]]
+    versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
+    return repr([*versions, sys.platform, platform.machine(), *map(digest_of_module, modules)])
 
 
 def make_library(

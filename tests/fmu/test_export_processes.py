@@ -133,8 +133,14 @@ def references(path: Path) -> str:
     return json.dumps([v.valueReference for v in read_model_description(str(path)).modelVariables])
 
 
+PLAINLY = {"NUMBA_DISABLE_JIT": "1"}
+"""For a version that is not ours: its machine code would all have to be made, and the bits are the same."""
+
+
 def test_it_runs_on_the_packages_that_it_carries(strange_fmu: Path, expected: list[list[float]]) -> None:
-    rows, version, ours, plugins, in_path, messages = python(CARRIED, strange_fmu, references(strange_fmu))
+    rows, version, ours, plugins, in_path, messages = python(
+        CARRIED, strange_fmu, references(strange_fmu), **PLAINLY
+    )
     assert (version, ours, plugins, in_path) == ("99.1.2", "True", "True", False)
     assert messages == []
     assert rows == expected
@@ -154,12 +160,12 @@ def test_another_version_in_the_process_is_refused(strange_fmu: Path, oscillator
     second, _ = start(sys.argv[2], messages)
     print(json.dumps([first is not None, second is not None, messages]))
     """.replace("\n    ", "\n")
-    first, second, messages = python(script, oscillator_fmu, strange_fmu)
+    first, second, messages = python(script, oscillator_fmu, strange_fmu, **PLAINLY)
     assert (first, second) == (True, False)
     text = "\n".join(messages)
     assert f"made with cosim 99.1.2, but this process holds cosim {cosim.__version__} already" in text
     assert "process of its own" in text
-    first, second, messages = python(script, strange_fmu, oscillator_fmu)
+    first, second, messages = python(script, strange_fmu, oscillator_fmu, **PLAINLY)
     assert (first, second) == (True, False)
     assert f"made with cosim {cosim.__version__}, but this process holds cosim 99.1.2 already" in messages[0]
 
@@ -187,7 +193,7 @@ print(json.dumps([run(fmu, json.loads(sys.argv[2])), "numba" in sys.modules, mes
 
 @pytest.mark.parametrize("how", ["hidden", "switched off"])
 def test_without_numba_no_bit_changes(oscillator_fmu: Path, expected: list[list[float]], how: str) -> None:
-    switch = {"NUMBA_DISABLE_JIT": "1"} if how == "switched off" else {}
+    switch = PLAINLY if how == "switched off" else {}
     rows, loaded, messages = python(PLAIN, oscillator_fmu, references(oscillator_fmu), how, **switch)
     assert not loaded and messages == []
     assert rows == expected
@@ -204,7 +210,7 @@ def test_the_folder_of_the_first_fmu_may_go(strange_fmu: Path) -> None:
     importlib.import_module(f"cosim.{later}")
     print(json.dumps([second is not None, later, messages]))
     """.replace("\n    ", "\n")
-    again, later, messages = python(script, strange_fmu)
+    again, later, messages = python(script, strange_fmu, **PLAINLY)
     assert again and later and messages == []
 
 

@@ -18,7 +18,7 @@ from how_many import many
 
 import cosim
 from cosim import kit
-from cosim.compiled import fresh, native, shipped, shipped_texts, shipping
+from cosim.compiled import fresh, kernel_cache, native, shipped, shipped_texts, shipping
 from cosim.compiled.parts import in_process
 from cosim.step.run import advance
 
@@ -117,6 +117,18 @@ def test_no_flipped_bit_is_loaded(library: Path, caplog: pytest.LogCaptureFixtur
 
 
 @COMPILES
+def test_what_was_made_once_is_kept(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second wheel of the same sources compiles nothing and has the same bytes."""
+    paths = tmp_path / "kernels.so", tmp_path / "texts.z"
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    for _ in range(2):
+        assert shipping.make_library(dict(FUNCTIONS), *paths, processes=1) == (3, 1)
+        assert paths[0].read_bytes() == made.read_bytes()
+        assert paths[1].read_bytes() == made.with_name("texts.z").read_bytes()
+        monkeypatch.setattr(fresh, "text_of", lambda *given: pytest.fail("compiled again"))
+
+
+@COMPILES
 def test_what_is_asked_for_is_collected() -> None:
     with shipping.collected() as wanted:
         native.compile_function(summed, "Ff>f")
@@ -202,9 +214,10 @@ def test_what_came_gives_the_same_bytes_without_numba() -> None:
 @CAME
 def test_the_release_asks_for_what_components_of_ours_need(caplog: pytest.LogCaptureFixture) -> None:
     """Every function that the corpus of a release asks for came with the package."""
+    places = os.pathsep.join([str(ROOT / "release"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", MISSING],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT / "release")},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": places},
         capture_output=True,
         text=True,
         check=True,

@@ -81,6 +81,11 @@ source = "wave"
 RUN = """
 import logging, sys
 from cosim.cli import main
+from cosim.compiled import shipped
+came = shipped.address
+def address(function, *more):  # all of it but the integral, as if no release knew that
+    return 0 if function.__qualname__.startswith("Integrate") else came(function, *more)
+shipped.address = address
 status = main(["run", "wave.toml", "--until", "2 ms"])
 logging.getLogger("cosim.native").warning("said to nobody in particular")
 sys.exit(status)
@@ -89,7 +94,7 @@ sys.exit(status)
 
 def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> None:
     (tmp_path / "wave.toml").write_text(WAVE, "utf-8")
-    environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache"), "COSIM_NO_SHIPPED": "1"}
+    environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("NUMBA_DISABLE_JIT", None)
 
     def said() -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import csv
+import functools
 import importlib.metadata
 import importlib.util
+import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -93,7 +96,7 @@ class Bundle:
 
     def __post_init__(self) -> None:
         self._problems: list[cosim.Problem] = []
-        self._shipped_by: Mapping[str, list[str]] = importlib.metadata.packages_distributions()
+        self._shipped_by = _shipped_by()
         known = list(self.known)
         self._owners = {
             _top(e.cls.__module__): (e.distribution, "" if e.version == "?" else e.version) for e in known
@@ -190,6 +193,42 @@ class Bundle:
         return name in sys.stdlib_module_names
 
 
+def _shipped_by() -> dict[str, list[str]]:
+    """As `importlib.metadata.packages_distributions`, which makes an object of each of 40,000 files."""
+    found: dict[str, list[str]] = {}
+    for entry in dict.fromkeys(sys.path):
+        for name, distribution in _shipped_in(entry, _changed(Path(entry))):
+            found.setdefault(name, []).append(distribution)
+    return found
+
+
+def _changed(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@functools.cache
+def _shipped_in(entry: str, changed: int) -> list[tuple[str, str]]:
+    """Top-level names with their distributions, in one folder of the search path as it was then."""
+    distributions = importlib.metadata.distributions(path=[entry])
+    return [(name, found.metadata["Name"]) for found in distributions for name in _top_level(found)]
+
+
+def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
+    declared = (distribution.read_text("top_level.txt") or "").split()
+    if declared:
+        return declared
+    record = distribution.read_text("RECORD")
+    if record is None:
+        files = [str(file) for file in distribution.files or ()]
+    else:
+        files = [row[0] for row in csv.reader(record.splitlines()) if row]
+    tops = (file.partition("/") for file in files if inspect.getmodulename(file))
+    return {top if slash else str(inspect.getmodulename(top)) for top, slash, _ in tops}
+
+
 def _top(module: str) -> str:
     return module.partition(".")[0]
 
@@ -255,7 +294,10 @@ def _inner_imports(module: str, seen: set[str], follow: bool) -> set[str]:
     return names
 
 
-def _all_imports(source: str) -> Iterator[_Import]:
+@functools.cache
+def _all_imports(source: str) -> tuple[_Import, ...]:
+    """Of a file's text: who exports again reads the same files."""
+
     def walk(node: ast.AST, in_function: bool, may_fail: bool) -> Iterator[_Import]:
         if isinstance(node, ast.Import):
             yield from (_Import(alias.name, in_function, may_fail) for alias in node.names)
@@ -269,14 +311,18 @@ def _all_imports(source: str) -> Iterator[_Import]:
             for child in getattr(node, blocks, ()):
                 yield from walk(child, in_function, may_fail)
 
-    return walk(ast.parse(source), False, False)
+    return tuple(walk(ast.parse(source), False, False))
 
 
 def _is_optional(node: ast.AST) -> bool:
     """Whether things go on where the imports inside this part fail."""
     if isinstance(node, ast.Try):
         return any(_catches_import_error(handler) for handler in node.handlers)
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    return isinstance(node, ast.If) and any(_is_type_checking(part) for part in ast.walk(node.test))
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return "TYPE_CHECKING" in (getattr(node, "id", ""), getattr(node, "attr", ""))
 
 
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:

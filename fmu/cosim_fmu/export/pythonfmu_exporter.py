@@ -131,10 +131,10 @@ class PythonFmuExporter(cosim.Exporter):
                 INTERFACE: interface.to_json(),
                 REGISTRY: _json([e.to_dict() for _, e in sorted(registry.used.items())]),
             }
-            files = {**bundle.files(), **{name: text.encode() for name, text in resources.items()}}
+            files = {name: text.encode() for name, text in resources.items()}
             archive = {
-                name: _finished(data, libpython) if name.endswith(".so") else data
-                for name, data in _build(files, interface).items()
+                name: _finished(data, libpython) if name.startswith("binaries/") else data
+                for name, data in _build(files, bundle, interface).items()
             }
             resumes = simulator.integrator.capabilities.resumes_exactly
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
@@ -178,10 +178,17 @@ def _mended_platforms() -> list[str]:
         return sorted({p.parent.name for p in libraries if answers_errors(p.read_bytes())})
 
 
-def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str, bytes]:
-    """The archive that pythonfmu makes around our resources; building it instantiates the model once."""
+def _build(own: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
+    """The archive that pythonfmu makes around our resources; building it instantiates the model once.
+
+    Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here.
+    """
+    carried = {package.name: package.files() for package in bundle.packages.values()}
     code = Path(slave.__file__).read_bytes()
-    name = f"cosim_slave_{_digest({**resources, '': code + SCRIPT.encode()})[:8].hex()}"
+    everything = {**own, **{name: data for files in carried.values() for name, data in files.items()}}
+    name = f"cosim_slave_{_digest({**everything, '': code + SCRIPT.encode()})[:8].hex()}"
+    held = {entry for package, files in carried.items() if package in sys.modules for entry in files}
+    resources = {entry: data for entry, data in everything.items() if entry not in held}
     scripts = {f"{name}.py": SCRIPT.format(code=f"{name}_code").encode(), f"{name}_code.py": code}
     with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
         staging = Path(folder) / "resources"
@@ -196,7 +203,8 @@ def _build(resources: Mapping[str, bytes], interface: FmuInterface) -> dict[str,
                 dest=Path(folder) / f"{interface.identifier}.fmu",
                 project_files=[p for p in staging.iterdir() if p != script_file],
             )
-        return read_archive(built)
+        added = {f"resources/{entry}": everything[entry] for entry in held}
+        return {**read_archive(built), **added}
 
 
 def _finished(library: bytes, libpython: str | None) -> bytes:

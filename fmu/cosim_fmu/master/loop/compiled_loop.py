@@ -106,6 +106,8 @@ class CompiledLoop:
         self.algorithm, self._check = algorithm, check
         self._names = list(coupled.participants)
         self._index = {name: i for i, name in enumerate(self._names)}
+        if coupled.joint is not None:
+            raise NotCompiledError(f"{', '.join(coupled.joint.names)} are solved jointly")
         if coupled.loops:
             raise NotCompiledError(f"{', '.join(coupled.loops[0].participants)} are iterated")
         programmed = _programmed(algorithm)
