@@ -19,7 +19,7 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 Vector = NDArray[np.float64]
 Part = tuple[Any, Any, Any, Any, list[str], list[str], Any]
 """A, B, C, D, names of inputs and outputs, states at the start."""
-KINDS = ("masses", "pendula", "circuits", "networks", "prey")
+KINDS = ("masses", "pendula", "circuits", "networks", "prey", "cars", "servos", "heat")
 ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("jacobi", {}),
     ("gauss_seidel", {}),
@@ -75,7 +75,7 @@ def draw(seed: int) -> KnownCoupling:
     if kind == "prey":
         make, links, exact, until, rate = _prey(random)
     else:
-        drawn = {"masses": _masses, "pendula": _pendula, "circuits": _circuits, "networks": _networks}[kind]
+        drawn = DRAWN[kind]
         while True:
             parts, links = drawn(random)
             make, exact, whole = _linear(parts, links)
@@ -203,6 +203,114 @@ def _networks(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[
             if passes and order.index(source) < order.index(name):
                 parts[name][3][:, j] = 0.5 * random.normal(size=len(parts[name][5]))
     return parts, links
+
+
+def _cars(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """A quarter car on a wavy road that the wheel knows, cut above or below the suspension."""
+    body, wheel = random.uniform(200.0, 500.0), random.uniform(25.0, 60.0)
+    k, c, tyre = random.uniform(1e4, 4e4), random.uniform(500.0, 3000.0), random.uniform(1e5, 2.5e5)
+    wave, height = random.uniform(3.0, 20.0), random.uniform(0.005, 0.03)
+    # states: position and speed; of the wheel also those of the road
+    road = [[0.0, 1.0], [-(wave**2), 0.0]]
+    above = np.array([[0.0, 1.0], [0.0, 0.0]])
+    below = np.zeros((4, 4))
+    below[0, 1], below[1, 0], below[1, 2], below[2:, 2:] = 1.0, -tyre / wheel, tyre / wheel, road
+    start = random.normal(size=2) * [0.03, 0.2], np.r_[random.normal(size=2) * [0.01, 0.2], height, 0.0]
+    push, pull = [[0.0], [1.0 / body]], [[0.0], [-1.0 / wheel], [0.0], [0.0]]
+    spring = np.array([[k, c]])
+    if random.random() < 0.5:  # the suspension belongs to the wheel: motion in, force out
+        below[1, :2] -= spring[0] / wheel
+        seen = np.zeros((1, 4))
+        seen[0, :2] = spring[0]
+        given = np.array([[0.0, 0.0], [k / wheel, c / wheel], [0.0, 0.0], [0.0, 0.0]])
+        parts: dict[str, Part] = {
+            "body": (above, push, np.eye(2), np.zeros((2, 1)), ["force"], ["z", "v"], start[0]),
+            "wheel": (below, given, seen, -spring, ["z", "v"], ["force"], start[1]),
+        }
+        links = [("body.z", "wheel.z"), ("body.v", "wheel.v"), ("wheel.force", "body.force")]
+    else:
+        above[1] -= spring[0] / body
+        parts = {
+            "body": (
+                above,
+                [[0.0, 0.0], [k / body, c / body]],
+                -spring,
+                spring,
+                ["z", "v"],
+                ["force"],
+                start[0],
+            ),
+            "wheel": (below, pull, np.eye(2, 4), np.zeros((2, 1)), ["force"], ["z", "v"], start[1]),
+        }
+        links = [("wheel.z", "body.z"), ("wheel.v", "body.v"), ("body.force", "wheel.force")]
+    return parts, links
+
+
+def _servos(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """A motor that moves a carriage and a trailer, held in place by a controller of its own."""
+    mass, trailer = random.uniform(1.0, 3.0), random.uniform(0.3, 2.0)
+    k, c = random.uniform(5.0, 100.0), random.uniform(0.1, 2.0)
+    lag, goal = random.uniform(0.01, 0.1), random.uniform(0.2, 1.0)
+    stiff, damp, integral = random.uniform(1.0, 8.0), random.uniform(2.0, 8.0), random.choice([0.0, 0.5])
+    # states: force of the motor, carriage, its speed, trailer, its speed
+    plant = np.array(
+        [
+            [-1.0 / lag, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0, 0.0, 0.0],
+            [1.0 / mass, -k / mass, -c / mass, k / mass, c / mass],
+            [0.0, 0.0, 0.0, 0.0, 1.0],
+            [0.0, k / trailer, c / trailer, -k / trailer, -c / trailer],
+        ]
+    )
+    seen = np.zeros((2, 5))
+    seen[0, 3 if random.random() < 0.5 else 1], seen[1, 2] = 1.0, 1.0
+    # states: integral of the error, and the goal
+    law = np.array([[0.0, 1.0], [0.0, 0.0]])
+    parts: dict[str, Part] = {
+        "plant": (
+            *(plant, [[1.0 / lag], [0.0], [0.0], [0.0], [0.0]], seen, np.zeros((2, 1))),
+            *(["force"], ["position", "speed"], np.zeros(5)),
+        ),
+        "controller": (
+            *(law, [[-1.0, 0.0], [0.0, 0.0]], [[integral, stiff]], [[-stiff, -damp]]),
+            *(["position", "speed"], ["force"], np.array([0.0, goal])),
+        ),
+    }
+    wires = [("plant.position", "controller.position"), ("plant.speed", "controller.speed")]
+    return parts, [*wires, ("controller.force", "plant.force")]
+
+
+def _heat(random: np.random.Generator) -> tuple[dict[str, Part], list[tuple[str, str]]]:
+    """Rooms and walls with slow and fast temperatures; some are heated at a constant rate."""
+    count = int(random.integers(2, 6))
+    conduct = [0.0, *np.exp(random.uniform(-2.0, 1.0, size=count - 1)), 0.0]
+    parts: dict[str, Part] = {}
+    links = []
+    for i in range(count):
+        capacity = _spread(random, 0.05, 5.0)
+        sides = [("left", i - 1, conduct[i])] * (i > 0) + [("right", i + 1, conduct[i + 1])] * (i < count - 1)
+        links += [(f"t{other}.t", f"t{i}.{side}") for side, other, _ in sides]
+        own = -(conduct[i] + conduct[i + 1] + float(random.choice([0.0, 0.1]))) / capacity
+        given = np.array([[value / capacity, 0.0] for _, _, value in sides]).T
+        heating = float(random.choice([0.0, 1.0])) * random.uniform(0.1, 2.0) / capacity
+        names = [side for side, _, _ in sides]
+        start = np.array([random.normal() * 10.0, heating])
+        parts[f"t{i}"] = (
+            *([[own, 1.0], [0.0, 0.0]], given, [[1.0, 0.0]], np.zeros((1, len(sides)))),
+            *(names, ["t"], start),
+        )
+    return parts, links
+
+
+DRAWN = {
+    "masses": _masses,
+    "pendula": _pendula,
+    "circuits": _circuits,
+    "networks": _networks,
+    "cars": _cars,
+    "servos": _servos,
+    "heat": _heat,
+}
 
 
 class Species(cosim.Participant):

@@ -12,9 +12,10 @@ from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kernel_source import where
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
-from cosim.component.values import NUMERIC, Values, read_values
+from cosim.component.values import NUMERIC, Values, check_default, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
+from cosim.stage import Stage
 
 OF_STATE = "_state"  # <source>_state: whether the source is one
 RESERVED = {"t", "name", "values", "side", "state"}
@@ -139,6 +140,14 @@ class Component:
                     for a in cls.arguments[name]
                     if a.effect == "write"
                 ]
+            if name in handlers and cls.handlers[name].does == "discrete":
+                faults += [
+                    f"{where(kernel.function)}: a discrete handler changes discrete variables alone, and "
+                    f'{a.name} is the next value of a state: declare it with does="unrestricted"'
+                    for a in cls.arguments[name]
+                    if a.effect == "write"
+                    and cls.declarations[a.of].kind in ("position", "speed", "auxiliary")
+                ]
             if cls.switch and kernel.role == "kernel":
                 cls.arguments[name].append(switch_argument(cls.switch))
         return list(dict.fromkeys(faults))
@@ -148,6 +157,8 @@ class Component:
         for name, value in vars(cls).items():
             if isinstance(value, Declaration) and (name in RESERVED or name in vars(Component)):
                 raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
+            if isinstance(value, Declaration) and value.kind == "parameter":
+                check_default(value)
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
         originals: dict[int, str] = {}
         for base in reversed(cls.__mro__):
@@ -184,13 +195,27 @@ class Component:
     def _check_names(cls) -> None:
         """Options and parameters that functions and handlers mention by name exist."""
         for kernel in cls.kernels.values():
+            if isinstance(kernel.stage, str):
+                cls._check_stage(kernel)
             for name in filter(None, (kernel.when, kernel.unless)):
                 if name not in cls.conditions and not cls._is_derivative(name) and not cls._is_state(name):
                     cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
                 if isinstance(value, str):
-                    cls._check_name(value, "parameter", f"{handler.name}() comes every '{value}'")
+                    at = where(handler.function.function)
+                    cls._check_name(value, "parameter", f"{handler.name}() comes every '{value}'", at)
+
+    @classmethod
+    def _check_stage(cls, kernel: KernelFunction) -> None:
+        """A stage that is text is the name of an option."""
+        if kernel.stage not in [n for n, d in cls.declarations.items() if d.kind == "option"]:
+            name = str(kernel.stage).upper()
+            meant = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
+            raise ContractError(
+                f"{where(kernel.function)}: stage is '{kernel.stage}', which is no "
+                f"option of the class: write {meant}"
+            )
 
     @classmethod
     def _is_derivative(cls, name: str) -> bool:
@@ -205,12 +230,12 @@ class Component:
         return declared is not None and declared.options.get("provides") == "source"
 
     @classmethod
-    def _check_name(cls, name: str, kind: str, what: str) -> None:
+    def _check_name(cls, name: str, kind: str, what: str, at: str = "") -> None:
         known = [n for n, d in cls.declarations.items() if d.kind == kind]
         if name not in known:
             near = nearest(name, known)
             hint = f"; nearest: '{near}'" if near else ""
-            raise ContractError(f"{cls.__name__}: {what}, which is no {kind} of it{hint}")
+            raise ContractError(f"{at or cls.__name__}: {what}, which is no {kind} of it{hint}")
 
     @classmethod
     def _check_writers(cls) -> None:
@@ -226,7 +251,7 @@ class Component:
                 )
                 if other is not kernel and not exclusive:
                     raise ContractError(
-                        f"{cls.__name__}: both {other.name}() and {name}() write {argument.name}; "
+                        f"{where(kernel.function)}: both {other.name}() and {name}() write {argument.name}; "
                         "only one kernel function may"
                     )
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from cosim.component.attachment import SOURCE, Attachment
+from cosim.component.class_line import class_line
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.stage import Stage
@@ -50,6 +51,8 @@ class Declaration:
     diagnostic : bool
         Whether it tells how well the computation goes rather than what is computed: an FMU shows it where it
         is asked for.
+    declared_at : str
+        File and line, of a parameter.
     unit_rule : str, optional
         None where `units` say the unit. Else the unit is found when a system is built: from the units of
         other quantities of the component (``"{value}/s"``), or, where this is empty, from what it is
@@ -74,6 +77,7 @@ class Declaration:
     dtype: type = float
     above: float | None = None
     diagnostic: bool = False
+    declared_at: str = field(default="", compare=False, repr=False)
 
     @cached_property
     def size(self) -> int:
@@ -111,24 +115,13 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
     units = (unit,) if isinstance(unit, str) else tuple(unit)
     size = math.prod(_shape(shape))
     if len(units) not in (1, size):
-        raise ContractError(f"{_declared_at()}: {len(units)} units for {size} elements: give one, or {size}")
+        raise ContractError(f"{class_line()}: {len(units)} units for {size} elements: give one, or {size}")
     for text in units:
         try:
             parse_unit(text)
         except (UnitError, AttributeError, TypeError) as error:
-            raise ContractError(f"{_declared_at()}: {error}") from error
+            raise ContractError(f"{class_line()}: {error}") from error
     return units
-
-
-def _declared_at() -> str:
-    """File and line of the class that declares something now."""
-    frame = sys._getframe()
-    while (
-        frame.f_code.co_filename in (__file__, options_checked.__code__.co_filename)
-        and frame.f_back is not None
-    ):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _rule(unit: str | Sequence[str] | None) -> str | None:
@@ -189,12 +182,12 @@ def parameter(
     if above is not None:
         minimum = sys.float_info.min if above == 0.0 else math.nextafter(above, math.inf)
     if minimum is not None and maximum is not None and minimum > maximum:
-        raise ContractError(f"{_declared_at()}: minimum {minimum:g} is above maximum {maximum:g}")
+        raise ContractError(f"{class_line()}: minimum {minimum:g} is above maximum {maximum:g}")
     if isinstance(default, str) and isinstance(unit, str) and not (choices or convert or "{" in unit):
         try:
             parse_quantity(default, unit)
         except UnitError as error:
-            raise ContractError(f"{_declared_at()}: default: {error}") from error
+            raise ContractError(f"{class_line()}: default: {error}") from error
     return Declaration(
         "parameter",
         "",
@@ -210,12 +203,13 @@ def parameter(
         unit_rule=_rule(unit),
         dtype=dtype,
         above=above,
+        declared_at=class_line(),
     )
 
 
 def _check_choices(choices: Sequence[str], default: Any, has_more: bool) -> None:
     """`ContractError` unless these are words, each once, that a default is one of."""
-    at = _declared_at()
+    at = class_line()
     if isinstance(choices, str) or not all(isinstance(word, str) and word.strip() for word in choices):
         raise ContractError(f"{at}: choices={choices!r} needs words: choices=('off', 'on')")
     if len(set(choices)) < len(choices):

@@ -8,6 +8,7 @@ import types
 from dataclasses import dataclass, field
 
 from cosim.compiled.fingerprint import environment
+from cosim.component.kernel_loops import loop_indices
 from cosim.component.kernel_source import definition_of
 
 
@@ -25,7 +26,7 @@ class Effects:
     lines : dict of str to int
         Where it first stores into an argument.
     indices : dict of str to (int, int)
-        The largest constant index of an argument, with the line.
+        The largest index of an argument that is constant or that of a loop, with the line.
     subscripts : dict of str to int
         Arguments that it takes elements of, with the line of the first.
     as_numbers : dict of str to int
@@ -52,6 +53,7 @@ def effects_of(function: types.FunctionType) -> Effects:
     found = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
     for node in ast.walk(ast.Module(tree.body, [])):
         found.read(node)
+    found.read_loops(tree)
     return Effects(
         found.arguments,
         frozenset(found.writes),
@@ -111,6 +113,14 @@ class _Reading:
         constant = _constant_index(index)
         if constant is not None and constant > self.indices.get(name, (-1, 0))[0]:
             self.indices[name] = (constant, line)
+
+    def read_loops(self, tree: ast.AST) -> None:
+        """The greatest indices that loops reach; a negative one counts as too large."""
+        constants = {n: v for n, v in self.helpers.items() if n not in self.arguments}
+        for name, least, greatest, line in loop_indices(tree, constants):
+            index = 1 << 30 if least < 0 else greatest
+            if name in self.arguments and index > self.indices.get(name, (-1, 0))[0]:
+                self.indices[name] = (index, line)
 
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):

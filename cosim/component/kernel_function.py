@@ -11,10 +11,12 @@ from inspect import signature
 from typing import Any
 
 from cosim.cause import EventCause
+from cosim.component.class_line import class_line
 from cosim.component.kernel_effects import returns_condition
-from cosim.errors import ContractError
+from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.stage import Stage
+from cosim.units import parse_quantity
 
 KINDS = ("unrestricted", "discrete", "publish")
 UPDATES_AT = ("end", "inside", "ahead", "between")
@@ -166,12 +168,14 @@ def kernel(
     ...         return 1.0 if lower > upper else 0.0
     """
     if isinstance(refuses, str):
-        raise ContractError("kernel: refuses is a list of sentences")
+        raise ContractError(f"{class_line()}: kernel: refuses is a list of sentences")
     if refuses:
         sentences = tuple(refuses)
         return lambda f: KernelFunction(_plain(f), "check", when=when, unless=unless, refuses=sentences)
+    if stage is not None and not isinstance(stage, (str, Stage)):
+        raise ContractError(f"{class_line()}: kernel: stage is {stage!r}, needs a Stage, as in Stage.REPORT")
     if function is None:
-        return lambda f: KernelFunction(f, stage=stage, when=when, unless=unless)
+        return lambda f: KernelFunction(_plain(f), stage=stage, when=when, unless=unless)
     return KernelFunction(_plain(function))
 
 
@@ -203,7 +207,7 @@ def update(
         As for `kernel`.
     """
     if at not in UPDATES_AT:
-        raise ContractError(f"update: at='{at}', needs one of {', '.join(UPDATES_AT)}")
+        raise ContractError(f"{class_line()}: update: at='{at}', needs one of {', '.join(UPDATES_AT)}")
     if function is None:
         return lambda f: KernelFunction(_plain(f), role="update", at=at, when=when, unless=unless)
     return KernelFunction(_plain(function), role="update")
@@ -227,9 +231,13 @@ def witness(
         pulse that long is missed where events are isolated (with an accuracy), whatever the steps.
     """
     if direction not in DIRECTIONS:
-        raise ContractError(f"witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}")
+        raise ContractError(
+            f"{class_line()}: witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}"
+        )
     if not shortest_pulse > 0.0:
-        raise ContractError(f"witness: shortest_pulse is {shortest_pulse} s, needs more than 0")
+        raise ContractError(
+            f"{class_line()}: witness: shortest_pulse is {shortest_pulse} s, needs more than 0"
+        )
     options: dict[str, Any] = {"direction": direction, "shortest_pulse": float(shortest_pulse)}
     if function is None:
         return lambda f: KernelFunction(f, role="witness", **options)
@@ -281,12 +289,14 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
 def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Callable[[Any], Handler]:
     """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
 
-    `period` and `offset` may be names of parameters.
+    `period` and `offset` are numbers, text with a unit (``"10 ms"``), or names of parameters.
     """
     _check_kind(does)
+    period, offset = _seconds(period, "period"), _seconds(offset, "offset")
     if not isinstance(period, str) and not period > 0.0:
         raise ContractError(
-            f"cosim.every: period {period} s, needs more than 0 (for every step: EventCause.TIME_ADVANCED)"
+            f"{class_line()}: cosim.every: period {period} s, needs more than 0 "
+            "(for every step: EventCause.TIME_ADVANCED)"
         )
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, period=period, offset=offset)
 
@@ -297,8 +307,20 @@ def at(times: Sequence[float], *, does: str) -> Callable[[Any], Handler]:
     _check_kind(does)
     ordered = tuple(sorted(float(t) for t in times))
     if not ordered or not all(math.isfinite(t) for t in ordered):
-        raise ContractError(f"cosim.at({list(times)}): needs at least one time, all of them finite")
+        raise ContractError(
+            f"{class_line()}: cosim.at({list(times)}): needs at least one time, all of them finite"
+        )
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
+
+
+def _seconds(given: float | str, name: str) -> float | str:
+    """Seconds, or the name of a parameter."""
+    if not isinstance(given, str) or given.isidentifier():
+        return given
+    try:
+        return parse_quantity(given, "s")
+    except UnitError as error:
+        raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 
 
 def _handler_function(function: Any) -> KernelFunction:
@@ -310,7 +332,7 @@ def _handler_function(function: Any) -> KernelFunction:
 
 def _check_kind(does: str) -> None:
     if does not in KINDS:
-        raise ContractError(f"a handler does one of {', '.join(KINDS)}, not '{does}'")
+        raise ContractError(f"{class_line()}: a handler does one of {', '.join(KINDS)}, not '{does}'")
 
 
 def _plain(function: Any) -> types.FunctionType:

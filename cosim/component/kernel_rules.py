@@ -15,7 +15,7 @@ import numpy as np
 from cosim.compiled.debugging import VARIABLE, is_debugging
 from cosim.compiled.fingerprint import REPLACED, environment
 from cosim.component.assigned_names import names_without_value
-from cosim.component.kernel_source import bound_names, definition_of, names_of_file, where
+from cosim.component.kernel_source import assigned_in_class, bound_names, definition_of, names_of_file, where
 from cosim.errors import ContractError, nearest
 
 FORBIDDEN: dict[type[ast.AST], str] = {
@@ -237,6 +237,13 @@ class _Checked:
             yield f"'{name}' is not among the arguments: write it into the signature to be given it"
         elif name in self.function.__code__.co_freevars or name in names_of_file(self.function):
             yield f"'{name}' is defined further down; move it above the class"
+        elif name in (assigned := assigned_in_class(self.function)):
+            mutable = assigned[name][:1] in "[{" or "(" in assigned[name]
+            declared = "cosim.discrete()" if mutable else f"cosim.parameter(default={assigned[name]})"
+            yield (
+                f"'{name}' belongs to the class, which a kernel function does not see: declare it, "
+                f"{name} = {declared}, and ask for it in the arguments"
+            )
         else:
             known = [*self.local, *self.globals, *self.declared, *BUILTINS]
             yield f"'{name}' is not defined{_nearest(name, known)}"

@@ -36,6 +36,11 @@ def names_of_file(function: types.FunctionType) -> frozenset[str]:
     return _top_level_names(source_of(function))
 
 
+def assigned_in_class(function: types.FunctionType) -> dict[str, str]:
+    """What the class body around a function assigns: by name, the text of the value."""
+    return _class_bodies(source_of(function)).get(function.__code__.co_firstlineno, {})
+
+
 def where(function: types.FunctionType, line: int | None = None) -> str:
     """File, line and name for a message; without a line, that at which the function begins."""
     code = function.__code__
@@ -47,6 +52,23 @@ def _definitions(source: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line at which each begins, decorators included."""
     found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
+
+
+@functools.cache
+def _class_bodies(source: str) -> dict[int, dict[str, str]]:
+    """Assignments of each class body, by the line at which a function in it begins."""
+    found: dict[int, dict[str, str]] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef):
+            single = [
+                s for s in node.body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
+            ]
+            assigned = {ast.unparse(s.targets[0]): ast.unparse(s.value) for s in single}
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef):
+                    first = min([inner.lineno, *(d.lineno for d in inner.decorator_list)])
+                    found[first] = assigned
+    return found
 
 
 @functools.cache

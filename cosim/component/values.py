@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.declarations import Declaration
-from cosim.errors import CosimError, ModelError, Problem, nearest
+from cosim.errors import ContractError, CosimError, ModelError, Problem, nearest
 from cosim.unit_text import coherent
 from cosim.units import parse_quantity, parse_unit, unit_of_quantity
 
@@ -168,6 +168,18 @@ def _default_numbers(declaration: Declaration) -> NDArray[np.float64]:
     return _defaults[key][1].copy()
 
 
+def check_default(declaration: Declaration) -> None:
+    """`ContractError`, with the line of the class, for a default that no component could have."""
+    default = declaration.start
+    is_open = declaration.unit_rule is not None and bool(given_unit(default))
+    if default is None or declaration.convert is not None or declaration.free_length or is_open:
+        return
+    try:
+        read_numbers(declaration.named("default"), default)
+    except (ValueError, TypeError, CosimError) as error:
+        raise ContractError(f"{declaration.declared_at}: {error}") from error
+
+
 def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     """A value of this declaration as a flat array in SI; ``ValueError`` with a sentence."""
     return _read_shaped(declaration, value).reshape(-1)
@@ -263,14 +275,14 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
             raise ValueError(f"{at} is {number}, needs a finite number")
         if words_of(declaration):
             raise ValueError(_needs_word(declaration, f"{number:g}", at))
+        unit = declaration.unit(index)
+        says = f"{at} is {number:g}" + ("" if unit == "1" else f" {unit}")
         if declaration.above is not None and number <= declaration.above:
-            raise ValueError(
-                f"{at} is {number:g} {declaration.unit(index)}, needs more than {declaration.above:g}"
-            )
+            raise ValueError(f"{says}, needs more than {declaration.above:g}")
         if number < least:
-            raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at least {least:g}")
+            raise ValueError(f"{says}, needs at least {least:g}")
         if number > most:
-            raise ValueError(f"{at} is {number:g} {declaration.unit(index)}, needs at most {most:g}")
+            raise ValueError(f"{says}, needs at most {most:g}")
 
 
 def words_of(declaration: Declaration) -> tuple[str, ...]:

@@ -20,6 +20,9 @@ class Capabilities:
         Solves equations in each step, so that stiffness does not limit the step.
     dense_order : int
         Order of the dense output: the error inside a step of length h is of order h^(dense_order + 1).
+    cubic_until_completed : bool
+        Dense output that was not completed (`MethodKernels`) is the cubic through both ends of the step:
+        enough to look for witnesses, whose zeros are found on steps.
     symmetric : bool
         A step forward and a step back of the same length lead to where they began.
     symplectic : bool
@@ -38,6 +41,7 @@ class Capabilities:
     adaptive: bool = False
     implicit: bool = False
     dense_order: int = 3
+    cubic_until_completed: bool = False
     symmetric: bool = False
     symplectic: bool = False
     needs_second_order_form: bool = False

@@ -51,6 +51,7 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
     head[layout.ACCURACY], head[layout.ERROR_ORDER] = integrator.accuracy, error_order
     head[layout.SMALLEST], head[layout.LARGEST] = integrator.minimum_step, integrator.maximum_step
     head[layout.FIXED], head[layout.INITIAL] = integrator.fixed_step or 0.0, integrator.initial_step or 0.0
+    head[layout.IS_CUBIC] = integrator.capabilities.cubic_until_completed
     return np.concatenate([head, relative, absolute])
 
 

@@ -12,7 +12,7 @@ from cosim.ensemble.changes import Changes
 from cosim.ensemble.failed_run import FailedRun
 from cosim.ensemble.plan import Plan
 from cosim.simulation.bound_step import BoundStep
-from cosim.step import batch, layout, recording
+from cosim.step import batch, layout
 from cosim.step.arrays import ROLES, SCRATCH, STATE, Arrays
 from cosim.step.choice import choice_of
 from cosim.step.codes import GROW, REACHED
@@ -42,9 +42,9 @@ class CompiledRuns:
         self._bound.bind(self._state, anew=True)
         self._step = self._bound.step
         choice, width = choice_of(system, plan.columns)
-        rows = np.zeros(recording.ROWS_HEADER + (1 + width) * (plan.points + 2))
-        rows[recording.ORIGIN], rows[recording.INTERVAL] = plan.begin, plan.interval
-        rows[recording.UNTIL] = plan.until
+        rows = np.zeros(layout.ROWS_HEADER + (1 + width) * (plan.points + 2))
+        rows[layout.ORIGIN], rows[layout.INTERVAL] = plan.begin, plan.interval
+        rows[layout.UNTIL] = plan.until
         self._step.record(choice, rows, layout.NO_ROWS)
         accuracy = self._state.accuracy
         self._step.arrays.numbers[layout.ACCURACY] = np.nan if accuracy is None else accuracy

@@ -51,7 +51,8 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         if name == "__all__":  # `from package import *`
             return sorted(places())
         if name.startswith("__") or name not in places():
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+            says = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(says, name=name, obj=sys.modules[package])
         module, original = places()[name]
         found = importlib.import_module(module)
         if not hasattr(found, original):  # a module of a package

@@ -20,7 +20,7 @@ from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Severity
-from cosim.step import codes, event_log, layout, recording
+from cosim.step import codes, event_log, layout
 from cosim.step.choice import choice_of
 from cosim.step.compiled_step import CompiledStep
 from cosim.system.state import State
@@ -32,8 +32,8 @@ MODES = {
 }
 SUCCEEDED, DID_NOTHING = EventStatus.succeeded(), EventStatus.did_nothing()
 GRID = {
-    **{"origin": recording.ORIGIN, "interval": recording.INTERVAL},
-    **{"point": recording.POINT, "until": recording.UNTIL},
+    **{"origin": layout.ORIGIN, "interval": layout.INTERVAL},
+    **{"point": layout.POINT, "until": layout.UNTIL},
 }
 """Where in `rows` the numbers of a grid lie."""
 BUFFERED_ROWS = 4096  # numbers at least
@@ -228,7 +228,7 @@ class BoundStep:
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
             room = max(room, (int(points) + 4) * self._width)
-        rows = np.zeros(recording.ROWS_HEADER + room)
+        rows = np.zeros(layout.ROWS_HEADER + room)
         for name, place in GRID.items():
             rows[place] = grid.get(name, math.inf if name in ("interval", "until") else 0.0)
         self._rows = []
@@ -257,7 +257,7 @@ class BoundStep:
         if used:
             self.step.places[layout.ROWS_USED] = 0
             rows: Any = self.step.arrays.rows
-            taken = rows[recording.ROWS_HEADER :][:used].copy()
+            taken = rows[layout.ROWS_HEADER :][:used].copy()
             self._rows.append(taken)
             assert self._missing is not None
             self.findings += self._missing.findings(taken)

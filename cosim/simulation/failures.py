@@ -211,6 +211,8 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     code, where = tuple(StepCode)[number], ""
     # without a finite derivative where the step begins there was none that could fail
     begun = np.isfinite(state._arrays["c"][: system.ny]).all()
+    if code is StepCode.NOT_INITIALIZED and not begun:
+        code = StepCode.NOT_FINITE  # no first step can be chosen from a derivative that is infinite
     at: Any = integrator.failed_at if begun else (state.time, state.y)
     if code in EXAMINED and at is not None:
         failed = state.copy()

@@ -19,6 +19,7 @@ from cosim.simulation.statistics import Statistics
 from cosim.simulation.steps import Steps
 from cosim.step import layout
 from cosim.step.compiled_step import CompiledStep
+from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -179,8 +180,11 @@ class SimulatedSystem:
             events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``;
             "grid alone": these times without the events, after those of the instant.
         **grid : float
-            ``origin``, ``interval``, ``point``, ``until``.
+            ``origin``, ``interval``, ``point``, ``until``. Without `point` it is the first one from now on.
         """
+        if "interval" in grid and "point" not in grid:
+            passed = (self.state.time - grid.get("origin", 0.0)) / grid["interval"]
+            grid["point"] = float(max(0, math.ceil(passed - SLACK)))
         self._step.record(paths, where, **grid)
 
     def take_rows(self) -> NDArray[np.float64]:

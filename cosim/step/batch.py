@@ -17,7 +17,8 @@ from cosim.compiled.walker import plain_blocks
 from cosim.step import layout as ix
 from cosim.step.arrays import ARRAYS, arrays_at
 from cosim.step.codes import FAILED, GROW, REACHED, STEPPED, TERMINATED
-from cosim.step.recording import POINT, ROWS_HEADER, VALUES, record_now
+from cosim.step.layout import POINT, ROWS_HEADER
+from cosim.step.recording import VALUES, record_now
 from cosim.step.run import advance, finish, initialize
 
 (

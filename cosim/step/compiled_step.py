@@ -149,7 +149,7 @@ class CompiledStep:
             "places": places,
             "reach": tables.reach,
             "choice": np.zeros(recording.CHOICE_HEADER, dtype=np.int64),
-            "rows": np.zeros(recording.ROWS_HEADER),
+            "rows": np.zeros(layout.ROWS_HEADER),
             "log": np.zeros(tables.log_length),
         }
         if self.method is None:

@@ -9,9 +9,7 @@ witnesses need, so no derivative is evaluated. All witnesses are looked at toget
                 lies (-1: found by differences), which way it has to cross (1 falling, 2 rising, 3 both)
 ``level``       for each witness the value that counts as zero, and whether it starts there on
                 guard (1: leaving downward is a crossing, -1: leaving upward)
-``work``        `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level,
-                their rates; the row `SEEN` has the lowest values so far and the largest rates, the
-                next one the highest values and the smallest rates with which something could hide
+``work``        rows of points, see `cosim.step.seen`
 =============== ===========================================================================
 """
 
@@ -21,19 +19,23 @@ import math
 
 from cosim.compiled.walker import call_dense, walk
 from cosim.step.arrays import Integers, Reals
+from cosim.step.seen import (
+    DEPTH,
+    FIRST_STACKED,
+    LEFT,
+    MIDDLE,
+    RIGHT,
+    copy_row,
+    may_hide,
+    note_hidden,
+    see,
+)
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
 MOST_PARTS = 1024  # where they oscillate
-A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi in a cycle of a sinusoid
-BESIDE = 0.01  # of its range: a witness that is closer to zero is beside a zero
-DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cubic
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
-LEFT, RIGHT, MIDDLE, FIRST_STACKED = 0, 1, 2, 3
-SEEN = FIRST_STACKED + DEPTH + 4
-ASIDE = SEEN + 2  # what `cosim.step.witnesses` keeps of an earlier search: LEFT and RIGHT
-POINTS = ASIDE + 2
-HEADER = 3
+HEADER = 3  # of `probe`
 NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
 
 SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFffi>i"
@@ -118,89 +120,6 @@ def point(
             row[1 + count + i] = (row[1 + count + i] - row[1 + i]) / moved
         see(work, count, i, row[1 + i], abs(row[1 + count + i]))
     return status
-
-
-def see(work: Reals, count: int, i: int, value: float, rate: float) -> None:
-    """Remember the range of a witness and how fast it was."""
-    width = 1 + 2 * count
-    low = SEEN * width + 1 + i
-    if value < work[low]:
-        work[low] = value
-    if value > work[low + width]:
-        work[low + width] = value
-    if rate > work[low + count]:
-        work[low + count] = rate
-
-
-def forget_seen(work: Reals, count: int) -> None:
-    """Before the first search of a step."""
-    width = 1 + 2 * count
-    for i in range(count):
-        work[SEEN * width + 1 + i] = math.inf
-        work[(SEEN + 1) * width + 1 + i] = -math.inf
-        work[SEEN * width + 1 + count + i] = 0.0
-    forget_hidden(work, count)
-
-
-def forget_hidden(work: Reals, count: int) -> None:
-    """Before each search."""
-    width = 1 + 2 * count
-    for i in range(count):
-        work[(SEEN + 1) * width + 1 + count + i] = math.inf
-
-
-def spacing_for(work: Reals, count: int, i: int) -> float:
-    """How far apart points may lie so that a witness that goes on as it was seen hides nothing between them.
-
-    Infinite where zero is further off than its whole range.
-    """
-    width = 1 + 2 * count
-    low = work[SEEN * width + 1 + i]
-    high = work[(SEEN + 1) * width + 1 + i]
-    rate = work[SEEN * width + 1 + count + i]
-    range_of = high - low
-    if not range_of > 0.0 or not rate > 0.0 or low > range_of or -high > range_of:
-        return math.inf
-    return range_of / (A_CYCLE * rate)
-
-
-def hiding_rate(work: Reals, count: int, i: int) -> float:
-    """How fast witness `i` has to be to touch zero between LEFT and RIGHT; infinite where it crosses."""
-    width = 1 + 2 * count
-    step = work[RIGHT * width] - work[LEFT * width]
-    a = work[LEFT * width + 1 + i]
-    b = work[RIGHT * width + 1 + i]
-    return (abs(a) + abs(b)) / step if a * b > 0.0 and step > 0.0 else math.inf
-
-
-def may_hide(work: Reals, count: int, i: int) -> bool:
-    """Whether witness `i` could touch zero between LEFT and RIGHT, at the largest rate so far."""
-    return hiding_rate(work, count, i) < work[SEEN * (1 + 2 * count) + 1 + count + i]
-
-
-def note_hidden(work: Reals, count: int) -> None:
-    """Remember how fast witnesses have to be to touch zero between LEFT and RIGHT, which is done with.
-
-    Beside a zero that is known (where a ball has just left the floor) any rate would do: that says nothing.
-    """
-    width = 1 + 2 * count
-    for i in range(count):
-        at = SEEN * width + 1 + i
-        far = BESIDE * (work[at + width] - work[at])
-        if abs(work[LEFT * width + 1 + i]) > far and abs(work[RIGHT * width + 1 + i]) > far:
-            work[at + width + count] = min(work[at + width + count], hiding_rate(work, count, i))
-
-
-def hides(work: Reals, count: int, i: int) -> bool:
-    """Whether witness `i` could have touched zero between two points of the last search."""
-    width = 1 + 2 * count
-    return work[(SEEN + 1) * width + 1 + count + i] < work[SEEN * width + 1 + count + i]
-
-
-def copy_row(work: Reals, width: int, source: int, target: int) -> None:
-    """One point of `work` over another."""
-    for i in range(width):
-        work[target * width + i] = work[source * width + i]
 
 
 def turns(left: float, right: float, left_rate: float, right_rate: float) -> int:

@@ -35,8 +35,6 @@ class HeldTables:
     ----------
     method : Method
         The same method, prepared for a system in which witnesses are held.
-    system_held : HeldSystem
-        The system, for integrators that are Python.
     row : int
         Where in `ints` the row of `sliding_field` starts.
     ints, table : ndarray
@@ -52,7 +50,6 @@ class HeldTables:
     witnesses: list[Witness]
     switchable: int
     method: Method = field(init=False)
-    system_held: HeldSystem = field(init=False)
     row: int = field(init=False)
     ints: Integers = field(init=False)
     table: Integers = field(init=False)
@@ -83,7 +80,6 @@ class HeldTables:
         for name, value in given.items():
             object.__setattr__(self, name, value)
         held = HeldSystem(system, self.table, self.ints)
-        object.__setattr__(self, "system_held", held)
         object.__setattr__(self, "method", self.integrator.while_held(held))
 
     @property

@@ -120,3 +120,4 @@ HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
 RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING
+ORIGIN, INTERVAL, POINT, UNTIL, ROWS_HEADER = range(5)  # header of the rows that are recorded

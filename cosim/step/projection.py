@@ -38,7 +38,6 @@ from cosim.contracts.method_layout import (
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
     range(11)
 )
-PROJECT_SIGNATURE = "TIiifFFFIFFI>i"
 
 TOLERANCE = 1e-10
 LOOSE = 1e-7  # accepted where rounding or constraints that contradict each other allow no less

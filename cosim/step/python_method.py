@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from cosim.compiled.native import compile_function
 from cosim.compiled.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_layout import ACCEPTED_END, END, START
 from cosim.contracts.step_code import StepCode
 from cosim.step import layout
 from cosim.step.held_system import HeldSystem
+from cosim.step.whole_way import whole_way
 
 if TYPE_CHECKING:
     from cosim.system.state import State
@@ -99,6 +101,10 @@ class PythonMethod:
         return self._guarded(work, take)
 
     def _redo(self, *given: Any) -> int:
+        if given[5].size == 0:  # its step was the Step's own: there is nothing to integrate
+            *schedule, t_event = given[:5]
+            way = compile_function(whole_way, STEP_SIGNATURE)
+            return int(way(*schedule, given[14][START], *given[5:], t_event, math.inf))
         system, state = self._system(given[2]), self._state
         return self._guarded(given[14], lambda: self.integrator.redo(system, state, given[4]))
 
@@ -113,4 +119,6 @@ class PythonMethod:
         return self._guarded(given[14], lambda: self.integrator.restart(system, state))
 
     def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:
+        if out.size == 0:
+            return
         self.integrator.interpolate(min(max(t, work[START]), work[END]), out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosim.compiled.walker import call_redo, call_step, walk
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
-from cosim.contracts.method_layout import END, FAILED_BLOCK, SLOTS_HEADER
+from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, SLOTS_HEADER
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.assembling import meet_constraints
@@ -184,8 +184,7 @@ def step(a: Arrays, t_stop: float) -> int:
     a.clock[ix.TIME] = a.work[END]
     a.places[ix.STAGE] = ix.MOTION
     note_derivatives(a, held)
-    # updates at the end of a step change what dense output is completed from
-    return complete(a) if a.program[ix.REMEMBERS] != 0 else 0
+    return complete(a) if completes_at_once(a) else 0
 
 
 @part("Af>i")
@@ -194,9 +193,28 @@ def redo(a: Arrays, t_event: float) -> int:
     code = call_method(a, a.program[ix.REDO], t_event, 1 if held_count(a) > 0 else 0)
     a.clock[ix.TIME] = a.work[END]
     a.places[ix.STAGE] = ix.MOTION
-    if code == 0 and a.program[ix.REMEMBERS] != 0:
+    if code == 0 and completes_at_once(a):
         code = complete(a)
     return code
+
+
+def completes_at_once(a: Arrays) -> bool:
+    """Whether dense output is completed before updates change what it is completed from.
+
+    Where it is a cubic without that, only for steps between whose ends histories or rows take values.
+    """
+    if a.program[ix.REMEMBERS] == 0 or a.settings[IS_CUBIC] == 0.0:
+        return a.program[ix.REMEMBERS] != 0
+    keeps = a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]
+    keeps = keeps or a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]
+    return keeps or has_rows_inside(a)
+
+
+def has_rows_inside(a: Arrays) -> bool:
+    """Whether a row is recorded before the end of the step that was taken last."""
+    if a.places[ix.RECORDING] < ix.ON_GRID:
+        return False
+    return a.rows[ix.ORIGIN] + a.rows[ix.POINT] * a.rows[ix.INTERVAL] < a.clock[ix.TIME]
 
 
 @part("A>i")

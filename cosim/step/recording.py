@@ -17,10 +17,10 @@ from cosim.step.agenda import next_time, row_of
 from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.codes import FAILED_BLOCK
 from cosim.step.event_log import DRAIN_ROWS
+from cosim.step.layout import INTERVAL, ORIGIN, POINT, ROWS_HEADER, UNTIL
 from cosim.step.realize import complete, first_coefficient, last_coefficient, realize
 
 VALUES, VALUES_AT, INNER, INNER_AT, OUTER, OUTER_AT, CHOICE_HEADER = range(7)
-ORIGIN, INTERVAL, POINT, UNTIL, ROWS_HEADER = range(5)
 SLACK = 1e-9  # of the interval: times closer than that are one
 TRIGGERED, SCHEDULED = 2, 3
 

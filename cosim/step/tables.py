@@ -18,7 +18,6 @@ from cosim.errors import Problem
 from cosim.stage import Stage
 from cosim.step import event_log, layout
 from cosim.step.between import ROOM
-from cosim.step.crossing import POINTS as ROWS
 from cosim.step.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE, first_crossing, rates_along
 from cosim.step.event_entries import Entry, EventEntries
 from cosim.step.forecast import FORECAST_SIGNATURE, forecast
@@ -29,6 +28,7 @@ from cosim.step.method import Method
 from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
+from cosim.step.seen import POINTS as ROWS
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, LARGEST, NEXT_STEP
+from cosim.contracts.method_layout import FIXED, IS_CUBIC, LARGEST, NEXT_STEP
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
@@ -12,25 +12,21 @@ from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.crossing import (
+from cosim.step.crossing import FOUND, HEADER, MOST_PARTS, PARTS, crosses
+from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
+from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
+from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
+from cosim.step.seen import (
     ASIDE,
-    FOUND,
-    HEADER,
     LEFT,
-    MOST_PARTS,
-    PARTS,
     RIGHT,
     copy_row,
-    crosses,
     forget_hidden,
     forget_seen,
     hides,
     spacing_for,
 )
-from cosim.step.crossing import POINTS as ROWS
-from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
-from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
-from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
+from cosim.step.seen import POINTS as ROWS
 from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (
     LEAVING,
@@ -177,7 +173,7 @@ def trigger(a: Arrays, start: float) -> int:
         if located:
             note_located(a, start, 0)
     else:
-        code = complete(a)
+        code = complete(a) if a.settings[IS_CUBIC] == 0.0 else 0
         if code != 0:
             return code
         for m in range(a.work.shape[0]):

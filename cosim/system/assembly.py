@@ -368,7 +368,11 @@ class Assembly:
         """Where a part of that name keeps what it offers through an attachment."""
         key = (provider, argument.slot)
         if key not in self.layout.slots:
-            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}")
+            known = [name for name, slot in self.layout.slots if slot == argument.slot]
+            if provider not in self.parts_by_name:
+                raise LookUpError(argument.of, provider, known)
+            there = f"; there are: {', '.join(sorted(known)[:10])}" if known else ""
+            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{there}")
         return self.layout.slots[key]
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-import traceback
 import weakref
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,23 +18,23 @@ from cosim.compiled import native, walker
 from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declarations import Declaration
-from cosim.component.values import read_numbers, words_of
-from cosim.contracts.measure import Measure
+from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
+from cosim.system.block_failure import block_failure
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import RING
 from cosim.system.layout import HISTORY_WIDTH
+from cosim.system.list_variables import list_variables
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Slot
-from cosim.system.signals import NOT_READABLE, Signal, main_output, main_output_or_none
+from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
-from cosim.system.variable import Variable
 
 if TYPE_CHECKING:
     Model = Any
@@ -124,7 +122,7 @@ class System:
             key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
             for key, block in assembly.handlers.items()
         }
-        self.variables = {v.path: v for v in self._list_variables()}
+        self.variables = {v.path: v for v in list_variables(self)}
         self.digest = self._digest()
         self._swaps = self._list_swaps()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
@@ -258,35 +256,8 @@ class System:
         return int(self._walk(table, self.ints, first, last, time, *arrays))
 
     def failure(self, state: State, index: int) -> SimulationError:
-        """Call a block that raised again, row by row, to say whose it was; `index` is in the table."""
-        first, last = self.inner_range
-        if index >= last:  # where witnesses are held the evaluation stands behind all rows
-            index += self.derivative_range[0] - last
-        elif index >= first:
-            index = self.inner_blocks[index - first]
-        block = self.blocks[index]
-        width = block.rows.shape[1] if block.rows.ndim == 2 else 0
-        function = block.function  # as it was written: it raises what the compiled one has only counted
-        start = int(self.table[index, 1])
-        one_each = len(block.owners) == block.rows.shape[0]
-        for i in range(block.rows.shape[0] if one_each else 1):
-            owner = block.owners[i] if block.owners else ""
-            count = 1 if one_each else block.rows.shape[0]
-            try:
-                with np.errstate(all="ignore"):
-                    function(np.float64(state.time), *self.arrays(state), self.ints, start + i * width, count)
-            except Exception as error:
-                where = f"{owner}: {block.label}" if owner else block.label
-                kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-                place = self._place(error, owner)
-                refusal = self._refusal(state, owner, block.label)
-                place, error = (place, error) if refusal is None else ("", refusal)
-                more = "" if owner or self.solver is None else self.solver.explain(state, str(error))
-                result = SimulationError(state.time, f"{where}: {kind}{error}{place}{more}")
-                result.__cause__ = error
-                return result
-        known = f": {walker.last_errors[0]}" if walker.last_errors else ""
-        return SimulationError(state.time, f"{block.label}: failed{known}, and does not when called again")
+        """Call the block of a row of the table that raised again, to say whose it was."""
+        return block_failure(self, state, index)
 
     @cached_property
     def checks(self) -> list[ParameterCheck]:
@@ -301,25 +272,6 @@ class System:
                         ParameterCheck(name, check, slots[name, check], tuple(reads), kernel.refuses)
                     )
         return found
-
-    def _place(self, error: BaseException, owner: str) -> str:
-        """Where a method of a part raised, as `` (file:line)``; empty for kernel functions."""
-        part = self.parts.get(owner.partition(".")[0])
-        module = type(part).__module__
-        lines = [
-            f" ({frame.f_code.co_filename}:{line})"
-            for frame, line in traceback.walk_tb(error.__traceback__)
-            if part is not None and frame.f_globals.get("__name__") == module
-        ]
-        return lines[-1] if lines else ""
-
-    def _refusal(self, state: State, owner: str, label: str) -> ValueError | None:
-        """What a check says that has just raised, in its own words."""
-        for check in self.checks:
-            if (check.part, check.name) == (owner, label):
-                sentence = check.sentence(state._arrays["c"])
-                return ValueError(sentence) if sentence else None
-        return None
 
     # States
 
@@ -513,10 +465,6 @@ class System:
         whole = self.assembly.layout.slots[signal.part, signal.name]
         return self.assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
 
-    def stage_of_cache(self, offset: int) -> Stage:
-        """The stage at which an offset of the cache is computed."""
-        return self.stage_of(Slot("c", offset, 1))
-
     def stage_invalidated(self, slot: Slot) -> Stage:
         """The stage that a write to a slot outside the cache invalidates."""
         return Stage.INSTANCE if slot.array == "p" else self.assembly.base_stage(slot)
@@ -542,57 +490,6 @@ class System:
             slot = variable.slot
             found.setdefault(slot.array, []).append((slot.offset, number, slot.size, variable.path))
         return {array: (sorted(listed), max(row[2] for row in listed)) for array, listed in found.items()}
-
-    def _list_variables(self) -> list[Variable]:
-        found = []
-        starts: dict[bytes, tuple[float, ...]] = {}
-        slots, units = self.assembly.layout.slots, self.assembly.wiring.paths.units
-        for name, part in self.parts.items():
-            bare = main_output_or_none(part)
-            for declaration in part.declarations.values():
-                if declaration.kind in NOT_READABLE or not declaration.size:
-                    continue
-                if declaration.options.get("internal"):
-                    continue
-                slot = slots[name, declaration.name]
-                kind = declaration.kind
-                if kind in ("cache", "output") and bare == declaration.name:
-                    kind = "measure" if declaration.name == "value" else "output"
-                start = part.values.numbers.get(declaration.name)
-                numbers: tuple[float, ...] = ()
-                if start is not None:
-                    if start.size == 1 != declaration.size:
-                        start = np.repeat(start, declaration.size)
-                    key = start.tobytes()  # equal starts are kept once
-                    numbers = starts[key] if key in starts else starts.setdefault(key, tuple(start.tolist()))
-                variable = Variable(
-                    f"{name}.{declaration.name}" if kind != "measure" else name,
-                    kind,
-                    slot,
-                    declaration.shape,
-                    units(part, declaration),
-                    self.stage_of(slot),
-                    numbers,
-                    declaration.minimum,
-                    declaration.maximum,
-                    _about_measure(part) if kind == "measure" else declaration.description,
-                    declaration.nominal,
-                    int if kind == "integer" and declaration.dtype is float else declaration.dtype,
-                    declaration.diagnostic,
-                    words_of(declaration),
-                )
-                found.append(variable)
-                if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
-                    # a value that is a parameter or a state is a measure besides
-                    text = _about_measure(part)
-                    found.append(variable._replace(path=name, kind="measure", start=(), description=text))
-            for alias, (slot_name, element, unit, *text_of) in part.signals.items():
-                slot = slots[name, slot_name].part(element)
-                text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
-                text = text_of[0].format(part=name) if text_of else text
-                stage, text = self.stage_of(slot), intern(text)
-                found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), stage, description=text))
-        return found
 
     @property
     def outputs(self) -> list[str]:
@@ -678,13 +575,6 @@ def _places(projection: Projection | None, first: int, motion: tuple[int, int]) 
     found = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in found.groups)])
     return np.array([*ends, found.errors, *motion], dtype=np.int64)
-
-
-def _about_measure(part: Component) -> str:
-    """What the value of a measure is: what its class says, and of which signals."""
-    what = (type(part).__doc__ or "").partition("\n")[0].strip().rstrip(".")
-    of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]
-    return f"{what} (of {', '.join(of)})" if of else what
 
 
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:

@@ -319,8 +319,12 @@ class Wiring:
         self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
     ) -> None:
         table = np.array(rows, dtype=np.int64)
+        size = writes[0].size
+        flows: tuple[tuple[Slot, tuple[Slot, ...]], ...] = ()
+        if all(slot.size == size for slot in (*reads, *writes)):  # all of them go element by element
+            flows = tuple((w.part(i), tuple(r.part(i) for r in reads)) for w in writes for i in range(size))
         self.assembly.blocks.append(
-            Block(function, table, Stage.INSTANCE, reads, writes, (), label, mergeable=True)
+            Block(function, table, Stage.INSTANCE, reads, writes, (), label, mergeable=True, flows=flows)
         )
 
     def _inputs(self) -> str:

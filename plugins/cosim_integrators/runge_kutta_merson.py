@@ -16,7 +16,8 @@ class RungeKuttaMerson(ExplicitRungeKutta):
     then follows stability (on the real axis h |lambda| < 3.5) instead of accuracy.
 
     Limits: the estimate is of third order (for linear equations with constant coefficients of fourth).
-    Dense output is a cubic Hermite polynomial.
+    Dense output is of fourth order; it needs one more evaluation, which is made only for steps between whose
+    ends values are taken.
 
     Parameters
     ----------
@@ -52,4 +53,5 @@ class RungeKuttaMerson(ExplicitRungeKutta):
         a=[[], [1 / 3], [1 / 6, 1 / 6], [1 / 8, 0, 3 / 8], [1 / 2, 0, -3 / 2, 2]],
         b=[1 / 6, 0, 0, 2 / 3, 1 / 6],
         error=[1 / 15, 0, -3 / 10, 4 / 15, -1 / 30],
+        lift=1 / 5,
     )

@@ -42,6 +42,22 @@ def test_bars_hold_the_true_errors() -> None:
         assert found["median"] < 5.0
 
 
+def test_bars_of_a_controller_hold() -> None:
+    """Its force follows what it measures at once: what counts there is the last value of an input."""
+    case = error_bars.judge(3214)
+    assert case is not None
+    assert case.kind == "servos"
+    assert all(bar > error for bar, error in zip(case.bars, case.true, strict=True))
+
+
+def test_what_a_run_does_not_show_is_unknown() -> None:
+    """A second run shows it."""
+    case = error_bars.judge(3030)
+    assert case is not None
+    assert case.verdict == "unknown"
+    assert all(1.0 < bar / error < 2.0 for bar, error in zip(case.verified, case.true, strict=True))
+
+
 @pytest.mark.thorough
 def test_calibration_holds_on_other_cases() -> None:
     cases = [case for seed in range(1001, 1101) if (case := error_bars.judge(seed)) is not None]

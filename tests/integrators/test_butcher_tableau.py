@@ -33,7 +33,7 @@ def test_densities_of_order_four() -> None:
 
 @pytest.mark.parametrize(
     ("method", "order", "error_order", "dense_order", "shared"),
-    [(ExplicitEuler, 1, 0, 1, False), (RungeKuttaMerson, 4, 3, 3, False), (DormandPrince, 5, 4, 4, True)],
+    [(ExplicitEuler, 1, 0, 1, False), (RungeKuttaMerson, 4, 3, 4, False), (DormandPrince, 5, 4, 4, True)],
 )
 def test_orders_of_our_methods(method, order, error_order, dense_order, shared) -> None:
     tableau = method.tableau

@@ -6,11 +6,12 @@ import pytest
 import cosim
 from cosim.testing.known_solution import exact, known_system
 from cosim_integrators.dormand_prince_853 import DormandPrince853
+from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 
-def started(system, **options):
+def started(system, method=DormandPrince853, **options):
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
-    integrator = DormandPrince853(**options)
+    integrator = method(**options)
     integrator.initialize(system, state)
     return integrator, state
 
@@ -76,3 +77,69 @@ def test_what_is_swapped_at_the_end_of_a_step_does_not_reach_into_it() -> None:
     simulator.integrator.interpolate(0.75, out)
     expected = [begin[0] + 0.25 * begin[1] - 0.5 * held * 0.0625, begin[1] - 0.25 * held]
     assert out == pytest.approx(expected, abs=1e-13)
+
+
+def test_a_lifted_cubic_costs_an_evaluation_in_steps_that_are_looked_into_alone() -> None:
+    system, out = known_system(), np.zeros(3)
+    integrator, state = started(system, RungeKuttaMerson, accuracy=1e-8)
+    integrator.step(system, state, 10.0)
+    before = integrator.statistics.evaluations
+    integrator.step(system, state, 10.0)
+    assert integrator.statistics.evaluations == before + 5
+    middle = 0.5 * (integrator.previous_time + state.time)
+    integrator.interpolate(middle, out)
+    integrator.interpolate(middle, out)
+    assert integrator.statistics.evaluations == before + 6
+    assert np.abs(out - exact(middle)).max() < 1e-9
+
+
+class Watched(cosim.Component):
+    """An oscillator that is watched, and pushed by the number of steps."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    v = cosim.auxiliary_state()
+    steps = cosim.discrete()
+
+    @cosim.kernel
+    def derivatives(x, v, steps, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -x + steps
+
+    @cosim.witness
+    def far(x):
+        return x + 1e6
+
+    @cosim.on(far, does="discrete")
+    def nothing(steps, steps_next):
+        steps_next[0] = steps
+
+    @cosim.update
+    def count(steps, steps_next):
+        steps_next[0] = steps + 1.0
+
+
+def evaluations(interval: float) -> tuple[int, np.ndarray]:
+    """Of two steps of 0.5 s, and the rows of x."""
+    model = cosim.Model("m")
+    model.add(Watched, "part")
+    simulator = cosim.Simulator(model.build(), integrator=RungeKuttaMerson, fixed_step=0.5, accuracy=1e-6)
+    simulator.advance_to(0.5)
+    before = simulator.statistics.evaluations
+    simulator.record(
+        ["part.x", "part.v", "part.steps"], "grid", interval=interval, point=0.5 / interval + 1.0
+    )
+    simulator.record_now()
+    simulator.advance_to(1.5)
+    return simulator.statistics.evaluations - before, simulator.take_rows()
+
+
+def test_witnesses_and_updates_do_not_pay_for_a_lifted_cubic() -> None:
+    few, rows = evaluations(0.5)
+    more, fine = evaluations(0.125)
+    assert more == few + 2
+    # what was swapped at the end of a step does not reach into it
+    assert fine[::4] == pytest.approx(rows)
+    for start, row in ((rows[0], fine[2]), (rows[1], fine[6])):
+        s, begin, speed, steps = row[0] - start[0], *start[1:]
+        wanted = steps + (begin - steps) * np.cos(s) + speed * np.sin(s)
+        assert row[1] == pytest.approx(wanted, abs=2e-4)

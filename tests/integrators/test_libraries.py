@@ -176,3 +176,53 @@ def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, monkeypatch)
     model.add(Cliff, "cliff")
     with pytest.raises(cosim.SimulationError, match="cliff.y: its derivative is nan"):
         model.simulate(until=2.0, integrator=method, accuracy=1e-6)
+
+
+class Wave(cosim.Component):
+    """An output sin 6 t, which nothing integrates."""
+
+    y = cosim.output()
+
+    @cosim.kernel
+    def outputs(t, y):
+        y[0] = math.sin(6.0 * t)
+
+
+class Turning(cosim.Component):
+    """x = sin 3 t, and its square."""
+
+    x = cosim.auxiliary_state()
+    v = cosim.auxiliary_state(start=3.0)
+    square = cosim.output()
+
+    @cosim.kernel
+    def derivatives(x, v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -9.0 * x
+
+    @cosim.kernel
+    def outputs(x, square):
+        square[0] = x * x
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_delay_without_a_state_is_refined(method) -> None:
+    """A step that would need too many points, where the library has nothing to integrate: a ValueError."""
+    model = cosim.Model("wave")
+    model.add(Wave, "wave")
+    model.add("measures.delay", "late", source="wave.y", delay=0.7)
+    result = model.simulate(until=2.0, integrator=method(accuracy=1e-7), output_interval=0.01)
+    wanted = np.sin(6.0 * np.maximum(result.time - 0.7, 0.0))
+    assert np.abs(result["late"] - wanted).max() < 1e-6
+
+
+@pytest.mark.parametrize("source", ["turning.x", "turning.square"])
+def test_a_delay_that_stops_a_library_again_and_again(source: str) -> None:
+    """LSODA began anew, at first order, at each step: 10^5 accuracies, or a number that was none."""
+    model = cosim.Model("turning")
+    model.add(Turning, "turning")
+    model.add("measures.delay", "late", source=source, delay=0.7)
+    result = model.simulate(until=3.0, integrator="integrators.scipy_lsoda", accuracy=1e-8)
+    late = np.sin(3.0 * np.maximum(result.time - 0.7, 0.0))
+    assert np.abs(result["late"] - (late if source.endswith("x") else late * late)).max() < 1e-6
+    assert result.statistics["integrator_steps"] < 3000

@@ -120,7 +120,7 @@ def test_polynomials_up_to_the_order_are_exact(method) -> None:
         assert state.y[0] == pytest.approx(1.5 ** (degree + 1), rel=1e-14)
 
 
-@pytest.mark.parametrize(("method", "expected"), [(RungeKuttaMerson, 3), (DormandPrince, 4)])
+@pytest.mark.parametrize(("method", "expected"), [(RungeKuttaMerson, 4), (DormandPrince, 4)])
 def test_order_of_the_dense_output(method, expected) -> None:
     system = BlockSystem(nonlinear, 1)
     steps, errors, out = np.array([8, 16, 32]), [], np.zeros(1)
@@ -134,9 +134,9 @@ def test_order_of_the_dense_output(method, expected) -> None:
                 integrator.interpolate(t, out)
                 worst = max(worst, abs(out[0] - 1.0 / (1.0 + t * t)))
         errors.append(worst)
-    # an interpolant of order r has a local error of order r + 1
+    # an interpolant of order r has a local error of order r + 1, beside the error of the ends
     slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert slope >= expected + 0.5
+    assert slope >= min(expected + 1, method.order) - 0.5
 
 
 @pytest.mark.parametrize("method", ALL)

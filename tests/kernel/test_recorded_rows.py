@@ -42,6 +42,19 @@ def test_rows_go_on_with_another_integrator(taken_before: bool) -> None:
     assert len(simulator.take_rows()) == 0
 
 
+def test_recording_begins_at_the_first_point_from_now_on() -> None:
+    """Points that had passed were recorded with the values of now."""
+    model = cosim.Model("growth")
+    model.add(Growth, "growth")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-9)
+    simulator.advance_to(0.5)
+    simulator.record(["growth.size"], "grid", interval=0.2, until=1.0)
+    simulator.advance_to(1.0)
+    table = simulator.take_rows()
+    np.testing.assert_allclose(table[:, 0], [0.6, 0.8, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(table[:, 1], np.exp(table[:, 0]), rtol=1e-7)
+
+
 def test_a_stride_brings_a_bounded_number_of_rows() -> None:
     simulator = cosim.Simulator(known_system(), integrator="integrators.explicit_euler", fixed_step=1e-6)
     simulator.initialize()

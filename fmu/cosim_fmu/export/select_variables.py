@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import cosim
@@ -91,23 +91,37 @@ def select_variables(
         )
     derivatives = [_derivative(system, v) for v in found.values() if v.array == "y" and v.initial == "exact"]
     found |= {v.name: v for v in derivatives}
-    return tuple(_with_dependencies(system, found))
+    return with_dependencies(system, found.values())
 
 
-def _with_dependencies(system: cosim.System, found: dict[str, FmuVariable]) -> Iterator[FmuVariable]:
+def with_dependencies(system: cosim.System, variables: Iterable[FmuVariable]) -> tuple[FmuVariable, ...]:
     """The variables; outputs and derivatives know on which others of them they depend."""
-    names = {_place(system, v): name for name, v in found.items() if not v.derivative_of and _is_known(v)}
-    for variable in found.values():
-        if variable.causality != "output" and not variable.derivative_of:
-            yield variable
-            continue
-        now, first = (system.sources(variable.path, initially=initially) for initially in (False, True))
-        yield replace(
-            variable,
-            dependencies=tuple(name for place, name in names.items() if place in now),
-            initial_dependencies=tuple(name for place, name in names.items() if place in first),
-            depends_on_time=("t", 0) in now,
-        )
+    listed = tuple(variables)
+    places = {v.name: _places(system, v) for v in listed if not v.derivative_of and _is_known(v)}
+    set_by_name = {p for v in listed if v.name in places and v.is_settable for p in places[v.name]}
+    for variable in listed:  # what is seen under another name already
+        if variable.name in places and not variable.is_settable and places[variable.name] <= set_by_name:
+            del places[variable.name]
+
+    def behind(path: str, initially: bool) -> tuple[set[tuple[str, int]], tuple[str, ...]]:
+        sources = system.sources(path, initially=initially)
+        return sources, tuple(name for name, own in places.items() if not own.isdisjoint(sources))
+
+    return tuple(_dependent(v, behind) for v in listed)
+
+
+def _dependent(
+    variable: FmuVariable, behind: Callable[[str, bool], tuple[set[tuple[str, int]], tuple[str, ...]]]
+) -> FmuVariable:
+    if variable.causality != "output" and not variable.derivative_of:
+        return variable
+    now, names = behind(variable.path, False)
+    return replace(
+        variable,
+        dependencies=names,
+        initial_dependencies=behind(variable.path, True)[1],
+        depends_on_time=("t", 0) in now,
+    )
 
 
 def _is_known(variable: FmuVariable) -> bool:
@@ -115,12 +129,13 @@ def _is_known(variable: FmuVariable) -> bool:
     return variable.is_settable or variable.array != "c"
 
 
-def _place(system: cosim.System, variable: FmuVariable) -> tuple[str, int]:
-    """Where it lies that others read; an input is read from a copy."""
+def _places(system: cosim.System, variable: FmuVariable) -> set[tuple[str, int]]:
+    """Where it lies that others read; an input is read from a copy, angles are those of a rotation matrix."""
     if variable.causality == "input":
         slot = system.written_slot(variable.path)
-        return slot.array, slot.offset
-    return variable.array, variable.offset
+        return {(slot.array, slot.offset)}
+    size = 1 if variable.angle is None else 9
+    return {(variable.array, variable.offset + i) for i in range(size)}
 
 
 def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:

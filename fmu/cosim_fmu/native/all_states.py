@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import cosim
 from cosim_fmu.export.fmu_variable import FmuVariable
-from cosim_fmu.export.select_variables import select_variables
+from cosim_fmu.export.select_variables import select_variables, with_dependencies
 
 
 def with_all_states(
@@ -37,7 +37,7 @@ def with_all_states(
     states_shown = {v.derivative_of for v in shown}
     return tuple(
         replace(v, reinit=True) if v.name in states_shown and v.array == "y" and v.offset in reset else v
-        for v in shown
+        for v in (with_dependencies(system, shown) if missing else shown)
     )
 
 

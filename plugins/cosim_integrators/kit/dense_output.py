@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.kit import END, START, WORK_HEADER
-from cosim_integrators.kit.explicit_stages import DEGREE, DENSE_AT, EXTRA, STAGES
+from cosim.kit import DENSE_READY, END, START, WORK_HEADER
+from cosim_integrators.kit.explicit_stages import DEGREE, DENSE_AT, EXTRA, STAGES, TABLEAU_HEADER
 
 
 def hermite(s, step, start, end, first, last, out):
@@ -15,6 +15,19 @@ def hermite(s, step, start, end, first, last, out):
     f = -step * s * s * r
     for m in range(out.shape[0]):
         out[m] = a * start[m] + b * end[m] + e * first[m] + f * last[m]
+
+
+def lift(s, node, step, start, end, first, last, inner, out):
+    """Add to the cubic in ``out`` what gives it the derivative `inner` at `node`: a quartic, same ends."""
+    r = 1.0 - node
+    rise = 6.0 * node * r
+    e = step * r * (1.0 - 3.0 * node)
+    f = step * node * (3.0 * node - 2.0)
+    bump = s * (1.0 - s)
+    bump = bump * bump / (2.0 * node * r * (1.0 - 2.0 * node))
+    for m in range(out.shape[0]):
+        slope = rise * (end[m] - start[m]) + e * first[m] + f * last[m]
+        out[m] += bump * (step * inner[m] - slope)
 
 
 def hermite_dense_output(t, coefficients, work, y, out):
@@ -48,7 +61,11 @@ def explicit_dense_output(t, tableau, work, y, out):
     degree = int(tableau[DEGREE])
     s = (t - work[START]) / step
     if degree == 0:
-        hermite(s, step, start, end, derivatives[:n], derivatives[stages * n : stages * n + n], out)
+        last = derivatives[stages * n : stages * n + n]
+        hermite(s, step, start, end, derivatives[:n], last, out)
+        if tableau[EXTRA] != 0.0 and work[DENSE_READY] != 0.0:
+            inner = derivatives[(stages + 1) * n : (stages + 2) * n]
+            lift(s, tableau[TABLEAU_HEADER + stages], step, start, end, derivatives[:n], last, inner, out)
         return
     for m in range(n):
         out[m] = 0.0

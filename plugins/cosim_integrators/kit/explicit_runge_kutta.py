@@ -72,6 +72,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
             Capabilities(),
             adaptive=tableau.error is not None,
             dense_order=tableau.dense_order,
+            cubic_until_completed=tableau.lift is not None,
             supports_constraints=True,
         )
 
@@ -128,10 +129,15 @@ class ExplicitRungeKutta(CompiledIntegrator):
         self.attach(system, state)
         # Updates at the end of a step change what the extra stages read: they are taken at once then.
         if self.tableau.extra and system.has_updates:
-            self._complete()
+            self._take_extra_stages()
 
     def _complete(self) -> None:
-        """Take the extra stages of the last step, in arrays of their own; the State is not touched."""
+        # A run completes a cubic only where it takes values from it itself; updates may have run since.
+        if not (self.capabilities.cubic_until_completed and self._system.has_updates):
+            self._take_extra_stages()
+
+    def _take_extra_stages(self) -> None:
+        """The extra stages of the last step, in arrays of their own; the State is not touched."""
         if not self.tableau.extra or self._work[layout.DENSE_READY] or not self.previous_time < math.inf:
             return
         schedule, (y, p, d, k, h, c) = self._arrays

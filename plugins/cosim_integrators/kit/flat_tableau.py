@@ -41,7 +41,7 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
     header[at.ROWS_AT] = first_row
     header[at.DENSE_AT] = place
     dense = np.zeros(0)
-    if tableau.dense is not None:
+    if tableau.dense is not None and tableau.lift is None:
         header[at.DEGREE] = tableau.dense.shape[1]
         dense = tableau.dense.ravel()
     return np.array([*header, *nodes, *starts, *body, *dense])

@@ -71,6 +71,7 @@ def remember_own_past(table, ints, first, last, t, t_end, y, p, d, k, h, c, tabl
         status = take_extra_stages(table, ints, t, y, p, d, k, h, c, tableau, work, slots)
         if status != 0:
             return status
+        work[DENSE_READY] = 1.0
     for i in range(points):
         inside = t + (t_end - t) * (i + 1) / (points + 1)
         explicit_dense_output(inside, tableau, work, y, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,12 +101,14 @@ class Cvode(LibraryIntegrator):
             rates[:] = evaluation(at, state)
 
         more: dict[str, Any] = {}
+        if self._longest < math.inf:
+            first, more = min(first, self._longest), {"max_step": self._longest}
         if y.size > LARGEST_DENSE:
             from scipy.sparse import csc_matrix
 
             starts, rows = self._system.derivative_structure()
             pattern = csc_matrix((np.ones(rows.size), rows, starts), shape=(y.size, y.size))
-            more = {"linsolver": "sparse", "sparsity": pattern}
+            more |= {"linsolver": "sparse", "sparsity": pattern}
         made = self._cvode(
             right_hand_side, rtol=self._relative, atol=self._absolute, first_step=first, **more
         )

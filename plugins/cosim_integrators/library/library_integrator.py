@@ -21,6 +21,7 @@ Vector = NDArray[np.float64]
 MOST_HALVINGS = 40
 MOST_NOT_FINITE = 1000
 """Derivatives that are not finite, in one step of a library; one Jacobian may have ny more."""
+MOST_EASY = 20  # steps that may be twice as long, before they may
 MOST_STILL = 100  # steps so short that the time stays the same, one after another
 
 
@@ -86,13 +87,18 @@ class LibraryIntegrator(cosim.Integrator):
         self._start = self._end = self._accepted_end = math.nan
         self._y_start = self._y_end = np.zeros(0)
         self._failed: tuple[float, Vector] | None = None
+        self._easy = 0
+        self._longest = math.inf  # steps, where components have reported errors of longer ones
         self._counts = np.zeros(5, dtype=np.int64)
         self._errors: list[int] = []
         self._not_finite = 0
 
     @abstractmethod
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
-        """A solver that begins here; `first` is the length of its first step, s, 0 for its own choice."""
+        """A solver that begins here; `first` is the length of its first step, s, 0 for its own choice.
+
+        No step of it is longer than `_longest`.
+        """
 
     def memory_size(self, ny: int) -> int:
         """The length of the last step."""
@@ -102,6 +108,7 @@ class LibraryIntegrator(cosim.Integrator):
         """Begin: the first step is the library's choice unless given."""
         self._prepare(system)
         self._solver = None
+        self._longest = math.inf
         self._start = math.nan
         state.integrator_memory = np.array([self.initial_step or 0.0])
 
@@ -122,6 +129,8 @@ class LibraryIntegrator(cosim.Integrator):
         known = self._solver is not None and self._solver.t == t and np.array_equal(self._solver.y, state.y)
         if not known:
             self._solver = None
+        if self._easy >= MOST_EASY:  # its limit can be changed at a beginning only
+            self._longest, self._easy, self._solver = 2.0 * self._longest, 0, None
         return self._take(system, state, bound, memory[0])
 
     def _take(self, system: System, state: State, bound: float, first: float) -> StepCode:
@@ -139,7 +148,11 @@ class LibraryIntegrator(cosim.Integrator):
             if reported <= self.accuracy:
                 break
             self._counts[1] += 1
-            self._solver, bound, first = None, t + 0.5 * (state.time - t), 0.0
+            # each beginning has an error of its own: the next solver shall not have to be stopped again
+            step = state.time - t
+            self._longest = step * max(0.1, 0.8 * (self.accuracy / reported) ** 0.25)
+            self._easy = 0
+            self._solver, bound, first = None, min(bound, t + 0.5 * step), 0.0
             self._put(system, state, t, y)
             code = StepCode.MINIMUM_STEP
         if code is StepCode.DONE and state.time - t < self.minimum_step and state.time < bound:
@@ -153,6 +166,8 @@ class LibraryIntegrator(cosim.Integrator):
         self._y_start, self._y_end = y, state.y.copy()
         self._counts[0] += 1
         state.integrator_memory[0] = self._end - self._start
+        limited = self._end - self._start >= 0.9 * self._longest
+        self._easy += int(limited and reported <= self.accuracy / 32.0)
         return code
 
     def _attempt(
@@ -223,6 +238,7 @@ class LibraryIntegrator(cosim.Integrator):
     def restart(self, system: System, state: State) -> None:
         """Begin anew, as the library does it."""
         self._solver = None
+        self._longest = math.inf
         self._start = math.nan
         state.integrator_memory[0] = 0.0
 

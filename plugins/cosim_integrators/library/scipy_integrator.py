@@ -22,12 +22,14 @@ class ScipySolver:
         self.jacobians = self.factorizations = 0
         self._dense: Any = None
 
+    def can_go_to(self, t_stop: float) -> bool:
+        """Whether its next step can end at a time at the latest."""
+        return not self._bound_is_fixed or self.t < self._made.t_bound <= t_stop
+
     def step(self, t_stop: float) -> bool:
-        """One step of its own, not past a time."""
+        """One step of its own, not past a time that it can go to."""
         made = self._made
-        if made.t_bound != t_stop:
-            if self._bound_is_fixed:
-                raise ValueError("a new bound needs a new solver")
+        if made.t_bound != t_stop and not self._bound_is_fixed:
             made.t_bound, made.status = t_stop, "running"
         made.step()
         if made.status == "failed":
@@ -51,7 +53,8 @@ class ScipyIntegrator(LibraryIntegrator):
     solver_name : str
         Of a class in `scipy.integrate`.
     bound_is_fixed : bool
-        Whether its bound cannot be moved once it runs; a new target then costs a new beginning.
+        Whether its bound cannot be moved once it runs: it goes to its bound, then begins anew; so it does at
+        once for a target before it.
     """
 
     bibtex = """
@@ -70,10 +73,9 @@ class ScipyIntegrator(LibraryIntegrator):
 
     def step(self, system: Any, state: Any, t_stop: float, limit: float = math.inf) -> Any:
         """One step of SciPy's; see `cosim.Integrator.step`."""
-        bound = min(t_stop, state.time + min(limit, self.maximum_step))
-        if self.bound_is_fixed and bound != getattr(self, "_bound", bound):
+        solver, bound = self._solver, min(t_stop, state.time + min(limit, self.maximum_step))
+        if isinstance(solver, ScipySolver) and not solver.can_go_to(bound):
             self._solver = None
-        self._bound = bound
         return super().step(system, state, t_stop, limit)
 
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
@@ -88,6 +90,6 @@ class ScipyIntegrator(LibraryIntegrator):
             more["jac_sparsity"] = csc_matrix((entries, rows, starts), shape=(y.size, y.size))
         made = getattr(scipy.integrate, self.solver_name)(
             evaluation, t, y.copy(), t_stop, rtol=self._relative, atol=self._absolute,
-            first_step=first or None, **more,
+            first_step=min(first, self._longest) or None, max_step=self._longest, **more,
         )  # fmt: skip
         return ScipySolver(made, self.bound_is_fixed)

@@ -31,11 +31,11 @@ SAFETY = 2.5
 TRUSTED, MOST_MISSED = 0.02, 4.0
 """Where equations miss the run by less (of the range), the misfit adds at most so often their answer."""
 UNKNOWN_FROM = 0.5
-"""Of the range: equations that miss the run by more say nothing."""
+"""Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
 
 
 def estimated_errors(
-    samples: Samples, sources: NDArray[np.intp], parts: Sequence[tuple[list[int], list[int]]]
+    samples: Samples, sources: NDArray[np.intp], parts: Sequence[tuple[list[int], list[int], list[int]]]
 ) -> tuple[Vector, bool] | None:
     """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
 
@@ -44,8 +44,8 @@ def estimated_errors(
     samples : Samples
     sources : ndarray of int, shape (inputs,)
         The output that each input stands for.
-    parts : sequence of (outputs, inputs)
-        Places of those of each participant.
+    parts : sequence of (outputs, inputs, direct inputs)
+        Places of those of each participant, as for `IdentifiedCoupling`.
 
     Returns
     -------
@@ -62,10 +62,10 @@ def estimated_errors(
     if not np.all(np.isfinite(samples.outputs)):
         return None
     many = size > MANY
-    _, outputs, inputs, defects = resampled(samples, FEWER_POINTS if many else POINTS)
-    coupling = IdentifiedCoupling(outputs, inputs, defects, sources, parts)
-    ranges = np.ptp(samples.outputs, axis=0)
-    ranges[ranges == 0.0] = 1e-300
+    seen = resampled(samples, sources, FEWER_POINTS if many else POINTS)
+    coupling = IdentifiedCoupling(seen, sources, parts)
+    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
+    ranges = np.maximum(np.where(ranges > 1e-12 * sizes, ranges, sizes), 1e-300)
     lags, cuts = ((1, 2), (1e-9,)) if many else ((1, 2, 3), (1e-6, 1e-9))
     found: list[Answer] = []
     for windows in ((1, 4),) if many else ((1, 4), (16, 64)):
@@ -74,7 +74,7 @@ def estimated_errors(
             for w in windows
             for n in lags
             for cut in cuts
-            if w == 1 or len(inputs) >= ROWS_FOR_ONE * n * w
+            if w == 1 or len(seen.inputs) >= ROWS_FOR_ONE * n * w
         ]
         with np.errstate(all="ignore"):
             found += [coupling.answer(method) for method in methods]
@@ -96,7 +96,10 @@ def estimated_errors(
     if misses.min() < TRUSTED:
         missed = np.minimum(missed, MOST_MISSED * middle)
     bars = SAFETY * (middle + missed)
-    return bars, bool(misses.min() < UNKNOWN_FROM)
+    with np.errstate(all="ignore"):
+        if max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM:
+            return bars, True
+    return np.minimum(bars, SAFETY * ranges), False
 
 
 def _relative(answer: Answer, ranges: Vector) -> float:

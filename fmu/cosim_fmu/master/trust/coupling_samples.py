@@ -53,6 +53,11 @@ class SampledInput(NamedTuple):
     offset: float
     name: str
 
+    @property
+    def input(self) -> str:
+        """Its name in the participant."""
+        return self.name.rpartition(" → ")[2].removeprefix(f"{self.target}.")
+
 
 class Samples(NamedTuple):
     """A course of outputs and inputs, at n + 1 times.
@@ -67,6 +72,8 @@ class Samples(NamedTuple):
         Integrals of what they were given beyond the outputs.
     energy : ndarray, shape (n + 1, bonds)
         That the coupling has created, J where the units are those of the SI.
+    ends : ndarray, shape (n + 1, inputs)
+        What the inputs were given last before each of these times, in the units of their outputs.
     """
 
     times: Vector
@@ -74,6 +81,7 @@ class Samples(NamedTuple):
     inputs: Vector
     defects: Vector
     energy: Vector
+    ends: Vector
 
 
 class CouplingSamples:
@@ -130,7 +138,9 @@ class CouplingSamples:
         self._since = time
         zero = np.zeros((1, len(self.inputs)))
         now = np.asarray(outputs, dtype=np.float64).reshape(1, -1)
-        kept = Samples(np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))))
+        kept = Samples(
+            np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))), now[:, self._sources]
+        )
         self._kept, self._pieces = kept, [kept]
         self._count = self._stride = 1
         self._earlier: tuple[float, Vector] | None = None
@@ -264,7 +274,10 @@ class CouplingSamples:
         lengths = np.diff(times, prepend=start)
         means = (means - self._offsets) / self._factors
         slopes = slopes / self._factors
+        ends = means + 0.5 * lengths[:, None] * slopes
         if self._group > 1:
+            last = np.minimum(np.arange(0, times.size, self._group) + self._group, times.size) - 1
+            ends = ends[last]
             times, lengths, outputs, means, slopes = _grouped(
                 self._group, times, lengths, outputs, means, slopes
             )
@@ -293,6 +306,7 @@ class CouplingSamples:
                 end.inputs[-1] + np.cumsum(means * h, axis=0),
                 end.defects[-1] + np.cumsum(defects * h, axis=0),
                 end.energy[-1] + np.cumsum(energy * h, axis=0),
+                ends,
             )
         )
         self._count += times.size
@@ -350,6 +364,7 @@ class CouplingSamples:
                 kept.inputs[-1] + length * np.cumsum(given, axis=0),
                 kept.defects[-1] + length * np.cumsum(defects, axis=0),
                 np.zeros((last.size, 0)),
+                (inputs[last] - self._offsets) / self._factors,
             )
         )
         self._count += last.size

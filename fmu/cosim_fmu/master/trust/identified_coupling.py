@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_fmu.master.trust.resampled import Resampled
+
 Vector = NDArray[np.float64]
 MOST_GROWTH = 1e9
 """Of the outputs' size: a model that goes beyond is none."""
@@ -57,52 +59,63 @@ class IdentifiedCoupling:
 
     Parameters
     ----------
-    outputs : ndarray, shape (n + 1, outputs)
-        At the points of an even grid.
-    inputs, defects : ndarray, shape (n, inputs)
-        Means between them.
+    seen : Resampled
     sources : ndarray of int, shape (inputs,)
         The output that each input stands for.
-    parts : sequence of (outputs, inputs)
-        Places of those of each participant. One without inputs has no error.
+    parts : sequence of (outputs, inputs, direct inputs)
+        Places of those of each participant, and of the inputs on which its outputs depend at the same
+        instant: there the value at the end of an interval counts, not only the mean. A participant without
+        inputs has no error.
     """
 
     def __init__(
         self,
-        outputs: Vector,
-        inputs: Vector,
-        defects: Vector,
+        seen: Resampled,
         sources: NDArray[np.intp],
-        parts: Sequence[tuple[list[int], list[int]]],
+        parts: Sequence[tuple[list[int], list[int], list[int]]],
     ) -> None:
-        self._y, self._u, self._d = outputs, inputs, defects
+        self._y, self._u, self._d = seen.outputs, seen.inputs, seen.defects
         self._parts = [part for part in parts if part[0] and part[1]]
-        self._wired = np.zeros((inputs.shape[1], outputs.shape[1]))
+        size, inputs = self._y.shape[1], self._u.shape[1]
+        self._wired = np.zeros((inputs, size))
         driven = np.isin(sources, [place for part in self._parts for place in part[0]])
         self._wired[np.flatnonzero(driven), sources[driven]] = 1.0
-        middle = 0.5 * (outputs[1:] + outputs[:-1])
-        self._rest = inputs - defects - middle @ self._wired.T
-        self._free = np.setdiff1d(np.arange(outputs.shape[1]), sources[driven])
+        middle = 0.5 * (self._y[1:] + self._y[:-1])
+        self._rest = self._u - self._d - middle @ self._wired.T
+        self._free = np.setdiff1d(np.arange(size), sources[driven])
+        self._direct = np.array(sorted({place for part in self._parts for place in part[2]}), dtype=np.intp)
+        self._e, self._missed = seen.ends[:, self._direct], seen.end_defects[:, self._direct]
+        self._wired_ends = self._wired[self._direct]
+        self._rest_ends = self._e - self._missed - self._y @ self._wired_ends.T
 
     def answer(self, method: Method) -> Answer:
         """Run the identified coupling with the defects, and with nothing but them."""
         count, size = self._y.shape[0] - 1, self._y.shape[1]
         lags = method.lags
-        known_y, known_u = _differences(self._y, lags), _differences(self._u, lags)
-        state = np.zeros((lags * (size + self._u.shape[1]), 2))
+        known = _differences(self._y, lags), _differences(self._u, lags), _differences(self._e, lags + 1)
+        width = lags * (size + self._u.shape[1] + self._direct.size)
+        state = np.zeros((width, 2))
         found = np.zeros((count + 1, size, 2))
         found[0, :, 0] = state[:size, 0] = self._y[0]
+        ends = lags * (size + self._u.shape[1])
+        state[ends : ends + self._direct.size, 0] = self._e[0]
         limit = MOST_GROWTH * max(1e-300, float(np.abs(self._y).max()))
         edges = np.linspace(0, count, method.windows + 1).astype(int)
+        given = np.hstack([self._rest + self._d, (self._rest_ends + self._missed)[1:]])
+        wrong = np.hstack([self._d, self._missed[1:]])
         for begin, end in pairwise(edges.tolist()):
-            move, push, constant = self._equations(known_y, known_u, method, begin, end)
-            forces = np.stack(
-                [(self._rest + self._d)[begin:end] @ push.T + constant, self._d[begin:end] @ push.T], axis=2
-            )
+            move, push, constant = self._equations(*known, method, begin, end)
+            forces = np.stack([given[begin:end] @ push.T + constant, wrong[begin:end] @ push.T], axis=2)
             for k in range(begin, end):
                 state = move @ state + forces[k - begin]
                 if k < lags - 1:  # what was before the first point is not known
-                    state[:, 0] = np.concatenate([*(y[k + 1] for y in known_y), *(u[k] for u in known_u)])
+                    y, u, e = known
+                    past = (
+                        [each[k + 1] for each in y],
+                        [each[k] for each in u],
+                        [each[k + 1] for each in e[:lags]],
+                    )
+                    state[:, 0] = np.concatenate([value for values in past for value in values])
                 found[k + 1] = state[:size]
             if not np.abs(state).max() < limit:
                 return Answer(np.full((count + 1, size), np.inf), np.full(size, np.inf))
@@ -111,48 +124,74 @@ class IdentifiedCoupling:
         return Answer(found[:, :, 1], np.abs(found[:, :, 0] - self._y).max(axis=0))
 
     def _equations(
-        self, known_y: list[Vector], known_u: list[Vector], method: Method, begin: int, end: int
+        self,
+        known_y: list[Vector],
+        known_u: list[Vector],
+        known_e: list[Vector],
+        method: Method,
+        begin: int,
+        end: int,
     ) -> tuple[Vector, Vector, Vector]:
-        """Of the coupled participants in a window: next = move @ state + push @ defect + constant.
+        """Of the coupled participants in a window: next = move @ state + push @ defects + constant.
 
-        The state are the differences of outputs, then those of inputs (`_differences`).
+        The state are the differences of outputs, then those of inputs, then those of their ends
+        (`_differences`); the defects are those of the means, then those of the ends.
         """
-        lags, size, inputs = method.lags, self._y.shape[1], self._u.shape[1]
+        lags, size, inputs, direct = method.lags, self._y.shape[1], self._u.shape[1], self._direct.size
         pad = (end - begin) // 2 if method.windows > 1 else 0
         rows = slice(max(lags - 1, begin - pad), min(self._u.shape[0], end + pad))
         of_y, of_u = np.zeros((lags, size, size)), np.zeros((lags, size, inputs))
+        of_e = np.zeros((lags + 1, size, direct))
         constant = np.zeros((size, 1))
-        for mine, given in self._parts:
+        for mine, given, passed in self._parts:
+            ends = np.searchsorted(self._direct, passed).tolist()
             data = [y[:-1, mine] for y in known_y] + [u[:, given] for u in known_u]
+            widths = [len(mine)] * lags + [len(given)] * lags
+            if passed:
+                data += [e[1:, ends] for e in known_e]
+                widths += [len(passed)] * (lags + 1)
             factors = _fitted(np.hstack(data)[rows], np.diff(self._y[:, mine], axis=0)[rows], method.cut)
-            blocks = np.split(factors[:-1], np.cumsum([len(mine)] * lags + [len(given)] * lags)[:-1])
+            blocks = np.split(factors[:-1], np.cumsum(widths)[:-1])
             for j in range(lags):
                 of_y[j][np.ix_(mine, mine)] = blocks[j].T
                 of_u[j][np.ix_(mine, given)] = blocks[lags + j].T
+            for j in range(lags + 1 if passed else 0):
+                of_e[j][np.ix_(mine, ends)] = blocks[2 * lags + j].T
             constant[mine, 0] = factors[-1]
-        solve = np.linalg.inv(np.eye(size) - 0.5 * of_u.sum(axis=0) @ self._wired)
+        own = 0.5 * of_u.sum(axis=0) @ self._wired + of_e.sum(axis=0) @ self._wired_ends
+        solve = np.linalg.inv(np.eye(size) - own)
+        splits = np.cumsum([size] * lags + [inputs] * lags + [direct] * lags)[:-1]
 
-        def following(state: Vector, force: Vector | float, more: Vector | float) -> Vector:
+        def following(
+            state: Vector, force: Vector | float, missed: Vector | float, more: Vector | float
+        ) -> Vector:
             """One interval, for each column; the mean of an input follows both ends of its output."""
-            ys = [state[j * size : (j + 1) * size] for j in range(lags)]
-            us = [state[lags * size + j * inputs :][:inputs] for j in range(lags)]
+            past = np.split(state, splits)
+            ys, us, es = past[:lags], past[lags : 2 * lags], past[2 * lags :]
             base = 0.5 * self._wired @ ys[0] + force
             total = ys[0] + more
             behind = np.zeros_like(base)
             for j in range(lags):
                 total = total + of_y[j] @ ys[j] + of_u[j] @ (base - behind)
                 behind = behind + us[j]
-            new_y, new_u = [solve @ total], []
-            new_u.append(0.5 * self._wired @ (ys[0] + new_y[0]) + force)
+            behind = np.zeros((direct, state.shape[1]))
+            for j in range(lags + 1):
+                total = total + of_e[j] @ (missed - behind)
+                behind = behind + es[j] if j < lags else behind
+            new_y = [solve @ total]
+            new_u = [0.5 * self._wired @ (ys[0] + new_y[0]) + force]
+            new_e = [self._wired_ends @ new_y[0] + missed]
             for j in range(1, lags):
                 new_y.append(new_y[-1] - ys[j - 1])
                 new_u.append(new_u[-1] - us[j - 1])
-            return np.vstack(new_y + new_u)
+                new_e.append(new_e[-1] - es[j - 1])
+            return np.vstack(new_y + new_u + new_e)
 
-        width = lags * (size + inputs)
-        move = following(np.eye(width), 0.0, 0.0)
-        push = following(np.zeros((width, inputs)), np.eye(inputs), 0.0)
-        return move, push, following(np.zeros((width, 1)), 0.0, constant)[:, 0]
+        width = lags * (size + inputs + direct)
+        move = following(np.eye(width), 0.0, 0.0, 0.0)
+        both = np.eye(inputs + direct)
+        push = following(np.zeros((width, inputs + direct)), both[:inputs], both[inputs:], 0.0)
+        return move, push, following(np.zeros((width, 1)), 0.0, 0.0, constant)[:, 0]
 
 
 def _differences(values: Vector, lags: int) -> list[Vector]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,28 @@ from cosim_fmu.master.trust.coupling_samples import Samples
 Vector = NDArray[np.float64]
 
 
-def resampled(samples: Samples, most: int) -> tuple[float, Vector, Vector, Vector]:
+class Resampled(NamedTuple):
+    """A course on an even grid of n intervals.
+
+    Attributes
+    ----------
+    interval : float, s
+    outputs : ndarray, shape (n + 1, outputs)
+    inputs, defects : ndarray, shape (n, inputs)
+        Means over the intervals.
+    ends, end_defects : ndarray, shape (n + 1, inputs)
+        What inputs were given last before each point, and by how much it missed their outputs there.
+    """
+
+    interval: float
+    outputs: Vector
+    inputs: Vector
+    defects: Vector
+    ends: Vector
+    end_defects: Vector
+
+
+def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampled:
     """Outputs at the points of an even grid, and means of inputs and defects between them.
 
     Integrals are interpolated, so that a grid coarser than the exchanges loses nothing of them.
@@ -18,14 +41,10 @@ def resampled(samples: Samples, most: int) -> tuple[float, Vector, Vector, Vecto
     Parameters
     ----------
     samples : Samples
+    sources : ndarray of int, shape (inputs,)
+        The output that each input stands for.
     most : int
         Intervals of the grid; as many as there are samples, if these are fewer.
-
-    Returns
-    -------
-    interval : float, s
-    outputs : ndarray, shape (n + 1, outputs)
-    inputs, defects : ndarray, shape (n, inputs)
     """
     from scipy.interpolate import CubicSpline
 
@@ -33,10 +52,16 @@ def resampled(samples: Samples, most: int) -> tuple[float, Vector, Vector, Vecto
     count = min(most, times.size - 1)
     grid = np.linspace(times[0], times[-1], count + 1)
     interval = float(grid[1] - grid[0])
+    missed = samples.ends - samples.outputs[:, sources]
+    missed[0] = missed[1]  # nothing was given before the first
     if count == times.size - 1 and np.allclose(grid, times, rtol=0.0, atol=1e-9 * interval):
-        found = samples.outputs, samples.inputs, samples.defects
+        outputs, inputs, defects = samples.outputs, samples.inputs, samples.defects
     else:
-        smooth = [CubicSpline(times, column)(grid) for column in (samples.outputs, samples.inputs)]
-        straight = [np.interp(grid, times, column) for column in samples.defects.T]
-        found = smooth[0], smooth[1], np.array(straight).reshape(-1, count + 1).T
-    return interval, found[0], np.diff(found[1], axis=0) / interval, np.diff(found[2], axis=0) / interval
+        outputs, inputs = (CubicSpline(times, column)(grid) for column in (samples.outputs, samples.inputs))
+        straight = [
+            np.array([np.interp(grid, times, column) for column in columns.T]).reshape(-1, count + 1).T
+            for columns in (samples.defects, missed)
+        ]
+        defects, missed = straight
+    means, mean_defects = (np.diff(integral, axis=0) / interval for integral in (inputs, defects))
+    return Resampled(interval, outputs, means, mean_defects, outputs[:, sources] + missed, missed)

@@ -1,0 +1,77 @@
+"""What users can read of a system, by its paths."""
+
+from __future__ import annotations
+
+from sys import intern
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosim.component.component import Component
+from cosim.component.values import words_of
+from cosim.contracts.measure import Measure
+from cosim.system.signals import NOT_READABLE, main_output_or_none
+from cosim.system.variable import Variable
+
+if TYPE_CHECKING:
+    System = Any
+
+
+def list_variables(system: System) -> list[Variable]:
+    """In order of parts, then of declaration; then what a part calls its signals."""
+    found = []
+    starts: dict[bytes, tuple[float, ...]] = {}
+    slots, units = system.assembly.layout.slots, system.assembly.wiring.paths.units
+    for name, part in system.parts.items():
+        bare = main_output_or_none(part)
+        for declaration in part.declarations.values():
+            if declaration.kind in NOT_READABLE or not declaration.size:
+                continue
+            if declaration.options.get("internal"):
+                continue
+            slot = slots[name, declaration.name]
+            kind = declaration.kind
+            if kind in ("cache", "output") and bare == declaration.name:
+                kind = "measure" if declaration.name == "value" else "output"
+            start = part.values.numbers.get(declaration.name)
+            numbers: tuple[float, ...] = ()
+            if start is not None:
+                if start.size == 1 != declaration.size:
+                    start = np.repeat(start, declaration.size)
+                key = start.tobytes()  # equal starts are kept once
+                numbers = starts[key] if key in starts else starts.setdefault(key, tuple(start.tolist()))
+            variable = Variable(
+                f"{name}.{declaration.name}" if kind != "measure" else name,
+                kind,
+                slot,
+                declaration.shape,
+                units(part, declaration),
+                system.stage_of(slot),
+                numbers,
+                declaration.minimum,
+                declaration.maximum,
+                _about_measure(part) if kind == "measure" else declaration.description,
+                declaration.nominal,
+                int if kind == "integer" and declaration.dtype is float else declaration.dtype,
+                declaration.diagnostic,
+                words_of(declaration),
+            )
+            found.append(variable)
+            if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
+                # a value that is a parameter or a state is a measure besides
+                text = _about_measure(part)
+                found.append(variable._replace(path=name, kind="measure", start=(), description=text))
+        for alias, (slot_name, element, unit, *text_of) in part.signals.items():
+            slot = slots[name, slot_name].part(element)
+            text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
+            text = text_of[0].format(part=name) if text_of else text
+            stage, text = system.stage_of(slot), intern(text)
+            found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), stage, description=text))
+    return found
+
+
+def _about_measure(part: Component) -> str:
+    """What the value of a measure is: what its class says, and of which signals."""
+    what = (type(part).__doc__ or "").partition("\n")[0].strip().rstrip(".")
+    of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]
+    return f"{what} (of {', '.join(of)})" if of else what

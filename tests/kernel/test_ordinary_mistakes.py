@@ -1,0 +1,235 @@
+"""Mistakes that authors make, each answered where the class is made, with file, line and remedy."""
+
+import math
+
+import pytest
+
+import cosim
+import cosim_mechanics
+from cosim.component.kernel_effects import effects_of
+
+FOUR = 4
+
+
+def beyond_the_end(a, y):
+    for i in range(1, 4):
+        y[0] += a[i]
+
+
+def before_the_start(a, y):
+    for i in range(3):
+        y[0] += a[i - 1]
+
+
+def nested(a, y):
+    for i in range(3):
+        for j in range(3):
+            y[0] += a[3 * i + j + 1]
+
+
+def by_a_constant_of_the_module(a, y):
+    for i in range(FOUR):
+        y[0] += a[i]
+
+
+def within(a, y):
+    for i in range(3):
+        y[0] += a[2 - i]
+    for i in range(2, -1, -1):
+        y[0] += a[i]
+
+
+def behind_a_condition(a, y):
+    for i in range(3):
+        if i > 0:
+            y[0] += a[i - 1]
+
+
+def left_early(a, y):
+    for i in range(9):
+        if a[0] > i:
+            break
+        y[0] += a[i]
+
+
+def with_another_number(a, y):
+    for i in range(9):
+        i = min(i, 2)
+        y[0] += a[i]
+
+
+@pytest.mark.parametrize(
+    ("function", "index"),
+    [
+        (beyond_the_end, 3),
+        (before_the_start, 1 << 30),
+        (nested, 9),
+        (by_a_constant_of_the_module, 3),
+        (within, 2),
+        (behind_a_condition, -1),
+        (left_early, 0),
+        (with_another_number, -1),
+    ],
+)
+def test_the_greatest_index_of_a_loop(function, index):
+    assert effects_of(function).indices.get("a", (-1, 0))[0] == index
+
+
+def test_a_loop_that_leaves_a_vector():
+    with pytest.raises(
+        cosim.ContractError, match=r"mistakes.py:\d+: .*law: a has 3 elements, \[3\] is outside"
+    ):
+
+        class Total(cosim.Component):
+            """Sum. Law: y = a1 + a2 + a3."""
+
+            a = cosim.parameter(shape=3)
+            y = cosim.output()
+
+            @cosim.kernel
+            def law(a, y):
+                total = 0.0
+                for i in range(1, 4):
+                    total += a[i]
+                y[0] = total
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"default": -1.0, "minimum": 0.0}, "default is -1, needs at least 0"),
+        ({"default": -1.0, "minimum": 0.0, "unit": "m"}, "default is -1 m, needs at least 0"),
+        ({"default": 2.0, "maximum": 1.0}, "default is 2, needs at most 1"),
+        ({"default": []}, r"default has shape \(0,\), needs one number"),
+        ({"default": (1.0, 2.0), "shape": 3}, r"default has shape \(2,\), needs \(3,\)"),
+        ({"default": "yes", "dtype": bool}, "'yes' is no quantity"),
+        ({"default": 1.5, "dtype": int}, "default is 1.5, needs an integer"),
+        ({"default": math.nan}, "default is nan, needs a finite number"),
+    ],
+)
+def test_a_default_that_no_component_could_have(options, text):
+    with pytest.raises(cosim.ContractError, match=rf"test_ordinary_mistakes.py:\d+: {text}"):
+
+        class Part(cosim.Component):
+            """A part."""
+
+            gain = cosim.parameter(**options)
+
+
+def test_what_the_class_assigns_is_no_argument():
+    with pytest.raises(cosim.ContractError) as caught:
+
+        class Part(cosim.Component):
+            """A part. Law: y = factor t."""
+
+            factor = 3.0
+            past = []
+            y = cosim.output()
+
+            @cosim.kernel
+            def law(t, y):
+                past.append(t)  # noqa: F821
+                y[0] = factor * t  # noqa: F821
+
+    text = str(caught.value)
+    assert "'factor' belongs to the class" in text and "factor = cosim.parameter(default=3.0)" in text
+    assert "'past' belongs to the class" in text and "past = cosim.discrete()" in text
+
+
+def test_a_stage_that_is_text():
+    with pytest.raises(cosim.ContractError, match=r"py:\d+: .*law: stage is 'report'.*=cosim.Stage.REPORT"):
+
+        class Part(cosim.Component):
+            """A part. Law: y = t."""
+
+            y = cosim.output()
+
+            @cosim.kernel(stage="report")
+            def law(t, y):
+                y[0] = t
+
+    with pytest.raises(cosim.ContractError, match=r"py:\d+: kernel: stage is 5, needs a Stage"):
+        cosim.kernel(stage=5)
+
+
+def test_a_discrete_handler_asks_for_the_next_value_of_a_state():
+    with pytest.raises(cosim.ContractError, match=r"py:\d+: .*reset: a discrete handler .*x_next"):
+
+        class Part(cosim.Component):
+            """A part. Law: x' = -x."""
+
+            x = cosim.auxiliary_state(start=1.0)
+
+            @cosim.kernel
+            def law(x, x_dot):
+                x_dot[0] = -x
+
+            @cosim.every(0.1, does="discrete")
+            def reset(x_next):
+                x_next[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: cosim.every(-0.1, does="discrete"), "cosim.every: period -0.1 s"),
+        (
+            lambda: cosim.every("10 m", does="discrete"),
+            "cosim.every: period: '10 m': m cannot",
+        ),
+        (lambda: cosim.every(1.0, does="discret"), "a handler does one of"),
+        (lambda: cosim.witness(direction="down"), "witness: direction 'down'"),
+        (lambda: cosim.at([], does="discrete"), "cosim.at"),
+    ],
+)
+def test_a_decorator_names_its_line(make, text):
+    with pytest.raises(cosim.ContractError, match=rf"test_ordinary_mistakes.py:\d+: {text}"):
+        make()
+
+
+class Counter(cosim.Component):
+    """Counts. Law: n grows by one every 100 ms, from 50 ms on."""
+
+    n = cosim.discrete(dtype=int)
+
+    @cosim.every("100 ms", offset="50 ms", does="discrete")
+    def count(n, n_next):
+        n_next[0] = n + 1
+
+
+def test_a_period_with_a_unit():
+    model = cosim.Model("counted")
+    model.add(Counter, "counter")
+    result = model.simulate(until=1.0, output_interval=0.1)
+    assert result["counter.n"][-1] == 10
+    assert [round(event.time, 9) for event in result.events][:2] == [0.05, 0.15]
+
+
+def test_a_joint_that_is_none():
+    model = cosim_mechanics.Multibody("cart")
+    model.body("cart", mass=1.0, inertia=(1, 1, 1))
+    model.joint("slider", name="rail", child="cart")
+    model.add("mechanics.coordinate_spring", "spring", coordinate="rial", stiffness=1.0)
+    with pytest.raises(cosim.ModelError, match=r"spring: no coordinate 'rial'\. Nearest: rail\."):
+        model.build()
+
+
+class Hyperbola(cosim_mechanics.Force):
+    """Law: tau = 1 / q."""
+
+    coordinate = cosim_mechanics.coordinate()
+
+    @cosim.kernel
+    def force(q, tau):
+        tau[0] += math.pow(q, -1.0) if q != 0.0 else math.inf
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "velocity_verlet"])
+def test_an_infinite_derivative_at_the_start_names_the_variable(integrator):
+    model = cosim_mechanics.Multibody("cart", gravity=(0, 0, 0))
+    model.body("cart", mass=1.0, inertia=(1, 1, 1))
+    model.joint("slider", name="rail", child="cart")
+    model.add(Hyperbola, "wall", coordinate="rail")
+    step = {"fixed_step": 1e-3} if integrator == "velocity_verlet" else {}
+    with pytest.raises(cosim.SimulationError, match=r"rail\.u: its derivative is inf at t = 0 s"):
+        model.simulate(until=1.0, integrator=f"integrators.{integrator}", **step)
