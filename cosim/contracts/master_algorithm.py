@@ -63,6 +63,9 @@ class Exchange(Protocol):
         Names of the participants, in the order in which they are stepped.
     interface_names : sequence of str
         ``participant.output`` of each value of the interface.
+    interface_owners : sequence of str
+        For each of them the name in `order` that gives it: participants that step as one go under the name of
+        the first of them.
     can_restore : bool
         Whether all participants can go back to a saved state.
     loops : sequence of FeedthroughLoop
@@ -77,6 +80,7 @@ class Exchange(Protocol):
     can_restore: bool
     loops: Sequence[FeedthroughLoop]
     interface_names: Sequence[str]
+    interface_owners: Sequence[str]
     bonds: Sequence[tuple[int, int]]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:

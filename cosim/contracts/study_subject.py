@@ -46,6 +46,13 @@ class StudySubject(ABC):
     def description(self) -> dict[str, Any]:
         """What makes results the same, as JSON: digests of files, settings."""
 
+    def why_not_beside(self) -> str:
+        """Why runs of several of these cannot go side by side in one process, in threads; "" where they can.
+
+        Asked in a process of its own, which it may end.
+        """
+        return "it does not say that its runs may share a process"
+
     @abstractmethod
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> Result:
         """One run, with values in the units of their variables; `CosimError` where it fails."""

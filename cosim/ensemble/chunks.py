@@ -11,7 +11,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from cosim.ensemble.own_processes import OwnProcesses
+from cosim.ensemble.own_processes import LostProcess, OwnProcesses
+from cosim.ensemble.own_threads import OwnThreads
 from cosim.errors import CosimError
 
 CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
@@ -136,7 +137,7 @@ def do_in_chunks(
                         middle = (first + last) // 2
                         suspects += [((middle, last), times), ((first, middle), times)]
                     else:
-                        fail(first, str(error) if tells_who else LOST)
+                        fail(first, str(error) if isinstance(error, LostProcess) else LOST)
                 else:
                     sizes.measure(last - first, took)
                     take(first, last, found)
@@ -185,7 +186,7 @@ def workers_of(executor: Any) -> int:
             return int(sum(client.nthreads().values())) or 1
         except Exception:
             return 1  # the scheduler is gone, as whoever sends work is going to be told
-    if isinstance(executor, OwnProcesses):
+    if isinstance(executor, (OwnProcesses, OwnThreads)):
         return executor.count
     return int(getattr(executor, "_max_workers", 0) or 1)
 
@@ -234,7 +235,7 @@ def _is_to_blame(error: BaseException, times: int, tells_who: bool) -> bool:
     """Whether what was lost has ended its process; `times` it was lost before."""
     if tells_who:
         return not getattr(error, "was_killed", False) or times >= MOST_KILLS
-    return times > 0  # it was alone
+    return times > (MOST_KILLS if getattr(error, "was_killed", False) else 0)  # it was alone
 
 
 def _is_lost_cluster(error: BaseException) -> bool:

@@ -61,7 +61,7 @@ class OwnProcesses(Executor):
         self.count = count
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._processes: set[_Process] = set()
+        self._processes: set[NewProcess] = set()
         self._guard = threading.Lock()
         self._is_open, self._is_killed = True, False
 
@@ -98,7 +98,7 @@ class OwnProcesses(Executor):
 
     def _serve(self) -> None:
         """Hand task after task to a process."""
-        process: _Process | None = None
+        process: NewProcess | None = None
         try:
             while (task := self._tasks.get()) is not None:
                 future, message = task
@@ -118,13 +118,13 @@ class OwnProcesses(Executor):
         finally:
             self._end(process)
 
-    def _new_process(self) -> _Process:
+    def _new_process(self) -> NewProcess:
         """One that has begun; what is lost before that is no fault of a task."""
         for _ in range(MOST_STARTS):
             with self._guard:
                 if self._is_killed:
                     raise EOFError("no process after the end")
-                made = _Process()
+                made = NewProcess(_work)
                 self._processes.add(made)
             try:
                 made.wait_for_it()
@@ -136,7 +136,7 @@ class OwnProcesses(Executor):
             f"processes cannot be started: {MOST_STARTS} of them ended at once, with {how(status)}"
         )
 
-    def _end(self, process: _Process | None) -> int:
+    def _end(self, process: NewProcess | None) -> int:
         """The status with which it has ended, as `multiprocessing` gives it."""
         if process is None:
             return 0
@@ -145,24 +145,30 @@ class OwnProcesses(Executor):
         return process.end()
 
 
-class _Process:
-    """An interpreter and the pipe to it."""
+class NewProcess:
+    """An interpreter and the pipe to it.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    work : callable
+        Called there with the other end of the pipe, the id of this process, and `more`.
+    """
+
+    def __init__(self, work: Callable[..., None], *more: Any) -> None:
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, os.getpid()), daemon=True)
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(theirs, os.getpid(), *more), daemon=True)
         self._process.start()
         theirs.close()  # so that its end is seen here
 
     def wait_for_it(self) -> None:
         """Until it takes tasks."""
-        self._pipe.recv_bytes()
+        self.pipe.recv_bytes()
 
     def call(self, message: bytes) -> tuple[bool, Any]:
         """Whether the function has returned, and what it has returned or raised."""
-        self._pipe.send_bytes(message)
-        is_good, answer = pickle.loads(self._pipe.recv_bytes())  # of this program itself
+        self.pipe.send_bytes(message)
+        is_good, answer = pickle.loads(self.pipe.recv_bytes())  # of this program itself
         return is_good, answer
 
     def kill(self) -> None:
@@ -171,7 +177,7 @@ class _Process:
 
     def end(self) -> int:
         """Close the pipe, at which it ends; its status."""
-        self._pipe.close()
+        self.pipe.close()
         self._process.join()
         return self._process.exitcode or 0
 
@@ -183,10 +189,11 @@ def _work(pipe: Any, parent: int) -> None:
     with suppress(EOFError, OSError):
         pipe.send_bytes(b"")
         while True:
-            pipe.send_bytes(_answer(pipe.recv_bytes()))
+            pipe.send_bytes(answer_to(pipe.recv_bytes()))
 
 
-def _answer(message: bytes) -> bytes:
+def answer_to(message: bytes) -> bytes:
+    """Call what a message says: whether it has returned, and what it has returned or raised, as bytes."""
     try:
         function, arguments, keywords = pickle.loads(message)
         return pickle.dumps((True, function(*arguments, **keywords)))

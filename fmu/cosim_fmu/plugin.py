@@ -7,6 +7,7 @@ from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.algorithms.joint import Joint
 from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
 from cosim_fmu.master.participants.fmu_participant import FmuParticipant
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
@@ -31,6 +32,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.gauss_seidel", GaussSeidel)
     register("fmu.waveform_iteration", WaveformIteration)
     register("fmu.interface_newton", InterfaceNewton)
+    register("fmu.joint", Joint)
     register("fmu.adaptive", Adaptive)
     register("fmu.co_simulation", FmuParticipant)
     register("fmu.model_exchange", ModelExchangeParticipant)

@@ -64,7 +64,7 @@ def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, t
 
 
 def test_processes_that_do_not_begin_are_an_error(monkeypatch):
-    monkeypatch.setattr("cosim.ensemble.own_processes._Process.wait_for_it", _ended)
+    monkeypatch.setattr("cosim.ensemble.own_processes.NewProcess.wait_for_it", _ended)
     with OwnProcesses(1) as pool, pytest.raises(cosim.CosimError, match="cannot be started"):
         pool.submit(abs, 1).result()
 

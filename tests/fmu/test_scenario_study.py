@@ -204,3 +204,73 @@ def test_faults(make_fmu: MakeFmu, tmp_path: Path) -> None:
         subject.unit("left.mm")
     with pytest.raises(cosim.ModelError, match="integrator"):
         ScenarioSubject(tmp_path / "loop.toml", {"integrator": "integrators.heun"})
+
+
+ONCE = {
+    "abilities": 'canHandleVariableCommunicationStepSize="true" canBeInstantiatedOnlyOncePerProcess="true"'
+}
+
+
+def test_threads_give_the_table_of_processes(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_fmu("mass", macros=("RESETS",))
+    (tmp_path / "loop.toml").write_text(LOOP, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    words = ["sweep", "loop.toml", "--vary", "left.m=1 kg..2 kg:9", "--until", "50 ms", "--threads", "3"]
+    for place in ("processes", "threads"):
+        assert main([*words, "--run-in", place, "-o", place]) == 0
+    one, other = (rows(tmp_path / place) for place in ("processes", "threads"))
+    seconds = one[0].index("seconds")
+    assert [r[:seconds] + r[seconds + 1 :] for r in one] == [r[:seconds] + r[seconds + 1 :] for r in other]
+    assert len(one) == 10 and "through processes" not in capsys.readouterr().err
+
+
+def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("heavy", macros=("RESETS",))
+    (tmp_path / "one.toml").write_text(ONE, "utf-8")
+    from cosim_workbench.studies import Study
+
+    crash = [0.05 if i == 4 else 1e300 for i in range(10)]
+    subject = ScenarioSubject(tmp_path / "one.toml", {})
+    study = Study(subject, {"device.crash_at": crash}, ["last(device.y)"], threads=3, run_in="threads")
+    table = study.run()
+    assert study.message == "" and (table["status"] == "failed").tolist() == [at < 1.0 for at in crash]
+    assert table["reason"][4] == "its process ended without an answer, with SIGSEGV"
+    with pytest.raises(cosim.ModelError, match="no place 'thread'. Nearest: threads"):
+        Study(subject, {"device.crash_at": crash}, run_in="thread")
+
+
+@pytest.mark.parametrize(
+    ("macros", "more", "parameter", "why"),
+    [
+        (("RESETS", "SHARES"), {}, "", "runs in one process disturb each other: their values differ"),
+        (("RESETS",), ONCE, "", "device can be instantiated only once in a process"),
+        (
+            ("RESETS",),
+            {},
+            "fail_at = 0.05",
+            "whether they may share a process is not known, since a run fails",
+        ),
+        (("RESETS",), {}, "crash_at = 0.05", "its process ended without an answer, with SIGSEGV"),
+    ],
+)
+def test_what_cannot_share_a_process_goes_through_processes(
+    macros: tuple[str, ...],
+    more: dict[str, object],
+    parameter: str,
+    why: str,
+    make_fmu: MakeFmu,
+    tmp_path: Path,
+) -> None:
+    make_fmu("heavy", macros=macros, **more)
+    scenario = ONE.replace("[master]", f"[participants.device.parameters]\n{parameter}\n[master]")
+    (tmp_path / "one.toml").write_text(scenario, "utf-8")
+    from cosim_workbench.studies import Study
+
+    subject = ScenarioSubject(tmp_path / "one.toml", {})
+    vary = {"device.crash_at": [1e300, 1e300], "device.fail_at": [1e300]}
+    study = Study(subject, vary, ["last(device.y)"], threads=2, run_in="threads")
+    table = study.run()
+    assert table["status"].tolist() == ["ok", "ok"]
+    assert study.message.startswith(f"runs go through processes: {why}")

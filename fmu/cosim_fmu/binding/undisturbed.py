@@ -7,6 +7,7 @@ import functools
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -25,6 +26,9 @@ OTHERS = tuple(
 )
 SIGNALS = (*OTHERS, *FAULTS)
 POINTER = ctypes.sizeof(ctypes.c_void_p)
+process_lock = threading.RLock()
+"""Held while FMUs are loaded, begin and end: what they change of the process is set back to what it was
+before, which it would not be with another one in between."""
 LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
 """More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
 
@@ -89,11 +93,12 @@ def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
     library : callable
         Gives the path of the FMU's library, asked for at the end: see `ProcessSettings.set_back`.
     """
-    settings = ProcessSettings()
-    try:
-        yield
-    finally:
-        settings.set_back(library())
+    with process_lock:
+        settings = ProcessSettings()
+        try:
+            yield
+        finally:
+            settings.set_back(library())
 
 
 def _actions() -> Any:

@@ -17,7 +17,10 @@ from cosim.kit import (
     seconds,
 )
 from cosim_fmu.master.algorithms.given_algorithm import made_algorithm
+from cosim_fmu.master.algorithms.joint import Joint
 from cosim_fmu.master.checkpoint.snapshot import Snapshot
+from cosim_fmu.master.joint.joined import joined
+from cosim_fmu.master.joint.joint_system import JointSystem
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.explain import explain
 from cosim_fmu.master.loop.look_into_participants import look_into_participants
@@ -69,7 +72,8 @@ class CoSimulation:
         many at once as a bus (`Connection`).
         From a calculated or another parameter to a parameter: its value at the start, passed on once.
     algorithm : str, class or MasterAlgorithm
-        Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel".
+        Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel". With "joint" all Model
+        Exchange FMUs are solved as one system (`Joint`).
     options : mapping of str to object, optional
         For the algorithm, when it is given by id or class: ``{"extrapolation": 1}``.
     step : float or str, optional
@@ -103,6 +107,8 @@ class CoSimulation:
     order : list of str
         In which the participants are stepped.
     bonds : list of (Link, Link)
+    joint : JointSystem or None
+        The participants that are solved as one system.
     refusing : frozenset of str
         Participants that refuse to be read between setting and stepping.
     loops : list of FeedthroughLoop
@@ -159,6 +165,10 @@ class CoSimulation:
             problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
         self.threads = threads
         self.participants = made_participants(participants, problems)
+        self.algorithm = made_algorithm(algorithm, options or {}, problems)
+        self.joint: JointSystem | None = None
+        if isinstance(self.algorithm, Joint):
+            self.participants, self.joint = joined(self.participants, self.algorithm, problems)
         configure(self.participants, starts or {})
         self.descriptions = described(self.participants, problems)
         experiment = only_experiment(self.descriptions)
@@ -173,13 +183,16 @@ class CoSimulation:
         links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
+        if self.joint is not None:
+            self.links = self.joint.connect(self.links, self.descriptions)
         self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
-        self.algorithm = made_algorithm(algorithm, options or {}, problems)
-        problems += check_abilities(self.descriptions, self.algorithm)
-        self.every, faults = check_steps(self.participants, steps or {}, self.step, self.algorithm)
+        problems += check_abilities(self.descriptions, self._exchanging)
+        self.every, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
         problems += faults
-        self.bonds, faults = check_bonds(bonds, self.links, self.descriptions)
+        problems += self._check_joint()
+        self.bonds, faults = check_bonds(bonds, [*self.links, *self._inner_links], self.descriptions)
+        self.bonds = [bond for bond in self.bonds if not set(bond) & set(self._inner_links)]
         problems += faults
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
@@ -357,6 +370,26 @@ class CoSimulation:
             self._run = None
         return self.result
 
+    @property
+    def _exchanging(self) -> cosim.MasterAlgorithm | None:
+        """The algorithm that exchanges values at communication points."""
+        return self.algorithm.others if isinstance(self.algorithm, Joint) else self.algorithm
+
+    @property
+    def _inner_links(self) -> list[Link]:
+        """Connections between participants that are solved as one system."""
+        return [] if self.joint is None else self.joint.links
+
+    def _check_joint(self) -> list[WiringProblem]:
+        """A problem for each member of the joint system with a step of its own."""
+        return [
+            problem(
+                ("participants", name, "step"), "is solved jointly with others: it has no step of its own"
+            )
+            for name in ([] if self.joint is None else self.joint.names)
+            if self.every.get(name, 1) > 1
+        ]
+
     def _take_feedthrough(self) -> list[WiringProblem]:
         """What the user says about feedthrough, into the descriptions."""
         problems = []
@@ -467,7 +500,7 @@ class CoSimulation:
             return
         found = look_into_participants(
             *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
-            *(self.tolerances, self.start, self.step, self.algorithm),
+            *(self.tolerances, self.start, self.step, self.algorithm, self.joint),
         )
         self.descriptions, self.refusing, self.remarks = found
         problems = self._put_in_order(looked_into=True)
@@ -480,7 +513,7 @@ class CoSimulation:
         """What the user should know before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step:
             return []
-        unknown = unknown_outputs(self.descriptions, self.links)
+        unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
         if not unknown:
             return []
         names = ", ".join(".".join(port) for port in unknown)
@@ -493,13 +526,19 @@ class CoSimulation:
 
     def _put_in_order(self, *, looked_into: bool) -> list[WiringProblem]:
         """Order the participants by what is known of their feedthrough; what is wrong with loops."""
-        algorithm = self.algorithm
+        algorithm = self._exchanging
         if algorithm is None or not algorithm.exchanges_within_step:
             return []
-        loops = feedthrough_loops(self.descriptions, self.links)
+        links, joint = [*self.links, *self._inner_links], [] if self.joint is None else self.joint.names
+        loops = feedthrough_loops(self.descriptions, links, joint)
         self.loops = loops if algorithm.solves_loops else []
-        self.order = stepping_order(list(self.descriptions), self.descriptions, self.links, loops)
-        return check_loops(self.descriptions, self.links, self.every, algorithm, looked_into=looked_into)
+        together = loops if set(joint) & {name for loop in loops for name in loop.participants} else [
+            *loops, FeedthroughLoop(tuple(joint), ())
+        ]  # fmt: skip
+        self.order = stepping_order(list(self.descriptions), self.descriptions, links, together)
+        return check_loops(
+            self.descriptions, links, self.every, algorithm, looked_into=looked_into, joint=joint
+        )
 
     def explain(self) -> str:
         """The calls of a communication step, and for each connection how late it is and why.
@@ -508,15 +547,16 @@ class CoSimulation:
         step is taken.
         """
         self.settle_order()
-        assert self.algorithm is not None
-        told = self.algorithm, self.order, self.links, self.every, self.step, self.descriptions, self.loops
+        assert self._exchanging is not None
+        told = self._exchanging, self.order, self.links, self.every, self.step, self.descriptions, self.loops
+        inside = [] if self.joint is None else ["", *self.joint.told()]
         once = [f"  {link}: once, in initialization" for link in self.parameter_links]
         found = (
             ["", "found out before the run:", *(f"  {remark}" for remark in self.remarks)]
             if self.remarks
             else []
         )
-        return "\n".join([explain(*told), *once, *found, *self.warnings])
+        return "\n".join([explain(*told, joint=self.joint), *inside, *once, *found, *self.warnings])
 
 
 def either(names: Sequence[str]) -> str:

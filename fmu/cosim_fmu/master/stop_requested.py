@@ -16,8 +16,10 @@ class StopRequested(cosim.CosimError):
     time : float
         What the participant has reached, s.
     reason : str
+    participant : str
+        Which of several that are stepped as one; "" where it is the one that is stepped.
     """
 
-    def __init__(self, time: float, reason: str = "asked to stop") -> None:
-        self.time, self.reason = time, reason
+    def __init__(self, time: float, reason: str = "asked to stop", participant: str = "") -> None:
+        self.time, self.reason, self.participant = time, reason, participant
         super().__init__(f"at t = {time:.9g} s: {reason}")

@@ -230,6 +230,7 @@ class _Recording:
 
     order: Sequence[str] = ("one", "two", "three")
     interface_names: Sequence[str] = ("one.y", "two.y", "three.y")
+    interface_owners: Sequence[str] = ("one", "two", "three")
     bonds: Sequence[tuple[int, int]] = ()
     loops: Sequence[kit.FeedthroughLoop] = ()
     can_restore = True

@@ -34,6 +34,10 @@ class PointRunner:
         self.subject, self._signals = subject, signals
         self._reductions, self._functions = reductions, functions
 
+    def why_not_beside(self) -> str:
+        """As the subject says."""
+        return self.subject.why_not_beside()
+
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
         """The rows of some points."""
         return [self._row(point) for point in points]

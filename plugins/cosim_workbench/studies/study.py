@@ -54,8 +54,8 @@ class Study:
     keep_series : bool
         Whether values over time are kept as well, as parts of Parquet in ``series``.
     **settings
-        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a subject ``threads`` alone,
-        which are processes.
+        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a subject ``threads``, how many,
+        and ``run_in``, "processes" or "threads" (`SubjectRuns`).
 
     Attributes
     ----------
@@ -92,11 +92,11 @@ class Study:
         else:
             if keep_series:
                 raise cosim.ModelError.of("series", "values over time are kept of models, not of scenarios")
-            threads = settings.pop("threads", None)
+            threads, run_in = settings.pop("threads", None), settings.pop("run_in", "processes")
             if settings:
                 text = "is not for a study of this: give it where the subject is made"
                 raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
-            self._runs = SubjectRuns(model, objectives, threads)
+            self._runs = SubjectRuns(model, objectives, threads, run_in)
         problems, variations = [], []
         for path, given in vary.items():
             try:
@@ -118,6 +118,11 @@ class Study:
             "points": len(self.seeds),
         }
         self._folder = None if folder is None else Path(folder)
+
+    @property
+    def message(self) -> str:
+        """After a run: why runs of a subject went through processes in place of threads; else ""."""
+        return self._runs.message
 
     @property
     def objectives(self) -> list[str]:

@@ -1,17 +1,19 @@
-"""Points of a study as runs of a scenario, or of another subject, in processes."""
+"""Points of a study as runs of a scenario, or of another subject, in processes or threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
 from cosim.kit import (
     Job,
     OwnProcesses,
+    OwnThreads,
     StudySubject,
     available_processors,
     do_in_chunks,
@@ -20,6 +22,9 @@ from cosim.kit import (
 )
 from cosim_workbench.studies.objective import read_objectives
 from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
+from cosim_workbench.wording import unknown
+
+PLACES = ("processes", "threads")
 
 
 class SubjectRuns:
@@ -32,10 +37,22 @@ class SubjectRuns:
         As `read_objectives` takes them; the last values of what is recorded unless given.
     threads : int, optional
         Processes; as many as there are processors unless given.
+    run_in : str
+        "processes", or "threads" of one process where the subject allows that: a run that ends it is found
+        by doing those that were under way again, one by one.
+
+    Attributes
+    ----------
+    message : str
+        Why runs go through processes where threads were asked for; else "".
     """
 
-    def __init__(self, subject: StudySubject, objectives: Any, threads: int | None = None) -> None:
-        self.subject = subject
+    def __init__(
+        self, subject: StudySubject, objectives: Any, threads: int | None = None, run_in: str = "processes"
+    ) -> None:
+        if run_in not in PLACES:
+            raise cosim.ModelError.of("run_in", unknown("place", run_in, PLACES))
+        self.subject, self._run_in, self.message = subject, run_in, ""
         if objectives is None:
             objectives = [f"last({name})" for name in subject.signals()]
         reductions, functions = read_objectives(objectives)
@@ -71,11 +88,17 @@ class SubjectRuns:
     ) -> None:
         """Do points in the processes of an executor; as `ModelRuns.run`."""
         if executor is None:
+            if self._run_in == "threads":
+                with OwnThreads(self.workers) as threads:
+                    self.message = self._why_not_beside(threads)
+                    if not self.message:
+                        self.run(values, count, threads, progress, keep)
+                        return
             with OwnProcesses(self.workers) as pool:
                 self.run(values, count, pool, progress, keep)
             return
         # in a process of ours points go one by one: what crashes it is known at once
-        chunk = 1 if isinstance(executor, OwnProcesses) else None
+        chunk = 1 if isinstance(executor, (OwnProcesses, OwnThreads)) else None
         ended = [0]
 
         def given(first: int, last: int) -> tuple[Any, ...]:
@@ -94,3 +117,10 @@ class SubjectRuns:
             return progress(ended[0], count) is not False
 
         do_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
+
+    def _why_not_beside(self, threads: OwnThreads) -> str:
+        try:
+            why = threads.submit(self._runner.why_not_beside).result()
+        except (BrokenExecutor, cosim.CosimError) as error:
+            why = str(error)
+        return f"runs go through processes: {why}" if why else ""

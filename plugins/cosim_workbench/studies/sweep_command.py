@@ -19,6 +19,7 @@ from cosim_workbench.studies.cluster import cluster_executor
 from cosim_workbench.studies.study import Study
 from cosim_workbench.studies.study_progress import study_progress
 from cosim_workbench.studies.study_table import StudyTable
+from cosim_workbench.studies.subject_runs import PLACES
 from cosim_workbench.wording import counted
 
 FAILED = 1
@@ -69,6 +70,12 @@ class SweepCommand(cosim.Command):
             help="such as integrators.dormand_prince",
         )
         parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+        parser.add_argument(
+            "--run-in",
+            choices=PLACES,
+            default=PLACES[0],
+            help="where runs of a scenario go: processes, or threads of one process",
+        )
         parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler: tcp://host:8786")
         parser.add_argument("--series", action="store_true", help="keep values over time, as Parquet")
         parser.add_argument("--parquet", action="store_true", help="write table.parquet besides table.csv")
@@ -121,10 +128,13 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
             folder=folder,
             keep_series=arguments.series,
             **{key: value for key, value in settings.items() if is_model or key == "threads"},
+            **({} if is_model else {"run_in": arguments.run_in}),
         )
         executor = stack.enter_context(cluster_executor(arguments.cluster)) if arguments.cluster else None
         progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
         table = study.run(executor, progress)
+    if study.message:
+        print(study.message, file=sys.stderr)
     if arguments.parquet:
         table.to_parquet(folder / "table.parquet")
     if not arguments.quiet:

@@ -1,7 +1,8 @@
 /* y is a state to which a step adds (u - y) size in `work` parts, a few nanoseconds each.
 
 From crash_at on a step writes where nothing is; from hang_at on it never returns; a step over return_at
-is discarded there; one over fail_at fails. Each sleeps for `pause` s. */
+is discarded there; one over fail_at fails. Each sleeps for `pause` s. With SHARES instances share how many
+steps were taken since one of them began. */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
 
@@ -13,8 +14,11 @@ is discarded there; one over fail_at fails. Each sleeps for `pause` s. */
 
 enum { Y, U, WORK, CRASH_AT, HANG_AT, RETURN_AT, FAIL_AT, PAUSE };
 
+static double shared = 0.0;
+
 static void model_start(Data *d) {
     int j;
+    shared = 0.0;
     for (j = CRASH_AT; j <= FAIL_AT; j++) d->r[j] = 1e300;
     d->r[WORK] = 1.0;
 }
@@ -33,6 +37,9 @@ static fmi2Status model_step(Slave *slave, double time, double size) {
     n = (long)d->r[WORK];
     part = (end - time) / n;
     for (j = 0; j < n; j++) d->r[Y] += part * (d->r[U] - d->r[Y]);
+#ifdef SHARES
+    d->r[Y] += 1e-9 * ++shared;
+#endif
     d->time = end;
     if (end == d->r[RETURN_AT]) {
         d->r[RETURN_AT] = 1e300;

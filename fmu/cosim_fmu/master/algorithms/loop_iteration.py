@@ -57,6 +57,7 @@ class LoopExchange:
         self.interface_names: Sequence[str] = loop.values
         known = {name: place for place, name in enumerate(exchange.interface_names)}
         self._places = np.array([known[name] for name in loop.values], dtype=np.intp)
+        self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self._places]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
         """As the whole exchange does."""

@@ -147,10 +147,6 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
 
     def _take_known(self, exchange: Exchange, name: str) -> None:
         memory, values = self.memory, exchange.interface()
-        for place in places_of(exchange.interface_names, name):
-            take_known(memory.counts, memory.numbers, memory.table, place, float(values[place]))
-
-
-def places_of(names: Sequence[str], owner: str) -> list[int]:
-    """Places of a participant's values in the interface, whose values are named ``participant.output``."""
-    return [place for place, name in enumerate(names) if name.partition(".")[0] == owner]
+        for place, owner in enumerate(exchange.interface_owners):
+            if owner == name:
+                take_known(memory.counts, memory.numbers, memory.table, place, float(values[place]))

@@ -52,7 +52,8 @@ def begin(
         with same_folder():
             coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])
     given: dict[Port, Any] = {}
-    make_consistent(coupled, coupled.descriptions, given, parameter_links)
+    joint_links = [] if coupled.joint is None else coupled.joint.links
+    make_consistent(coupled, coupled.descriptions, given, [*joint_links, *parameter_links])
     waiting = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
     for name, ready in waiting.items():
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from cosim_fmu.master.trust.coupling_samples import CouplingSamples, sampled_inp
 from cosim_fmu.master.wiring.check_values import check_values
 from cosim_fmu.master.wiring.feedthrough import direct_inputs, passes_through
 from cosim_fmu.master.wiring.link import Link
+
+if TYPE_CHECKING:
+    from cosim_fmu.master.joint.joint_system import JointSystem
 
 MOST_EARLY_RETURNS = 10_000
 
@@ -118,6 +121,8 @@ class CoupledParticipants:
         In which participants step that may step beside others.
     bonds : sequence of (Link, Link)
         Pairs of connections over which power flows.
+    joint : JointSystem, optional
+        Participants that step as one; their own connections are not among the links.
 
     Attributes
     ----------
@@ -145,8 +150,13 @@ class CoupledParticipants:
         ``participant.output`` of each connected real output.
     samples : CouplingSamples
         What the exchanges show of the coupling.
+    interface_owners : list of str
+        For each of them the name in `order` that gives it.
     bonds : list of (int, int)
         Places in the interface of both outputs of each power bond.
+    units : dict of str to list of str
+        For each name in `order` the participants that step under it: one, or those of the joint system, which
+        goes under the name of its first.
     """
 
     def __init__(
@@ -161,9 +171,19 @@ class CoupledParticipants:
         every: Mapping[str, int],
         threads: StepThreads,
         bonds: Sequence[tuple[Link, Link]] = (),
+        joint: JointSystem | None = None,
     ) -> None:
-        self.threads = threads
-        self.participants, self.links, self.order, self.reads = participants, links, order, reads
+        self.threads, self.joint = threads, joint
+        self.participants, self.links, self.reads = participants, links, reads
+        unit_of = {name: name for name in participants}
+        if joint is not None:
+            unit_of |= dict.fromkeys(joint.names, joint.names[0])
+        self.units: dict[str, list[str]] = {}
+        for name in order:
+            self.units.setdefault(unit_of[name], [])
+        for name in participants:
+            self.units[unit_of[name]].append(name)
+        self.order: Sequence[str] = list(self.units)
         self.loops: Sequence[FeedthroughLoop] = ()
         self.can_restore = all(description.can_restore for description in descriptions.values())
         self.descriptions = descriptions
@@ -196,6 +216,7 @@ class CoupledParticipants:
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
         self._ports = [(name, places[name, output]) for name, output in self._interface]
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
+        self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
         sampled = sampled_inputs(self._feeds, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
@@ -232,6 +253,10 @@ class CoupledParticipants:
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
         """Write the connected inputs from the board, or from a course; only finite values are passed on."""
+        for member in self.units[name]:
+            self._set_inputs(member, course)
+
+    def _set_inputs(self, name: str, course: Course | None) -> None:
         feeds = self._feeds[name]
         if feeds and not self._rests(name):
             board = self.board
@@ -265,11 +290,16 @@ class CoupledParticipants:
 
     def drive(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
-        self.held[name], self._slopes[name] = list(self.held[name]), slopes
+        self._slopes[name] = slopes
 
     def values(self) -> list[float]:
         """Those of the interface, as a list."""
         return [self.board[name][place] for name, place in self._ports]
+
+    @property
+    def ticks(self) -> bool:
+        """Whether clocks of participants cut the steps of all."""
+        return bool(self._ticking)
 
     @property
     def places(self) -> list[tuple[str, int]]:
@@ -283,6 +313,8 @@ class CoupledParticipants:
 
     def derivatives(self) -> Vector | None:
         """How the values of the interface depend on each other directly, by directional derivatives."""
+        if self.joint is not None:  # what one member answers to the inputs of another they do not tell
+            return None
         found = np.zeros((len(self._ports), len(self._ports)))
         for name, feeds in self._feeds.items():
             description = self.descriptions[name]
@@ -347,7 +379,8 @@ class CoupledParticipants:
     def save(self, names: Sequence[str] | None = None) -> _Saved:
         """The state of these participants, their part of the board, and what has happened."""
         self.collect()
-        wanted = list(self.participants) if names is None else names
+        units = self.order if names is None else names
+        wanted = [name for name in self.participants if any(name in self.units[unit] for unit in units)]
         tokens = {name: self.guarded(name, self.participants[name].save) for name in wanted}
         board = {name: list(self.board[name]) for name in wanted}
         return _Saved(tokens, board, self.marks())
@@ -444,7 +477,8 @@ class CoupledParticipants:
     ) -> _Step:
         """Step a participant to ``time + size``; touches nothing but this participant."""
         before, found = perf_counter(), _Step(size=size)
-        self.drives[name] = Drive(time, self.held[name], self._slopes[name])
+        for member in self.units[name]:
+            self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
         step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
@@ -467,9 +501,10 @@ class CoupledParticipants:
 
     def _tell(self, name: str, step: _Step) -> None:
         """Record what happened in a step; an error in it is raised."""
-        self._collect(name)
-        drive = self.drives[name]
-        self.samples.drove(name, drive.time, step.size, drive.values, drive.slopes)
+        for member in self.units[name]:
+            self._collect(member)
+            drive = self.drives[member]
+            self.samples.drove(member, drive.time, step.size, drive.values, drive.slopes)
         self.statistics.participant_time[name] += step.seconds
         self.statistics.retries += len(step.returns)
         for time in step.returns:
@@ -481,6 +516,10 @@ class CoupledParticipants:
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read everything that is wanted of a participant."""
+        for member in self.units[name]:
+            self._read_outputs(member, end)
+
+    def _read_outputs(self, name: str, end: Vector | None) -> None:
         names = self.reads[name]
         reached = 0 if self._index is None else self._index + 1
         if reached % self.every[name] != 0 and reached != self._points.count:
@@ -522,6 +561,7 @@ class CoupledParticipants:
 
     def stop(self, name: str, request: StopRequested) -> None:
         """A participant asked to stop."""
+        name = request.participant or name
         self.stop_reason = (
             self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
         )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_fmu.master.algorithms.operations import operations_of
 from cosim_fmu.master.wiring.link import Link
+
+if TYPE_CHECKING:
+    from cosim_fmu.master.joint.joint_system import JointSystem
 
 
 def explain(
@@ -19,6 +23,7 @@ def explain(
     step: float,
     descriptions: Mapping[str, ParticipantDescription],
     loops: Sequence[FeedthroughLoop] = (),
+    joint: JointSystem | None = None,
 ) -> str:
     """The calls of one communication step, and for each connection how late it is and why.
 
@@ -36,13 +41,19 @@ def explain(
         Who follows slopes.
     loops : sequence of FeedthroughLoop
         That the algorithm iterates.
+    joint : JointSystem, optional
+        Participants that step as one.
     """
     kind = type(algorithm).__name__
+    units = {name: name for name in order} | (
+        {} if joint is None else dict.fromkeys(joint.names, joint.names[0])
+    )
+    titles = {} if joint is None else {joint.names[0]: str(joint)}
     if not algorithm.fixed_sequence:
         lines = [f"{kind}: the calls of a step depend on the values.", *filter(None, [algorithm.about])]
         courses = (f"  {link}{_course(algorithm, order, link, descriptions)}" for link in links)
         return "\n".join([*lines, "", *courses])
-    operations = operations_of(algorithm, order)
+    operations = operations_of(algorithm, list(dict.fromkeys(units[name] for name in order)))
     together = {name: loop for loop in loops for name in loop.participants}
     lines = [f"{kind}, from t = i * {step:g} s to t + {step:g} s:"]
     for kind_of_call, name in operations:
@@ -56,13 +67,15 @@ def explain(
             continue
         slow = f" (every {every[name]} steps, {every[name] * step:g} s far)" if every.get(name, 1) > 1 else ""
         words = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} are read"}
-        lines.append(f"  {words[kind_of_call].format(name)}{slow if kind_of_call == ADVANCE else ''}")
+        lines.append(
+            f"  {words[kind_of_call].format(titles.get(name, name))}{slow if kind_of_call == ADVANCE else ''}"
+        )
     lines += ["", "connections:"]
     for link in links:
         iterated = any(f"{link.source}.{link.output}" in loop.values for loop in loops) and (
             together.get(link.source) is together.get(link.target)
         )
-        late = "not late: iterated" if iterated else _lateness(link, operations, every, step)
+        late = "not late: iterated" if iterated else _lateness(link, operations, every, step, units)
         lines.append(f"  {link}: {late}")
     return "\n".join(lines)
 
@@ -84,10 +97,14 @@ def _course(
 
 
 def _lateness(
-    link: Link, operations: Sequence[tuple[int, str]], every: Mapping[str, int], step: float
+    link: Link,
+    operations: Sequence[tuple[int, str]],
+    every: Mapping[str, int],
+    step: float,
+    units: Mapping[str, str],
 ) -> str:
     places = {operation: place for place, operation in enumerate(operations)}
-    fresh = places[READ, link.source] < places[SET, link.target]
+    fresh = places[READ, units[link.source]] < places[SET, units[link.target]]
     slow = every.get(link.source, 1)
     held = every.get(link.target, 1)
     if fresh:

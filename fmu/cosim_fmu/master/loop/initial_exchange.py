@@ -49,8 +49,9 @@ def make_consistent(
         What the inputs have been given; updated. They do not get it again: after its initialization mode an
         FMU may refuse to be read between a set value and the next step.
     parameters : sequence of Link, optional
-        Connections of parameters. When they are given, the participants are in initialization mode, in
-        which the dependencies may be others than those of a run.
+        Connections that are not passed on in a run: of parameters, and those of a joint system. When they are
+        given, the participants are in initialization mode, in which the dependencies may be others than those
+        of a run.
 
     Raises
     ------

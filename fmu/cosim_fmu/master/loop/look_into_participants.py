@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -20,6 +20,9 @@ from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.wiring.check_loops import doubtful_outputs
 from cosim_fmu.master.wiring.feedthrough import passes_through
 from cosim_fmu.master.wiring.link import Link
+
+if TYPE_CHECKING:
+    from cosim_fmu.master.joint.joint_system import JointSystem
 
 Descriptions = Mapping[str, ParticipantDescription]
 
@@ -53,6 +56,7 @@ def look_into_participants(
     start: float,
     step: float,
     algorithm: cosim.MasterAlgorithm,
+    joint: JointSystem | None = None,
 ) -> Findings:
     """Find out which loops of feedthrough are real, and who may be read between setting and stepping.
 
@@ -70,6 +74,8 @@ def look_into_participants(
     start, step : float
         s.
     algorithm : MasterAlgorithm
+    joint : JointSystem, optional
+        Participants that step as one.
 
     Raises
     ------
@@ -88,7 +94,7 @@ def look_into_participants(
     reads = {name: [link.output for link in links if link.source == name] for name in participants}
     coupled = CoupledParticipants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
-        *(CommunicationPoints(start, start + step, step), {}, StepThreads(1)),
+        *(CommunicationPoints(start, start + step, step), {}, StepThreads(1), (), joint),
     )
     refusing = set()
     with same_folder(), printed_in_calls(participants), ExitStack() as stack:

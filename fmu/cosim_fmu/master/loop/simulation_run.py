@@ -84,6 +84,7 @@ class SimulationRun:
             check_serializes(loop.descriptions, stream)
         recorder = Recorder(
             *(loop.descriptions, loop.links, record),
+            inner=() if loop.joint is None else loop.joint.links,
             keeps_inside=inside != "nothing",
             stream=stream,
             derived=loop.derived,
@@ -93,8 +94,12 @@ class SimulationRun:
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
             *(points, loop.every, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
+            loop.joint,
         )
-        self.coupled.loops = loop.loops
+        self.coupled.loops = [
+            each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
+            for each in loop.loops
+        ]
         self.coupled.refreshes.update(dict.fromkeys(loop.refusing, False))
         recorder.bind(reads, self.coupled.input_names)
         self.recorder = recorder
@@ -198,9 +203,9 @@ class SimulationRun:
         coupled.watch(self._inside)
         times = loop.start, self._points.until
         begin(coupled, loop.start_values, loop.tolerances, times, loop.parameter_links, stack)
-        for name in loop.order:
+        for name in coupled.order:
             coupled.read_outputs(name)
-        for name in loop.order:
+        for name in coupled.order:
             coupled.set_inputs(name)
         coupled.forget_inside()
         coupled.samples.start(loop.start, coupled.values())

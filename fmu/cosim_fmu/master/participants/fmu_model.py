@@ -87,15 +87,20 @@ class FmuModel:
         for: else these would be those of the last stage of the integrator.
         """
         self.put(time, states, inputs)
-        self._compute_all()
+        self.compute_all()
 
-    def _compute_all(self) -> None:
+    def compute_all(self) -> None:
+        """Have everything computed that depends on the present point."""
         if self.count and not self.asked_to_stop:
             self._read(self.instance.get_derivatives, self._rates)
 
     def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
         """Derivatives and event indicators at a point."""
         self.put(time, states, inputs)
+        return self.answers(time)
+
+    def answers(self, time: float) -> tuple[Sequence[float], Sequence[float]]:
+        """Derivatives and event indicators at the present point, that of `time` (s)."""
         if self.count:
             self._read(self.instance.get_derivatives, self._rates)
         self.undefined = ""
@@ -119,7 +124,7 @@ class FmuModel:
         self.note(time)
         self.instance.enter_event_mode()
         found = self.leave_event_mode(time)
-        self._compute_all()
+        self.compute_all()
         self.note(time)
         return found
 
@@ -184,6 +189,10 @@ class FmuModel:
     def completed_step(self, time: float, states: Any, inputs: Any) -> bool:
         """Tell that an integrator step has ended; whether the FMU wants an event."""
         self.put(time, states, inputs)
+        return self.complete()
+
+    def complete(self) -> bool:
+        """Tell that an integrator step has ended at the present point; whether the FMU wants an event."""
         event, self.asked_to_stop = self.instance.completed_step()
         return event and not self.asked_to_stop
 

@@ -18,7 +18,7 @@ from cosim_fmu.binding.fmi_error import OK, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmu.binding.new_instance import new_instance
 from cosim_fmu.binding.printed import printed_to
-from cosim_fmu.binding.undisturbed import ProcessSettings, undisturbed
+from cosim_fmu.binding.undisturbed import ProcessSettings, process_lock, undisturbed
 from cosim_fmu.master.participants import fmu_log
 from cosim_fmu.master.participants.check_log_level import check_log_level
 from cosim_fmu.master.participants.fmu_archive import FmuArchive
@@ -155,16 +155,17 @@ class InstanceParticipant(cosim.Participant):
         self._log, self._points = self._new_log(), []
         self._written, self._specials = {}, {}
         told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
-        self._settings = ProcessSettings()
-        try:
+        with process_lock:
+            self._settings = ProcessSettings()
             try:
-                with printed_to(self.take_printed):
-                    self._load(interface, start, stop, told, values)
-            finally:
-                self._settings.set_back(self._library_path())
-        except BaseException:
-            self.close()
-            raise
+                try:
+                    with printed_to(self.take_printed):
+                        self._load(interface, start, stop, told, values)
+                finally:
+                    self._settings.set_back(self._library_path())
+            except BaseException:
+                self.close()
+                raise
 
     def _new_log(self) -> fmu_log.FmuLog:
         file, level = self._log_file
@@ -297,15 +298,20 @@ class InstanceParticipant(cosim.Participant):
         self._accesses.clear()
         try:
             if instance is not None:
-                if instance.mode != modes.FATAL:
-                    with printed_to(self.take_printed):
-                        self._release(instance)
-                if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
-                    self._kept.keep(instance, self._unpacked, self._made_for)
-                self._settings.set_back(str(instance.library.path), only_its_own=True)
+                with process_lock:
+                    self._end(instance)
         finally:
-            self._unpacked = None
+            with process_lock:  # the library may be unloaded
+                self._unpacked = None
             self._log.close()
+
+    def _end(self, instance: FmuInstance) -> None:
+        if instance.mode != modes.FATAL:
+            with printed_to(self.take_printed):
+                self._release(instance)
+        if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
+            self._kept.keep(instance, self._unpacked, self._made_for)
+        self._settings.set_back(str(instance.library.path), only_its_own=True)
 
     def _library_path(self) -> str:
         return "" if self._slot is None else str(self._slot.library.path)

@@ -18,16 +18,8 @@ from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.integrator_options import check_options
-from cosim_fmu.master.participants.model_exchange_system import (
-    first_state,
-    model_exchange_system,
-    put_states,
-    states_of,
-)
+from cosim_fmu.master.participants.model_exchange_solver import ACCURACY, INTEGRATOR, ModelExchangeSolver
 from cosim_fmu.master.stop_requested import StopRequested
-
-INTEGRATOR = "integrators.runge_kutta_merson"
-ACCURACY = 1e-6
 
 
 class _Saved(NamedTuple):
@@ -66,6 +58,11 @@ class ModelExchangeParticipant(InstanceParticipant):
         Of the integration; the tolerance of the co-simulation, or else 1e-6, when not given.
     **options
         For the integrator: ``maximum_step`` …
+
+    Attributes
+    ----------
+    integrator, accuracy, integrator_options
+        As given.
     """
 
     _interface_wanted: ClassVar[str] = "ModelExchange"
@@ -80,21 +77,22 @@ class ModelExchangeParticipant(InstanceParticipant):
     ) -> None:
         super().__init__(path, name)
         check_options(integrator, options | ({} if accuracy is None else {"accuracy": accuracy}))
-        self._integrator, self._accuracy, self._options = integrator, accuracy, options
+        self.integrator, self.accuracy, self.integrator_options = integrator, accuracy, options
         self._tolerance: float | None = None
-        self._simulator: cosim.Simulator | None = None
+        self._solver: ModelExchangeSolver | None = None
         self._fmu: Any = None  # FmuModel
-        self._values: dict[str, float] = {}
-        self._written: dict[str, Any] = {}
         self._set: dict[str, Any] = {}
-        self._sloped = False
 
     @property
     def simulator(self) -> cosim.Simulator:
         """The simulator in use; `SimulationError` before initialization ends and after `close`."""
-        if self._simulator is None:
+        return self._running.simulator
+
+    @property
+    def _running(self) -> ModelExchangeSolver:
+        if self._solver is None:
             raise cosim.SimulationError(math.nan, "the participant is not initialized")
-        return self._simulator
+        return self._solver
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -102,7 +100,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
         An integrator step that the FMU was told of without wanting an event is none.
         """
-        told = self._simulator.events if self._simulator is not None else []
+        told = self._solver.simulator.events if self._solver is not None else []
         return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
 
     def initialize(
@@ -110,66 +108,60 @@ class ModelExchangeParticipant(InstanceParticipant):
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
-        self._simulator = self._fmu = None
-        self._values, self._written, self._set, self._sloped = {}, {}, {}, False
+        self._solver = self._fmu = None
+        self._set = {}
         super().initialize(start, stop, values, tolerance)
 
     def _begin(self) -> None:
         """Update the discrete states, begin to simulate."""
-        inputs = self._continuous_inputs()
-        # what was set, or else the start values: an FMU may refuse to be asked for its inputs
-        variables = self.describe().variables
-        self._values = {name: float(self._set.get(name, variables[name].start or 0.0)) for name in inputs}
+        inputs = self._first_inputs()
         self._fmu = self._bind(tuple(inputs))
         states, following, _ = self._leave_event_mode(self._start)
         self._heed(self._start)
         instance = self._fmu
         instance.note = self._note
-        system = model_exchange_system(
-            *(instance, len(states), len(inputs), instance.indicators),
+        self._solver = ModelExchangeSolver(
+            *(instance, inputs, self._start, states, following),
+            integrator=self.integrator,
+            accuracy=self.accuracy or self._tolerance or ACCURACY,
+            options=self.integrator_options,
             wants_steps=self._read_interface().wants_steps,
         )
-        values = list(self._values.values())
-        state = first_state(system, instance, self._start, states, values, following)
-        self._simulator = self._new_simulator(system, state)
-        self._guarded(self._simulator.initialize)
+        if self._watched and self._watched_at == "steps":
+            self.simulator.set_monitor(self._note_step)
+        self._guarded(self.simulator.initialize)
         self._heed(self._start)
+
+    def _first_inputs(self) -> dict[str, float]:
+        """Continuous inputs as they were set, or else their start values: an FMU may refuse to be asked."""
+        variables = self.describe().variables
+        return {n: float(self._set.get(n, variables[n].start or 0.0)) for n in self._continuous_inputs()}
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables: real inputs are held from now on, all others are written in event mode."""
-        if self._simulator is None:
+        if self._solver is None:
             super().set(names, values)
             self._set.update(zip(names, values, strict=True))
             return
-        state = self.simulator.state
-        continuous = {n: v for n, v in zip(names, values, strict=True) if n in self._values}
-        others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in self._values})
-        if continuous and (self._sloped or any(self._values[n] != value for n, value in continuous.items())):
-            self._sloped = False
-            self._values.update({name: float(value) for name, value in continuous.items()})
-            state["fmu.u"] = list(self._values.values())
+        solver, held = self._solver, self._solver.inputs
+        solver.hold({n: v for n, v in zip(names, values, strict=True) if n in held})
+        others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in held})
         if others:
             self._put()
-            self._note(float(state.time))
+            self._note(solver.time)
             self._guard(self._instance.enter_event_mode)
             self._write_discrete(others)
-            found, following, _ = self._leave_event_mode(float(state.time))
-            self._note(float(state.time))
-            put_states(state, found)
-            state["fmu.next_event"] = following
-            state["fmu.events"] = state["fmu.events"] + 1
+            found, following, _ = self._leave_event_mode(solver.time)
+            self._note(solver.time)
+            solver.jump(found, following)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Let continuous inputs run along lines over the next step, per s; others stay as they are."""
-        given = dict(zip(names, slopes, strict=True))
-        if self._values:
-            self._sloped = True
-            system, rates = self.simulator.system, [given.get(name, 0.0) for name in self._values]
-            system.write_slope(self.simulator.state, "fmu.u", rates)
+        self._running.follow(dict(zip(names, slopes, strict=True)))
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables at the present time."""
-        if self._simulator is not None:
+        if self._solver is not None:
             self._put()
         return super().get(names)
 
@@ -185,20 +177,16 @@ class ModelExchangeParticipant(InstanceParticipant):
         if self._mode not in modes.RUNNING:
             raise self._error(f"cannot step: the instance is {self._mode}")
         self._clocks.begin_step()
-        self._guarded(lambda: self._advance(time + size))
-        self.simulator.system.hold_inputs(self.simulator.state)
-        reached = float(self.simulator.state.time)
-        self._heed(reached)
-        return reached
-
-    def _advance(self, time: float) -> None:
-        if self.simulator.advance_to(time).succeeded:
-            self.simulator.advance_pending_events()
+        solver = self._running
+        self._guarded(lambda: solver.advance(time + size))
+        solver.hold_inputs()
+        self._heed(solver.time)
+        return solver.time
 
     def save(self) -> Any:
         """The state of the FMU and that of the simulation."""
         fmu = None if self._read_interface().restores_by_states else super().save()
-        if self._simulator is None:
+        if self._solver is None:
             if fmu is None:
                 raise self._error("has no state to be saved before its initialization has ended")
             return _Saved(fmu, b"", True)
@@ -212,26 +200,18 @@ class ModelExchangeParticipant(InstanceParticipant):
             self.exit_initialization()
         if token.fmu is not None:
             super().restore(token.fmu)
-        self._sloped = True  # the inputs may be anywhere
         if token.initializing:
-            self._simulator = self._fmu = None
+            self._solver = self._fmu = None
             return
-        self._fmu.asked_to_stop = False
-        self._fmu.forget()
-        state = self.simulator.system.state_from_bytes(token.state)
-        self.simulator.replace_state(state)
-        self.simulator.events.truncate(token.events)
-        if self._values:
-            self._values = dict(zip(self._values, map(float, state["fmu.u"]), strict=True))
+        self._running.go_back(token.state, token.events)
         if token.fmu is None and self._fmu.indicators:
             self._forget_relations()
 
     def _forget_relations(self) -> None:
         """Let the FMU see anew on which side of zero its event indicators are: it may remember that."""
-        state = self.simulator.state
         self._put()
         self._guard(self._instance.enter_event_mode)
-        self._leave_event_mode(float(state.time))
+        self._leave_event_mode(self._running.time)
         self._put()
 
     def serialize(self, token: Any) -> bytes:
@@ -246,24 +226,15 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def close(self) -> None:
         """Terminate, free, unload."""
-        self._simulator = self._fmu = None
+        self._solver = self._fmu = None
         super().close()
-
-    def _new_simulator(self, system: cosim.System, state: cosim.State) -> cosim.Simulator:
-        accuracy = self._accuracy or self._tolerance or ACCURACY
-        simulator = cosim.Simulator(system, state, self._integrator, accuracy, **self._options)
-        if self._watched and self._watched_at == "steps":
-            simulator.set_monitor(self._note_step)
-        return simulator
 
     def _note_step(self, state: cosim.State) -> None:
         self._put()
         self._note(float(state.time))
 
     def _put(self) -> None:
-        state = self.simulator.state
-        state.realize(cosim.Stage.TIME)
-        self._guard(self._fmu.settle, state.time, states_of(state), state["fmu.u"], what="setting the time")
+        self._guard(self._running.settle, what="setting the time")
 
     def _guarded(self, action: Any) -> Any:
         try:

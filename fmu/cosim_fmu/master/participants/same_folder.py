@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from cosim_fmu.binding.undisturbed import process_lock
+
 
 @contextmanager
 def same_folder() -> Iterator[None]:
@@ -14,10 +16,10 @@ def same_folder() -> Iterator[None]:
     Where it has been removed there is nothing to come back to.
     """
     folder = ""
-    with suppress(OSError):
+    with process_lock, suppress(OSError):
         folder = os.getcwd()
     try:
         yield
     finally:
-        with suppress(OSError):
+        with process_lock, suppress(OSError):
             os.chdir(folder)

@@ -39,6 +39,8 @@ class Recorder:
     patterns : sequence of str or None
         Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
         never recorded.
+    inner : sequence of Link
+        Connections that the participants themselves keep up to date: both ends are read of them.
     keeps_inside : bool
         Whether anything is recorded between the communication points.
     stream : ResultStream, optional
@@ -63,6 +65,7 @@ class Recorder:
         links: Sequence[Link],
         patterns: Sequence[str] | None,
         *,
+        inner: Sequence[Link] = (),
         keeps_inside: bool = True,
         stream: ResultStream | None = None,
         derived: Mapping[str, DerivedSignal] | None = None,
@@ -79,6 +82,7 @@ class Recorder:
         known = {port: variable for port, variable in variables.items() if variable.type != "binary"}
         if patterns is None:
             connected = self._held | {link.start for link in links}
+            connected |= {end for link in inner for end in (link.start, link.end)}
             self.ports = [p for p, v in known.items() if v.causality == "output" or p in connected]
         else:
             chosen = [p for pattern in patterns for p in known if _fits(p, pattern)]

@@ -257,7 +257,11 @@ def _order(loop: CoSimulation) -> str:
         reasons.append(f"{', '.join(free)} {'has' if len(free) == 1 else 'have'} no direct feedthrough")
     if late:
         reasons.append(f"{', '.join(late)} {'is' if len(late) == 1 else 'are'} one step late")
-    return " → ".join(loop.order) + (f"   ({'; '.join(reasons)})" if reasons else "")
+    shown = loop.order
+    if loop.joint is not None:
+        names = {name: str(loop.joint) for name in loop.joint.names}
+        shown = list(dict.fromkeys(names.get(name, name) for name in loop.order))
+    return " → ".join(shown) + (f"   ({'; '.join(reasons)})" if reasons else "")
 
 
 def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:

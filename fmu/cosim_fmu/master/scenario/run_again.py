@@ -85,7 +85,7 @@ class RunAgain:
                 self.is_reset = False
         if not self._has_left:
             return
-        everything = self._everything(until)
+        everything = everything_of(loop, until)
         self._tries += 1
         try:
             reset = self._simulate(until, everything)
@@ -99,25 +99,25 @@ class RunAgain:
             else:
                 self.is_reset = False
             return
-        self.is_reset = _are_same(reset, new)
+        self.is_reset = are_same(reset, new)
         if not self.is_reset:
             loop.keep_instances(False)
 
-    def _everything(self, until: float) -> list[str]:
-        """Variables of all participants, as many as there is room for; outputs first."""
-        loop = self.loop
-        found = [
-            (variable.causality != "output", f"{participant}.{name}")
-            for participant, description in loop.descriptions.items()
-            for name, variable in description.variables.items()
-            if variable.type in NUMBERS
-        ]
-        count = CommunicationPoints(loop.start, until, loop.step).count + 1
-        found.sort(key=lambda item: item[0])
-        return [path for _, path in found[: max(1, MOST_NUMBERS // count)]]
+
+def everything_of(loop: CoSimulation, until: float) -> list[str]:
+    """Variables of all participants, as many as there is room for; outputs first."""
+    found = [
+        (variable.causality != "output", f"{participant}.{name}")
+        for participant, description in loop.descriptions.items()
+        for name, variable in description.variables.items()
+        if variable.type in NUMBERS
+    ]
+    count = CommunicationPoints(loop.start, until, loop.step).count + 1
+    found.sort(key=lambda item: item[0])
+    return [path for _, path in found[: max(1, MOST_NUMBERS // count)]]
 
 
-def _are_same(one: cosim.Result, other: cosim.Result) -> bool:
+def are_same(one: cosim.Result, other: cosim.Result) -> bool:
     """Whether two runs have the same bits."""
     if one.message != other.message or one.time.tobytes() != other.time.tobytes():
         return False

@@ -12,6 +12,7 @@ from cosim.kit import StudySubject, file_digest, matches
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.scenario.run_again import RunAgain
 from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.master.scenario.side_by_side import why_not_side_by_side
 
 NO_NUMBERS = ("string", "binary")
 
@@ -33,7 +34,8 @@ class ScenarioSubject(StudySubject):
         self._scenario: Scenario | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_again": None, "_scenario": None}
+        """A library that is loaded changes the folder for a moment: other threads need the whole path."""
+        return {**self.__dict__, "path": self.path.absolute(), "_again": None, "_scenario": None}
 
     @classmethod
     def reads(cls, path: Path) -> bool:
@@ -85,8 +87,16 @@ class ScenarioSubject(StudySubject):
                 files[name] = file_digest(Path(place))
         return {"model": files, "settings": {key: repr(value) for key, value in self._settings.items()}}
 
+    def why_not_beside(self) -> str:
+        """Why runs cannot share a process: FMUs that allow one instance, or that disturb each other."""
+        scenario = self._coupled[0]
+        return why_not_side_by_side(lambda: Scenario.read(self.path).couple(), self._until(scenario))
+
+    def _until(self, scenario: Scenario) -> float:
+        return float(self._settings.get("until", scenario.until))
+
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> cosim.Result:
         """One run to the end that is set, or that of the scenario."""
         scenario, _ = self._coupled
         assert self._again is not None
-        return self._again.run(values, self._settings.get("until", scenario.until), signals)
+        return self._again.run(values, self._until(scenario), signals)

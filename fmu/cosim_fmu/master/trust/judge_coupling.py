@@ -36,19 +36,19 @@ def judge_coupling(
     """
     collected = coupled.samples
     samples = collected.samples()
-    names = [name.partition(".")[0] for name in coupled.interface_names]
     sources = np.array([each.source for each in collected.inputs], dtype=np.intp)
+    outputs = [tuple(name.split(".", 1)) for name in coupled.interface_names]
+    outputs += [] if coupled.joint is None else [link.start for link in coupled.joint.links]
+    passed = {(name, u) for name, y in outputs for u in direct_inputs(coupled.descriptions[name], y)}
     parts = []
-    for name in coupled.participants:
-        mine = [i for i, owner in enumerate(names) if owner == name]
-        description = coupled.descriptions[name]
-        passed = {
-            u for i in mine for u in direct_inputs(description, coupled.interface_names[i].partition(".")[2])
-        }
-        given = [i for i, each in enumerate(collected.inputs) if each.target == name]
-        parts.append((mine, given, [i for i in given if collected.inputs[i].input in passed]))
+    for name, members in coupled.units.items():
+        mine = [i for i, owner in enumerate(coupled.interface_owners) if owner == name]
+        given = [i for i, each in enumerate(collected.inputs) if each.target in members]
+        direct = [i for i in given if (collected.inputs[i].target, collected.inputs[i].input) in passed]
+        parts.append((mine, given, direct))
     if not collected.inputs:
-        return CouplingReport([], verdict="fine", how="no real values are exchanged")
+        how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
+        return CouplingReport([], verdict="fine", how=how)
     found = estimated_errors(samples, sources, parts)
     if found is None:
         few = samples.times.size <= LEAST

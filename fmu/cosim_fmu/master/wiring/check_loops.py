@@ -28,6 +28,7 @@ def check_loops(
     algorithm: cosim.MasterAlgorithm,
     *,
     looked_into: bool,
+    joint: Sequence[str] = (),
 ) -> list[WiringProblem]:
     """A problem for each loop that the algorithm can neither order nor iterate.
 
@@ -41,12 +42,15 @@ def check_loops(
         That exchanges within a step.
     looked_into : bool
         Whether it is known that these loops are real; else those that can be looked into are let pass.
+    joint : sequence of str
+        Participants that step as one.
     """
     graph = instant_graph(descriptions, links, known_only=True)
     found = []
-    for loop in feedthrough_loops(descriptions, links):
+    for loop in feedthrough_loops(descriptions, links, joint):
         inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
-        path = next((p for port in inside if (p := closed_path(graph, [port, *graph]))), [])
+        paths = (closed_path(graph, [port, *graph]) for port in inside)
+        path = next((p for p in paths if any(name not in joint for name, _ in p)), [])
         if not looked_into and doubtful_outputs(descriptions, links).keys() & set(path):
             continue
         reason = _refusal(loop, descriptions, every, algorithm)

@@ -101,14 +101,28 @@ def looped_outputs(
 
 
 def feedthrough_loops(
-    descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link]
+    descriptions: Mapping[str, ParticipantDescription],
+    links: Sequence[Link],
+    joint: Sequence[str] = (),
 ) -> list[FeedthroughLoop]:
-    """The closed loops of direct feedthrough that is known; those that share a participant are one."""
+    """The closed loops of direct feedthrough that is known; those that share a participant are one.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    links : sequence of Link
+    joint : sequence of str
+        Participants that step as one: they solve the loops among themselves, and any of them is all of them.
+    """
     found: list[tuple[list[str], list[str]]] = []
-    outputs = {link.start for link in links}
+    outputs = {link.start for link in links if link.source not in joint or link.target not in joint}
     for members in looped_outputs(descriptions, links, known_only=True):
+        if all(name in joint for name, _ in members):
+            continue
         ports = [port for port in members if port in outputs]
-        names = list(dict.fromkeys(name for name, _ in ports))
+        names = list(
+            dict.fromkeys(each for name, _ in ports for each in (joint if name in joint else [name]))
+        )
         values = [".".join(port) for port in ports if descriptions[port[0]].variables[port[1]].type == "real"]
         for other in [each for each in found if set(each[0]) & set(names)]:
             found.remove(other)

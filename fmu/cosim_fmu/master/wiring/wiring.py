@@ -249,7 +249,8 @@ def _steady(descriptions: Descriptions) -> list[str]:
 
 
 def _algorithms() -> list[tuple[str, Any]]:
-    return [(e.id.removeprefix("fmu."), e.cls) for e in cosim.registry().entries("master_algorithm")]
+    entries = cosim.registry().entries("master_algorithm")
+    return [(e.id.removeprefix("fmu."), e.cls) for e in entries if e.id != "fmu.joint"]  # it takes another
 
 
 def check_last_step(

@@ -1,0 +1,123 @@
+"""Threads of a new interpreter of this program as an executor."""
+
+from __future__ import annotations
+
+import pickle
+import queue
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from typing import Any
+
+from cosim.ensemble.own_processes import LostProcess, NewProcess, answer_to
+from cosim.helper_process import end_with_parent
+
+
+class OwnThreads(Executor):
+    """A process with threads, each of which takes one task at a time.
+
+    For tasks that spend their time in code without the interpreter's lock. A task that ends the process is
+    the end of all that are under way: each of them gets a `LostProcess`, and the next task starts another
+    process.
+
+    Parameters
+    ----------
+    count : int
+        Of threads.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._guard = threading.Lock()
+        self._process: NewProcess | None = None
+        self._futures: dict[int, Future[Any]] = {}
+        self._reader: threading.Thread | None = None
+        self._is_open, self._number = True, 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call a function in one of the threads."""
+        if not self._is_open:
+            raise RuntimeError("no task after the end")
+        message, future = pickle.dumps((fn, args, kwargs)), Future[Any]()
+        future.set_running_or_notify_cancel()
+        with self._guard:
+            self._number += 1
+            self._futures[self._number] = future
+            try:
+                if self._process is None:
+                    self._start()
+                assert self._process is not None
+                self._process.pipe.send_bytes(pickle.dumps((self._number, message)))
+            except (EOFError, OSError):  # whoever reads the answers finds out why
+                if self._process is None:
+                    del self._futures[self._number]
+                    raise
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the process when its tasks are done; at once with `cancel_futures`, without further answers."""
+        self._is_open = False
+        if cancel_futures:
+            with self._guard:
+                if self._process is not None:
+                    self._process.kill()
+        else:
+            for future in list(self._futures.values()) if wait else ():
+                with suppress(BaseException):
+                    future.result()
+            with self._guard, suppress(OSError):
+                if self._process is not None and not self._futures:
+                    self._process.pipe.send_bytes(b"")
+        if wait and self._reader is not None:
+            self._reader.join()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Wait for what is under way; not where an error has ended the block, such as Ctrl-C."""
+        self.shutdown(cancel_futures=kind is not None)
+
+    def _start(self) -> None:
+        process = NewProcess(_work, self.count)
+        process.wait_for_it()
+        self._process = process
+        self._reader = threading.Thread(target=self._read, args=(process,), daemon=True)
+        self._reader.start()
+
+    def _read(self, process: NewProcess) -> None:
+        """Answers, until the process has ended."""
+        with suppress(EOFError, OSError):
+            while True:
+                number, answer = pickle.loads(process.pipe.recv_bytes())  # of this program itself
+                is_good, found = pickle.loads(answer)
+                with self._guard:
+                    future = self._futures.pop(number)
+                future.set_result(found) if is_good else future.set_exception(found)
+        status = process.end()
+        with self._guard:
+            self._process = None
+            lost, self._futures = self._futures, {}
+        for future in lost.values():
+            future.set_exception(LostProcess(status))
+
+
+def _work(pipe: Any, parent: int, count: int) -> None:
+    """In the new process: Ctrl-C is for the one that asks, and it ends with that one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(parent)
+    tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    guard = threading.Lock()
+
+    def serve() -> None:
+        while True:
+            number, message = pickle.loads(tasks.get())
+            answer = answer_to(message)
+            with guard, suppress(OSError):
+                pipe.send_bytes(pickle.dumps((number, answer)))
+
+    for _ in range(count):
+        threading.Thread(target=serve, daemon=True).start()
+    with suppress(EOFError, OSError):
+        pipe.send_bytes(b"")
+        while task := pipe.recv_bytes():
+            tasks.put(task)

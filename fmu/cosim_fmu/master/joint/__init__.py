@@ -1,0 +1,1 @@
+"""Model Exchange participants that are solved as one system."""
