@@ -44,21 +44,22 @@ until = "1 s"
 """
 
 
-def make(folder: Path, compiled: Compiled, where: str, fault: str) -> Path:
+def make(folder: Path, compiled: Compiled, where: str, fault: str, abilities: str = "") -> Path:
     from fmpy import platform, sharedLibraryExtension
 
     path = folder / "faults.fmu"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION)
+        archive.writestr("modelDescription.xml", DESCRIPTION.replace("/><ModelV", f" {abilities}/><ModelV"))
         library = compiled("faults", f"WHERE={where}", f"FAULT={fault}")
         archive.write(library, f"binaries/{platform}/faults{sharedLibraryExtension}")
     return path
 
 
 def cosimulate(
-    folder: Path, fmu: Path, more: str = "", limit: str = "", **options: Any
+    folder: Path, fmu: Path, more: str = "", limit: str = "", algorithm: str = "jacobi", **options: Any
 ) -> subprocess.Popen[str]:
-    (folder / "s.toml").write_text(SCENARIO.format(fmu=fmu.name, more=more, limit=limit))
+    scenario = SCENARIO.format(fmu=fmu.name, more=more, limit=limit)
+    (folder / "s.toml").write_text(scenario.replace("jacobi", algorithm))
     words = [sys.executable, "-m", "cosim", "cosimulate", "s.toml", "-o", "out.csv"]
     return subprocess.Popen(
         words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
@@ -93,6 +94,61 @@ def test_exit_in_another_process_is_an_error_of_the_call(
     loop = CoSimulation({"m": part}, [], "jacobi", 0.1, starts={"m.u": 1.0})
     with pytest.raises(CoSimulationError, match="m: its process ended by itself with exit code 0 in"):
         loop.simulate(1.0)
+
+
+ABLE = " ".join(
+    f'{ability}="true"'
+    for ability in ("canGetAndSetFMUstate", "canSerializeFMUstate", "providesDirectionalDerivative")
+)
+OF_STATES: dict[str, Callable[[Any], Any]] = {
+    "GetFMUstate": lambda part: part.save(),
+    "SetFMUstate": lambda part: part.restore(part.save()),
+    "SerializedFMUstateSize": lambda part: part.serialize(part.save()),
+    "SerializeFMUstate": lambda part: part.serialize(part.save()),
+    "DeSerializeFMUstate": lambda part: part.deserialize(part.serialize(part.save())),
+    "GetDirectionalDerivative": lambda part: part.directional_derivative(["y"], ["u"], [1.0]),
+}
+
+
+@pytest.mark.parametrize("where", [*OF_STATES, "FreeFMUstate"])
+def test_faults_in_calls_for_states_and_derivatives(where: str, tmp_path: Path, compiled: Compiled) -> None:
+    """A crash, an exit and an error in another process, and an error in this one, are errors of the call."""
+    call = OF_STATES.get(where, OF_STATES["SetFMUstate"])
+    for fault, said in (
+        ("raise(SIGSEGV)", "SIGSEGV"),
+        ("exit(0)", "called exit"),
+        ("status = 3", "failed with status error"),
+    ):
+        fmu = make(tmp_path, compiled, where, fault, ABLE)
+        parts = [ProcessParticipant(fmu)] + ([FmuParticipant(fmu)] if fault == "status = 3" else [])
+        for part in parts:
+            part.initialize(0.0, 1.0, {"u": 1.0})
+            part.exit_initialization()
+            part.step(0.0, 0.1)
+            if where == "FreeFMUstate":  # called when nobody holds the state; in the end it has to be closed
+                call(part)
+            else:
+                with pytest.raises(cosim.CosimError, match=said):
+                    call(part)
+            part.close()
+
+
+def test_directional_derivatives_pass_to_another_process(tmp_path: Path, compiled: Compiled) -> None:
+    part = ProcessParticipant(make(tmp_path, compiled, "NOWHERE", "", ABLE))
+    assert part.describe().has_derivatives
+    part.initialize(0.0, 1.0, {})
+    part.exit_initialization()
+    assert list(part.directional_derivative(["y"], ["u"], [2.0])) == [6.0]
+    part.close()
+
+
+@pytest.mark.parametrize("where", ["GetFMUstate", "FreeFMUstate"])
+def test_exit_in_calls_for_states_in_this_process(where: str, tmp_path: Path, compiled: Compiled) -> None:
+    fmu = make(tmp_path, compiled, where, "exit(0)", ABLE)
+    process = cosimulate(tmp_path, fmu, algorithm="adaptive")
+    _, said = process.communicate(timeout=60.0)
+    assert process.returncode == 1, said
+    assert f"fmi2{where}: the FMU called exit(), which would have ended this program" in said
 
 
 def test_exit_in_a_probe_is_a_finding(tmp_path: Path, compiled: Compiled) -> None:

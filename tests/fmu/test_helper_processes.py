@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from test_faults_of_fmus import make
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
 
@@ -25,6 +27,8 @@ os.sched_getaffinity = lambda process: {0, 1}
 print("begins", flush=True)
 ahead.compile_ahead([(print, "d>d"), (len, "d>d"), (max, "d>d")])
 """
+
+MakeFmu = Callable[..., Path]
 
 
 def parents() -> dict[int, int]:
@@ -81,3 +85,56 @@ def left_behind(script: str, moment: float, folder: Path) -> set[int]:
 def test_processes_that_compile_ahead(seed: int, tmp_path: Path) -> None:
     moment = random.Random(seed).uniform(0.0, 0.3)
     assert left_behind(COMPILES_AHEAD, moment, tmp_path) == set()
+
+
+WAITS = """
+import time
+from cosim.kit import {executor}
+
+if __name__ == "__main__":
+    with {executor}(2) as pool:
+        print("begins", flush=True)
+        [pool.submit(time.sleep, 60.0) for _ in range(4)][0].result()
+"""
+COMMAND = """
+from cosim.cli import main
+
+if __name__ == "__main__":
+    print("begins", flush=True)
+    main({words!r})
+"""
+SCENARIO = """\
+[participants.device]
+fmu = "heavy.fmu"
+[participants.device.parameters]
+hang_at = 0.05
+[master]
+step = "10 ms"
+until = 0.1
+"""
+
+
+@pytest.mark.parametrize("executor", ["OwnProcesses", "OwnThreads"])
+def test_processes_of_executors(executor: str, tmp_path: Path) -> None:
+    moment = random.Random(executor).uniform(0.0, 1.5)
+    assert left_behind(WAITS.format(executor=executor), moment, tmp_path) == set()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("run_in", ["processes", "threads"])
+def test_processes_of_studies_in_an_fmu_that_loops(run_in: str, make_fmu: MakeFmu, tmp_path: Path) -> None:
+    make_fmu("heavy", macros=("RESETS",))
+    (tmp_path / "one.toml").write_text(SCENARIO)
+    words = ["sweep", "one.toml", "--vary", "device.u=0..1:4", "--threads", "2", "--run-in", run_in]
+    moment = random.Random(run_in).uniform(1.0, 4.0)
+    assert left_behind(COMMAND.format(words=words), moment, tmp_path) == set()
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
+def test_probes_of_validate_in_an_fmu_that_loops(
+    seed: int, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    make(tmp_path, compiled, "GetReal", "for (;;) { }")
+    words = ["validate", "faults.fmu"]
+    moment = random.Random(seed).uniform(0.0, 1.5)
+    assert left_behind(COMMAND.format(words=words), moment, tmp_path) == set()

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct {
@@ -17,7 +18,8 @@ typedef struct {
 } Instance;
 
 enum { NOWHERE, LOAD, Instantiate, SetupExperiment, SetReal, EnterInitializationMode, ExitInitializationMode, GetReal,
-       DoStep, Terminate, FreeInstance, UNLOAD };
+       DoStep, Terminate, FreeInstance, UNLOAD, GetFMUstate, SetFMUstate, FreeFMUstate, SerializedFMUstateSize,
+       SerializeFMUstate, DeSerializeFMUstate, GetDirectionalDerivative };
 static int status = 0;
 
 static void handler(int number) { (void)number; }
@@ -62,5 +64,44 @@ int fmi2DoStep(Instance *c, double now, double size, int never_back) {
     time = now;
     if (time > 0.35) AT(DoStep);
     c->y += size;
+    return status;
+}
+int fmi2GetFMUstate(Instance *c, void **state) {
+    AT(GetFMUstate);
+    if (*state == NULL) *state = malloc(sizeof c->y);
+    *(double *)*state = c->y;
+    return status;
+}
+int fmi2SetFMUstate(Instance *c, void *state) {
+    AT(SetFMUstate);
+    c->y = *(double *)state;
+    return status;
+}
+int fmi2FreeFMUstate(Instance *c, void **state) {
+    AT(FreeFMUstate);
+    free(*state);
+    *state = NULL;
+    return status;
+}
+int fmi2SerializedFMUstateSize(Instance *c, void *state, size_t *size) {
+    AT(SerializedFMUstateSize);
+    *size = sizeof c->y;
+    return status;
+}
+int fmi2SerializeFMUstate(Instance *c, void *state, char *bytes, size_t size) {
+    AT(SerializeFMUstate);
+    memcpy(bytes, state, size);
+    return status;
+}
+int fmi2DeSerializeFMUstate(Instance *c, const char *bytes, size_t size, void **state) {
+    AT(DeSerializeFMUstate);
+    *state = malloc(size);
+    memcpy(*state, bytes, size);
+    return status;
+}
+int fmi2GetDirectionalDerivative(Instance *c, const unsigned *of, size_t n, const unsigned *by, size_t m,
+                                 const double *seed, double *found) {
+    AT(GetDirectionalDerivative);
+    for (size_t i = 0; i < n; i++) found[i] = 3.0 * seed[0];
     return status;
 }

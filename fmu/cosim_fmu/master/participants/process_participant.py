@@ -213,6 +213,14 @@ class ProcessParticipant(cosim.Participant):
         found: list[Any] = self._ask("get", list(names))
         return found
 
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """As the participant gives them."""
+        given = list(outputs), list(inputs), [float(number) for number in seed]
+        found: list[float] = self._ask("directional_derivative", *given)
+        return found
+
     def save(self) -> Any:
         """A token; the state stays in the process."""
         return _SavedElsewhere(self._ask("save"), self._process, self._released)

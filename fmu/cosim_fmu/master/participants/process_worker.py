@@ -118,7 +118,7 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
     if name == "events":
         return list(participant.events)
-    if name == "get":
-        values = participant.get(*given)
+    if name in ("get", "directional_derivative"):
+        values = getattr(participant, name)(*given)
         return values.tolist() if hasattr(values, "tolist") else list(values)
     return getattr(participant, name)(*given)
