@@ -195,6 +195,8 @@ def lift_by_name(function: types.FunctionType) -> Any:
         elif "__indirect__" in function.__dict__:
             signature = function.__dict__["__indirect__"]
             made = intrinsics.call_of_number(lowered_calls.name_of(signature), signature)
+        elif function not in REPLACED and is_the_same_by_name(function):
+            made = lift_to_ship(function)
         else:
             made = _helper(function, lift_by_name)
         _by_name[digest] = made

@@ -34,7 +34,7 @@ from cosim.compiled import (
     shipped,
     shipped_texts,
 )
-from cosim.compiled.fingerprint import digest_of_module
+from cosim.compiled.fingerprint import digest_of_module, environment
 from cosim.compiled.machine_code import MachineCode
 from cosim.compiled.parts import in_process, parts_called
 
@@ -166,9 +166,12 @@ def make_library(
         _jobs = _different(wanted), Path(folder)
         jobs, texts = _jobs[0], {}
         with multiprocessing.get_context("fork").Pool(processes, _compile_from_here) as pool:
-            for done, (number, text) in enumerate(pool.imap_unordered(_run, range(len(jobs))), 1):
-                if text:
-                    texts[shipped_texts.key(jobs[number].function, jobs[number].signature)] = text
+            done = 0
+            for made in pool.imap_unordered(_run, _groups(jobs)):
+                for number, text in made.items():
+                    if text:
+                        texts[shipped_texts.key(jobs[number].function, jobs[number].signature)] = text
+                done += len(made)
                 progress(done, len(jobs))
         objects = sorted(Path(folder).glob("*.o"))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -185,6 +188,34 @@ def _different(wanted: Forms) -> list[_Job]:
         known = found[symbol].forms if symbol in found else frozenset()
         found[symbol] = _Job(function, signature, known | forms)
     return list(found.values())
+
+
+def _groups(jobs: list[_Job]) -> list[list[int]]:
+    """Numbers of jobs, together where they share helpers, which a process compiles once; large ones first."""
+    places: dict[str, list[int]] = {}
+    sizes = []
+    for number, job in enumerate(jobs):
+        reached = list(_reached(job.function))
+        sizes.append(sum(len(function.__code__.co_code) for function in reached))
+        # an adapter belongs to the kernel function that it calls, a part of the Step to what it is a part of
+        places.setdefault((reached[1:] or reached)[0].__module__, []).append(number)
+    groups = [sorted(group, key=lambda number: -sizes[number]) for group in places.values()]
+    return sorted(groups, key=lambda group: -sum(sizes[number] for number in group))
+
+
+def _reached(function: types.FunctionType) -> Iterator[types.FunctionType]:
+    """A function and those that are compiled with it."""
+    found, at = [function], 0
+    while at < len(found):
+        yield found[at]
+        for value in environment(found[at]).values():
+            if (
+                isinstance(value, types.FunctionType)
+                and value not in found
+                and "__part__" not in value.__dict__
+            ):
+                found.append(value)
+        at += 1
 
 
 def _linked(objects: Iterable[Path], folder: Path, compiler: str | None) -> bytes:
@@ -206,9 +237,9 @@ def _compile_from_here() -> None:
     native.is_plain.cache_clear()
 
 
-def _run(number: int) -> tuple[int, str]:
+def _run(numbers: list[int]) -> dict[int, str]:
     jobs, folder = _jobs
-    return number, jobs[number].run(folder)
+    return {number: jobs[number].run(folder) for number in numbers}
 
 
 def _renamed(code: str, symbols: dict[str, str]) -> str:

@@ -212,6 +212,8 @@ class NativeCalls:
         Whether every step but the last has to have the very same length.
     keep : object
         What must not be collected while the addresses are in use.
+    access : int
+        First argument of `set` and `get`, where it is another one than `instance`.
     set_slopes : int
         ``int f(void *instance, const uint32_t references[], size_t n, const int orders[], const double
         slopes[])``: slopes of all inputs over the next step, per s, all orders 1; 0 where there is none.
@@ -227,6 +229,10 @@ class NativeCalls:
         Called with what `remember` gave, before `restore`, where Python had to do something in between.
     always_remembered : bool
         Whether both are called whenever a state is saved or restored.
+    after_state : callable, optional
+        Called with "save" or "restore" and a status that is not OK: raises what that means.
+    leave : callable, optional
+        Called when the functions are not used after all.
     """
 
     instance: int
@@ -237,6 +243,7 @@ class NativeCalls:
     output_references: int
     same_size: bool
     keep: object
+    access: int = 0
     set_slopes: int = 0
     save: int = 0
     restore: int = 0
@@ -245,6 +252,8 @@ class NativeCalls:
     remember: Callable[[], Any] | None = None
     forget: Callable[[Any], None] | None = None
     always_remembered: bool = False
+    after_state: Callable[[str, int], None] | None = None
+    leave: Callable[[], None] | None = None
 
 
 @runtime_checkable
@@ -290,9 +299,6 @@ class StepsNatively(Protocol):
 
     def after_native_access(self, verb: str, status: int) -> None:
         """What `set` ("Set") or `get` ("Get") would have raised; it is called again in Python if nothing."""
-
-    def after_native_state(self, verb: str, status: int) -> None:
-        """What `save` ("save") or `restore` ("restore") would have raised, where there are such functions."""
 
     def resume_native(self) -> None:
         """Python has stepped, set or read in between: the compiled loop goes on from here."""

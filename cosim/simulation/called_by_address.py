@@ -34,6 +34,8 @@ class CalledSimulator:
     save, restore : int
         Addresses of ``save(handle, state, …)``, which copies the run to the address that lies at `state`, and
         ``restore(handle, saved, …)`` from that address.
+    nothing : int
+        Of a function with the same arguments that does nothing.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -43,7 +45,8 @@ class CalledSimulator:
             c_address(by_address.called_step, by_address.STEP_CALL),
             c_address(by_address.called_get, by_address.ARRAY_CALL),
         )
-        self.save, self.restore = (
+        self.nothing, self.save, self.restore = (
+            c_address(by_address.called_nothing, by_address.ARRAY_CALL),
             c_address(by_address.called_save, by_address.ARRAY_CALL),
             c_address(by_address.called_restore, by_address.ARRAY_CALL),
         )

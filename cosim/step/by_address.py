@@ -114,6 +114,11 @@ def called_restore(handle, state, no, arrays, more):
     return DONE
 
 
+def called_nothing(handle, indices, count, values, size):
+    """Nothing: Python does it."""
+    return DONE
+
+
 def copy_arrays(head, address, away):
     """All that changes in a run, as words, to an address or from there."""
     at = address

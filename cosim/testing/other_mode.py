@@ -1,16 +1,33 @@
-"""The same computation in a process of its own, compiled where this one is plain Python and the reverse."""
+"""The same computation in a process of its own, compiled where this one is plain Python and the reverse.
+
+Starting Python and importing what a test file needs takes longer than most of what is asked for. So a process
+for each mode stays while questions are about one file, and answers each from a fork of itself.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import importlib.util
 import inspect
 import json
+import operator
 import os
+import select
+import signal
 import subprocess
 import sys
+import tempfile
+import traceback
+import types
+import warnings
+from typing import Any
 
 from cosim.compiled.native import is_plain
 
 SECONDS = 300.0
+OF_A_TEST = "PYTEST_CURRENT_TEST"
+"""Of the environment: is another one in each test."""
 
 
 def results_in_other_mode(case: type, method: str) -> list[str]:
@@ -38,45 +55,127 @@ def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
     RuntimeError
         The process failed; with what it wrote.
     """
-    order = {
-        "path": sys.path,
-        "file": inspect.getfile(case),
-        "module": case.__module__,
-        "case": case.__qualname__,
-        "method": method,
-    }
+    order = {"case": case.__qualname__, "method": method, "folder": os.getcwd()}
+    file = inspect.getfile(case)
+    module = {"path": sys.path, "file": file, "module": case.__module__, "changed": os.stat(file).st_mtime_ns}
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if plain else "0"}
-    done = subprocess.run(
-        [sys.executable, "-m", "cosim.testing.other_mode"],
-        input=json.dumps(order),
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"{case.__qualname__} in another process:\n{done.stderr}")
-    answer: list[str] = json.loads(done.stdout.splitlines()[-1])
+    environment.pop(OF_A_TEST, None)
+    begun = json.dumps(module), environment
+    waiting = _waiting.get(plain)
+    if waiting is None or waiting.begun != begun or waiting.process.poll() is not None:
+        if waiting is not None:
+            waiting.close()
+        waiting = _waiting[plain] = _Waiting(*begun)
+    answer = waiting.ask(order)
+    if isinstance(answer, str):
+        raise RuntimeError(f"{case.__qualname__} in another process:\n{answer}")
     return answer
 
 
-def obey(order: dict[str, str | list[str]]) -> list[str]:
-    """In the other process: load the module and call the method."""
-    import functools
-    import importlib.util
+class _Waiting:
+    """A process that has loaded a module and waits for orders."""
 
-    sys.path[:] = order["path"]
-    name = str(order["module"])
-    spec = importlib.util.spec_from_file_location(name, str(order["file"]))
+    def __init__(self, module: str, environment: dict[str, str]) -> None:
+        self.begun = module, environment
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cosim.testing.other_mode", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env=environment,
+            text=True,
+            start_new_session=True,  # with its forks it is a group
+        )
+
+    def ask(self, order: dict[str, str]) -> list[str] | str:
+        """The answer to an order; a text says why there is none."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.flush()
+        if os.name == "posix" and not select.select([self.process.stdout], [], [], SECONDS)[0]:
+            self.close()
+            return f"no answer within {SECONDS:g} s"
+        line = self.process.stdout.readline()
+        if not line:
+            self.close()
+            return self._written or "the process has ended"
+        answer: list[str] | str = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """End it."""
+        if self.errors.closed:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL) if os.name == "posix" else self.process.kill()
+        self.process.communicate()
+        self.errors.seek(0)
+        self._written = self.errors.read()
+        self.errors.close()
+
+
+_waiting: dict[bool, _Waiting] = {}
+
+
+@atexit.register
+def _close_all() -> None:
+    for waiting in _waiting.values():
+        waiting.close()
+
+
+def load(path: list[str], file: str, name: str) -> types.ModuleType:
+    """In the other process: load the module."""
+    sys.path[:] = path
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    case = functools.reduce(getattr, str(order["case"]).split("."), module)
-    answer: list[str] = getattr(case, str(order["method"]))()
+    return module
+
+
+def answer_to(module: types.ModuleType, order: dict[str, str]) -> list[str] | str:
+    """Call the method; a text says how that failed."""
+    try:
+        os.chdir(order["folder"])
+        case = operator.attrgetter(order["case"])(module)
+        answer: list[str] = getattr(case, order["method"])()
+    except BaseException:
+        return traceback.format_exc()
     return answer
 
 
+def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[str] | str:
+    """As `answer_to`, without a trace in this process."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as told, tempfile.TemporaryFile("w+") as written:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads beside a fork: those of a BLAS, which knows of forks
+            child = os.fork()
+        if child == 0:
+            os.dup2(written.fileno(), 1)
+            os.dup2(written.fileno(), 2)
+            json.dump(answer_to(module, order), told)
+            told.flush()
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        for file in (told, written):
+            file.seek(0)
+        answer: list[str] | str = json.loads(told.read() or "null")
+        return f"it ended with {status}\n{written.read()}" if answer is None else answer
+
+
+def main() -> None:
+    """Load a module and answer orders about it, one in each line."""
+    about: dict[str, Any] = json.loads(sys.argv[1])
+    answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is no answer
+    module = load(about["path"], about["file"], about["module"])
+    answer = answer_in_a_fork if hasattr(os, "fork") else answer_to
+    for line in sys.stdin:
+        answers.write(json.dumps(answer(module, json.loads(line))) + "\n")
+        answers.flush()
+
+
 if __name__ == "__main__":
-    print(json.dumps(obey(json.load(sys.stdin))))
+    main()

@@ -59,8 +59,8 @@ def _entries(name: str) -> list[Any]:
     others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
     if others:
         raise cosim.CosimError(
-            f"{', '.join(others)}: checked are components and integrators; participants and master algorithms "
-            "have kits for a test file, in cosim_fmu.testing"
+            f"{', '.join(others)}: checked are components and integrators; participants and master "
+            "algorithms have kits for a test file, in cosim_fmu.testing"
         )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
     raise cosim.LookUpError("plugin, component or integrator", name, [*found, *plugins], hint)

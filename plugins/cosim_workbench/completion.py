@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import cosim
-from cosim.kit import CommandParser, commands, completions
+from cosim.kit import CommandParser, RegisteredId, commands, completions
 
 FILES = ":files"
 """Stands for the files that there are: shells know them best."""
@@ -20,7 +22,12 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     words : sequence of str
         Those after ``cosim``, up to the cursor; the last one is what has been typed of a word, or empty.
     """
-    *before, typed = [word for word in words if word != "="] or [""]  # bash cuts `--until=2` in three
+    *before, typed = [_unquoted(word) for word in words if word != "="] or [
+        ""
+    ]  # bash cuts `--until=2` in three
+    if typed.startswith("--") and "=" in typed:  # zsh and fish do not
+        option, _, typed = typed.partition("=")
+        before.append(option)
     at = next((i for i, word in enumerate(before) if not word.startswith("-")), None)
     try:
         if at is None:
@@ -77,4 +84,19 @@ def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, 
     if action is None:
         return _options(parser) if not typed else []
     found = completions(action, before)
-    return [(FILES, "")] if found is None else [(word, "") for word in found]
+    if found is None:
+        return [(FILES, "")]
+    if isinstance(action.type, RegisteredId) and not any(word.startswith(typed) for word in found):
+        endings = Counter(word.rpartition(".")[2] for word in found)  # which stands for the whole id
+        found = [word for word, often in endings.items() if often == 1]
+    return [(word, "") for word in found]
+
+
+def _unquoted(word: str) -> str:
+    """A word as the program gets it, where the shell hands it over as it was typed."""
+    if not any(mark in word for mark in "\\'\""):
+        return word
+    try:
+        return "".join(shlex.split(word))
+    except ValueError:  # a quote that is still open
+        return word.lstrip("'\"")

@@ -36,7 +36,9 @@ def test_wrong_toy_fails_exactly_its_check(check):
     fails_exactly(WRONG[check], check)
 
 
-@pytest.mark.parametrize("case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase])
+@pytest.mark.parametrize(
+    "case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase]
+)
 def test_right_element_passes(case):
     assert failing_checks(case) == []
 

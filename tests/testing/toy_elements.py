@@ -39,6 +39,14 @@ def documented(cls):
     return cls
 
 
+def distance(X_GB1, X_GB2):
+    """Between the origins of two bodies."""
+    square = 0.0
+    for i in range(3):
+        square += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
+    return math.sqrt(square)
+
+
 @documented
 class Pull(cosim_mechanics.ForceElement):
     """Pulls the origins of two bodies together.
@@ -83,6 +91,38 @@ class StoringPull(Pull):
         for i in range(3):
             total += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
         potential_energy[0] = 0.5 * stiffness * total
+
+
+@documented
+class Maxwell(cosim_mechanics.ForceElement):
+    """A stiff spring in line with a damper between the origins of two bodies: what it stores, it remembers.
+
+    Law: tension = k (length - z), z' = rate (length - z).
+    """
+
+    laws = cosim_mechanics.Law.INTERNAL | cosim_mechanics.Law.FRAME_INDIFFERENT | cosim_mechanics.Law.PASSIVE
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+    rate = cosim.parameter(unit="1/s", minimum=0.0, default=3.0)
+    z = cosim.auxiliary_state(unit="m")
+    potential_energy = cosim.cache_slot(unit="J")
+    dissipated_energy = cosim.auxiliary_state(unit="J")
+
+    @cosim.kernel
+    def energy(X_GB1, X_GB2, z, stiffness, potential_energy):
+        stretch = distance(X_GB1, X_GB2) - z
+        potential_energy[0] = 0.5 * stiffness * stretch * stretch
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, z, stiffness, rate, F_GB1, F_GB2, z_dot, dissipated_energy_dot):
+        length = distance(X_GB1, X_GB2)
+        tension = stiffness * (length - z)
+        z_dot[0] = rate * (length - z)
+        dissipated_energy_dot[0] = tension * rate * (length - z)
+        for i in range(3):
+            f = tension * (X_GB2[9 + i] - X_GB1[9 + i]) / length if length > 0.0 else 0.0
+            F_GB1[3 + i] += f
+            F_GB2[3 + i] -= f
 
 
 class Silent(Pull):
@@ -275,6 +315,10 @@ class RightPlainCase(ForceElementContract):
 
 class RightStoringCase(ForceElementContract):
     make = staticmethod(lambda: StoringPull(stiffness=100.0))
+
+
+class MaxwellCase(ForceElementContract):
+    make = staticmethod(lambda: Maxwell(stiffness=1e9))
 
 
 class SilentCase(ForceElementContract):

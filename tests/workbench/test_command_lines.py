@@ -245,6 +245,14 @@ def test_what_completes(folder: Path) -> None:
     assert fits("schema", "sc") == ["scenario"]
     assert fits("validate", "a.fmu", "") == [":files"]
     assert fits("nothing", "") == []
+    assert fits("run", "--integrator", "runge_kutta_m") == ["runge_kutta_merson"]  # the last word is enough
+    assert fits("describe", "linear_b") == ["linear_bushing"]
+    assert fits("run", "--integrator=integrators.bd") == ["integrators.bdf"]  # zsh and fish do not cut there
+    assert fits("run", "mount.toml", "--output=") == [":files"]
+    (folder / "my mount.csv").write_text((folder / "mount.csv").read_text())
+    for typed in (r"my\ mount.csv", "'my mount.csv'", "my mount.csv"):
+        assert fits("plot", typed, "engine.") == ["engine.z"]
+    assert fits("run", "'half a wo") == [":files"]
     assert all(fits(name, "--help") == ["--help"] for name in commands())
 
 
@@ -285,6 +293,27 @@ def test_bash_completes(folder: Path) -> None:
         "mount.toml",
         "my model.toml",
         "--version",
+    ]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
+def test_fish_completes(folder: Path) -> None:
+    """The script itself, as fish calls it when Tab is pressed."""
+    script = """
+    function cosim; $PYTHON -m cosim $argv; end
+    cosim completion fish | source
+    for line in "cosim describe linear_b" "cosim run --integrator=integrators.bd" "cosim run --output=mount.t"
+        complete -C $line
+    end
+    """
+    environment = {**os.environ, "PYTHON": sys.executable, "HOME": str(folder)}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == [
+        "linear_bushing",
+        "--integrator=integrators.bdf",
+        "--output=mount.toml",
     ]
 
 

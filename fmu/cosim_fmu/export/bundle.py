@@ -20,6 +20,7 @@ from cosim_fmu.export.slave import is_left_out, package_digest, source_files
 
 OURS = ("cosim", "cosim_fmu")
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
+IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([^\n;#]*))", re.MULTILINE)
 OPTIONAL = ("numba", "llvmlite")  # without them everything is computed, slower
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Where statements have statements."""
@@ -169,7 +170,10 @@ class Bundle:
             distribution, version = distributions[0], _version(distributions[0])
         self.packages[name] = Package(name, source, distribution, version)
         for path in source_files(source):
-            for imported, is_needed in _imports(path.read_text("utf-8")):
+            text = path.read_text("utf-8")
+            if all(self._is_settled(mentioned, name) for mentioned in _mentioned(text)):
+                continue  # as in nearly all files: to understand them takes most of an export's time
+            for imported, is_needed in _imports(text):
                 if self._is_standard(imported) or imported == name:
                     continue
                 if is_needed or imported in self._owners or not self._shipped_by.get(imported):
@@ -187,6 +191,9 @@ class Bundle:
             distributions = self._shipped_by.get(name, [])
             if distributions and name not in self.packages and name not in OPTIONAL:
                 self.requires[name] = distributions[0]
+
+    def _is_settled(self, imported: str, by: str) -> bool:
+        return imported in {by, *self.packages, *self.requires} or self._is_standard(imported)
 
     @staticmethod
     def _is_standard(name: str) -> bool:
@@ -274,6 +281,20 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
     """
     for found in _all_imports(source):
         yield _top(found.name), not (found.in_function or found.may_fail)
+
+
+def _mentioned(source: str) -> set[str]:
+    r"""Top-level names that a file may import: all that it does, and what looks so in its strings.
+
+    Examples
+    --------
+    >>> sorted(_mentioned("import numpy.linalg, os\ndef f(): from fmpy import extract"))
+    ['fmpy', 'numpy', 'os']
+    """
+    names = set()
+    for package, several in IMPORTS.findall(source.replace("\\\n", " ")):
+        names |= {_top(name.split()[0]) for name in [package, *several.split(",")] if name.strip()}
+    return names
 
 
 def _inner_imports(module: str, seen: set[str], follow: bool) -> set[str]:

@@ -111,8 +111,8 @@ class ForceElementContract(ForceLaws):
         computed = {p: v for p, v in variables.items() if v.kind in ("cache", "output")}
         stored = computed.get(f"element0.{STORES}")
         if stored is not None:
-            asked = stored.stage is cosim.Stage.REPORT
-            assert stored.stage <= cosim.Stage.POSITION or asked, (
+            late = stored.stage is cosim.Stage.REPORT or self._stores_by_memory()
+            assert stored.stage <= cosim.Stage.POSITION or late, (
                 f"{STORES} is known at {stored.stage.name}, needs POSITION: compute it in a function that "
                 "asks for poses alone (or at stage=Stage.REPORT)"
             )
@@ -124,6 +124,17 @@ class ForceElementContract(ForceLaws):
             assert np.array_equal(value, np.array(state[path]), equal_nan=True), (
                 f"{path} is {value} at its stage and {state[path]} later"
             )
+
+    def _stores_by_memory(self) -> bool:
+        """Whether the stored energy depends on a state of the element's own, as that of a hysteresis does."""
+        cls = type(self.make())
+        writers = [
+            arguments
+            for arguments in cls.arguments.values()
+            if any(a.name == STORES and a.effect == "write" for a in arguments)
+        ]
+        own = {name for name, d in cls.declarations.items() if d.kind in ("auxiliary", "discrete", "integer")}
+        return any(a.of in own for arguments in writers for a in arguments)
 
     def test_power_is_the_loss_of_energy(self) -> None:
         """What the forces do comes out of the potential energy, or from outside, or is dissipated."""

@@ -20,6 +20,7 @@ from cosim_fmu.master.algorithms.operations import operations_of
 from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop import compiled_steps
+from cosim_fmu.master.loop.called_in_python import CalledInPython
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_steps import (
     ALWAYS_WATCHED,
@@ -27,6 +28,7 @@ from cosim_fmu.master.loop.compiled_steps import (
     FLAGS_AT,
     INPUTS_AT,
     LEFT,
+    NOTICED,
     OUTPUTS_AT,
     PLACE,
     REQUEST,
@@ -44,6 +46,7 @@ from cosim_fmu.master.step_discarded import StepDiscardedError
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
 
+NUMBERS = ("real", "integer", "boolean")
 MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
 
@@ -117,10 +120,8 @@ class CompiledLoop:
         self._flags = np.zeros((len(self._names), FLAGS))
         self._flags[:, -1] = np.inf
         _check_worth(coupled, points)
-        self._calls = {
-            name: _native_calls(coupled, name, self._flags[i], self._along, self._goes_back)
-            for i, name in enumerate(self._names)
-        }
+        self._report = np.zeros(compiled_steps.REPORT, dtype=np.int64)
+        self._calls = self._found_calls()
         self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
         self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
         slots = self._first_input[-1]
@@ -146,7 +147,6 @@ class CompiledLoop:
         self._sampled = [[first[slot] for slot in kind] for kind in (outputs, means, slopes)]
         self._columns = np.array(columns, dtype=np.int64)
         coupled.samples.by_rows = True
-        self._report = np.zeros(compiled_steps.REPORT, dtype=np.int64)
         self._report[INPUTS_AT] = self._inputs.ctypes.data
         self._report[OUTPUTS_AT] = self._outputs.ctypes.data
         self._report[FLAGS_AT] = self._flags.ctypes.data
@@ -155,10 +155,58 @@ class CompiledLoop:
         self._report[WATCHED] = self._report[ALWAYS_WATCHED]
         self._remembered: _Remembered | None = None
         self.take_over_all()
-        self._at_once, self._one_by_one, self._with_courses = 1, one_by_one, 0
+        self._at_once, self._one_by_one, self._courses_left = 1, one_by_one, 0
         self._complaint: cosim.CosimError | None = None
-        self._is_watched = False
+        self._watched_step: int | None = None
         self._levels = self._shared_levels()
+
+    def _found_calls(self) -> dict[str, NativeCalls]:
+        """Of each participant; its methods of Python where it has no C functions."""
+        coupled, found, reasons = self.coupled, dict[str, NativeCalls](), dict[str, str]()
+        self._in_python: dict[str, CalledInPython] = {}
+        for i, name in enumerate(self._names):
+            try:
+                found[name] = _native_calls(coupled, name, self._flags[i], self._along, self._goes_back)
+            except _NoFunctionsError as reason:
+                reasons[name] = str(reason)
+            except BaseException:
+                _leave(found)
+                raise
+        refusal = self._refusal(reasons) if reasons else ""
+        if refusal:
+            _leave(found)
+            raise NotCompiledError(refusal)
+        for name in reasons:
+            called = CalledInPython(coupled, name, self._lines, self._notice, self._enter)
+            self._in_python[name], found[name] = called, called.calls()
+        return {name: found[name] for name in self._names}
+
+    def _refusal(self, reasons: dict[str, str]) -> str:
+        """Why participants without C functions cannot be called in Python; empty when they can."""
+        coupled, why = self.coupled, next(iter(reasons.values()))
+        if len(reasons) == len(self._names) or coupled.ticks or coupled.threads.count > 1:
+            return why
+        mapped = [link for link in coupled.links if link.table is not None or link.widens is bool]
+        if mapped:
+            return f"{why}, and {mapped[0]} is mapped"
+        for name in reasons:
+            variables = coupled.descriptions[name].variables
+            names = [*coupled.input_names[name], *coupled.reads[name]]
+            other = [n for n in names if variables[n].type not in NUMBERS]
+            if other:
+                return f"{name}.{other[0]} is {variables[other[0]].type}"
+        return ""
+
+    def _enter(self) -> None:
+        """A participant is called in Python in the step under way."""
+        index = int(self._report[STEP])
+        self.coupled.begin_step(index)
+        self.coupled.time = self.points.time(index)
+
+    def _notice(self) -> None:
+        """A participant that was called in Python has brought something about: the loop stops at the end."""
+        self._report[NOTICED] = 1
+        self._watched_step = int(self._report[STEP])
 
     def _connect(self) -> list[int]:
         """Find the places of what is connected; where the interface is read, and which values are whose."""
@@ -208,10 +256,10 @@ class CompiledLoop:
             return self._run_beside(first)
         width = self._columns.size + 2
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
-        last = min(self.points.count, first + (1 if self._one_by_one or self._with_courses else at_once))
+        last = min(self.points.count, first + (1 if self._one_by_one or self._courses_left else at_once))
         while True:
             rows = np.empty((at_once + 2, width))
-            self._report[ROWS_USED], self._report[LEFT] = 0, at_once
+            self._report[ROWS_USED], self._report[LEFT], self._report[NOTICED] = 0, at_once, 0
             begun = perf_counter()
             self.recorder.unfinished = partial(self._keep, rows)
             code = self._call(
@@ -224,7 +272,7 @@ class CompiledLoop:
                 self._at_once = min(8 * self._at_once, int(self._at_once * SECONDS_AT_ONCE / spent) + 1)
             self._keep(rows)
             if code == compiled_steps.DONE:
-                return last
+                return int(self._report[STEP]) + 1
             first = int(self._report[STEP])
             last = first + 1  # the step under way is finished at least
             if code == compiled_steps.PAUSED:
@@ -272,14 +320,17 @@ class CompiledLoop:
             self.take_over_all()
             return
         report[PLACE] = place + 1
-        self._is_watched = True
-        self._with_courses = 2 * self._along
+        self._watched_step = index
 
     def _remember(self) -> None:
         """What Python knows as it was when the state was saved: nothing has been done since then."""
         if self._remembered is None:
             coupled = self.coupled
-            told = {name: each.remember() for name, each in self._calls.items() if each.remember is not None}
+            told = {
+                name: coupled.guarded(name, each.remember)
+                for name, each in self._calls.items()
+                if each.remember is not None
+            }
             self._remembered = _Remembered(told, coupled.marks())
 
     def _forget(self) -> None:
@@ -294,10 +345,10 @@ class CompiledLoop:
 
     def _save_in_python(self, name: str, code: int, status: int) -> None:
         """Raise what saving or restoring would have raised."""
-        participant = self.coupled.participants[name]
-        assert isinstance(participant, StepsNatively)
         verb = "save" if code == compiled_steps.SAVE_FAILED else "restore"
-        self.coupled.guarded(name, participant.after_native_state, verb, status)
+        after = self._calls[name].after_state
+        if after is not None:
+            self.coupled.guarded(name, after, verb, status)
         raise CoSimulationError(self.coupled.time, f"cannot {verb} its state (status {status})", name)
 
     def _ask(self, time: float, size: float) -> None:
@@ -338,7 +389,7 @@ class CompiledLoop:
                     break
             if failed:
                 self._finish(index, done, failed)
-                self._is_watched = True
+                self._watched_step = index
             rows = np.empty((3, self._columns.size + 2))
             self._part_of_step([], rows, self._report, index)
             self._keep(rows)
@@ -386,7 +437,7 @@ class CompiledLoop:
             code, status = answers[name]
             if code != compiled_steps.DONE:
                 self._do_in_python(index, (ADVANCE, name), code, status)
-                self._is_watched, self._with_courses = True, 2
+                self._watched_step = index
 
     def _finish(self, index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
         """The rest of a step in threads in which some calls were not as usual: those in Python.
@@ -418,6 +469,12 @@ class CompiledLoop:
             time, size = memory.time, memory.length
         call, part = operation
         participant = coupled.participants[part]
+        called = self._in_python.get(part)
+        if called is not None:
+            if called.raised is not None:
+                raise called.taken()
+            self._call_in_python(call, part)
+            return
         assert isinstance(participant, StepsNatively)
         if code in (compiled_steps.STEP_FAILED, compiled_steps.STEP_LEFT):
             left = code == compiled_steps.STEP_LEFT
@@ -428,17 +485,24 @@ class CompiledLoop:
             if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
                 verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
                 coupled.guarded(part, participant.after_native_access, verb, status)
-            if call in (SET, layout.SET_ALONG):
-                coupled.set_inputs(part, memory.course if call == layout.SET_ALONG else None)
-            else:
-                end = memory.row(layout.END) if call == layout.READ_AT_END else None
-                coupled.read_outputs(part, end)
+            self._call_in_python(call, part)
+            return
+        self._take_over(part)
+
+    def _call_in_python(self, call: int, part: str) -> None:
+        """Set or read a participant as the loop in Python does."""
+        coupled, memory = self.coupled, self._memory
+        if call in (SET, layout.SET_ALONG):
+            coupled.set_inputs(part, memory.course if call == layout.SET_ALONG else None)
+        else:
+            end = memory.row(layout.END) if call == layout.READ_AT_END else None
+            coupled.read_outputs(part, end)
         self._take_over(part)
         if call == layout.SET_ALONG:
             held, slopes = self._region(compiled_steps.HELD, part), coupled.slopes(part)
             self._region(compiled_steps.BEGAN, part)[:] = held
             self._region(compiled_steps.SLOPES, part)[:] = slopes
-            self._region(compiled_steps.MEANS, part)[:] = held + 0.5 * size * np.array(slopes)
+            self._region(compiled_steps.MEANS, part)[:] = held + 0.5 * memory.length * np.array(slopes)
 
     def _lines(self, part: str) -> list[float] | None:
         """Slopes of the inputs of a participant, per s; None where they are held."""
@@ -450,30 +514,36 @@ class CompiledLoop:
         coupled, used = self.coupled, int(self._report[ROWS_USED])
         if not used:
             return
-        times, at_points, values = rows[:used, 0], rows[:used, 1] != 0.0, rows[:used, 2:]
-        steps = int(np.count_nonzero(at_points))
-        if steps:
-            coupled.time = float(times[at_points][-1])
-            if self._is_watched:  # then it is one step
-                self._is_watched = False
+        times, values = rows[:used, 0], rows[:used, 2:]
+        points = np.flatnonzero(rows[:used, 1])
+        if points.size:
+            coupled.statistics.steps += points.size
+            last = float(times[points[-1]])
+            watched = self._watched_step is not None and last == self.points.time(self._watched_step + 1)
+            special = watched or self._courses_left
+            plain = points[: points.size - special]
+            if plain.size:
+                self.recorder.extend(times[plain], np.ascontiguousarray(values[plain, : self._recorded]))
+            coupled.time = last
+            if watched:
+                self._watched_step = None
                 coupled.collect()
                 self.recorder.inside(coupled.take_inside())
-            self._record(times[at_points], values[at_points][:, : self._recorded])
-            coupled.statistics.steps += steps
+            if special:
+                self._record_with_courses()
+                self._courses_left = int(watched and self._along)
         outputs, means, slopes = (values[:, places] for places in self._sampled)
         coupled.samples.extend(times, outputs, means, slopes if self._along else None)
 
-    def _record(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Rows at communication points; with what inputs did, in a step with an event and in the next one."""
-        if not self._with_courses:
-            self.recorder.extend(times.copy(), np.ascontiguousarray(values))
-            return
-        self._with_courses -= 1
-        for name in self._names:
-            began = self._region(compiled_steps.BEGAN, name).tolist()
-            self.coupled.drives[name] = Drive(self._memory.time, began, self._lines(name))
+    def _record_with_courses(self) -> None:
+        """The present values, and how the inputs came there: an event was in this step or the one before."""
         coupled = self.coupled
-        self.recorder.record(coupled.time, coupled.board, coupled.held, coupled.drives)
+        if self._along:
+            for name in self._names:
+                began = self._region(compiled_steps.BEGAN, name).tolist()
+                coupled.drives[name] = Drive(self._memory.time, began, self._lines(name))
+        drives = coupled.drives if self._along else None
+        self.recorder.record(coupled.time, coupled.board, coupled.held, drives)
 
     def _region(self, region: int, name: str) -> NDArray[np.float64]:
         """The inputs of a participant in one of the regions."""
@@ -489,8 +559,9 @@ class CompiledLoop:
         board[:] = self.coupled.board[name]
         self.coupled.board[name], self.coupled.held[name] = board, held
         participant = self.coupled.participants[name]
-        assert isinstance(participant, StepsNatively)
-        participant.resume_native()
+        if name not in self._in_python:
+            assert isinstance(participant, StepsNatively)
+            participant.resume_native()
 
     def take_over_all(self) -> None:
         """Go on in compiled code after participants were used from Python."""
@@ -510,6 +581,7 @@ class CompiledLoop:
             *(int(calls.same_size), self.coupled.every[name], int(self.coupled.refreshes[name])),
             *(calls.set_slopes if follows else 0, self._orders.ctypes.data),
             *(calls.save, calls.restore, calls.free, calls.state, *self._own[i]),
+            calls.access or calls.instance,
         ]
 
     def _output_slot(self, name: str, place: int) -> int:
@@ -538,30 +610,42 @@ def _programmed(algorithm: cosim.MasterAlgorithm) -> ProgrammedAlgorithm | None:
     return None
 
 
+def _leave(found: dict[str, NativeCalls]) -> None:
+    """These participants are called in Python after all."""
+    for calls in found.values():
+        if calls.leave is not None:
+            calls.leave()
+
+
+class _NoFunctionsError(Exception):
+    """Why a participant is called in Python."""
+
+
 def _native_calls(
     coupled: CoupledParticipants, name: str, flags: NDArray[np.float64], along: bool, goes_back: bool
 ) -> NativeCalls:
     participant = coupled.participants[name]
     if not isinstance(participant, StepsNatively):
-        raise NotCompiledError(f"{name} is a {coupled.descriptions[name].kind}")
+        raise _NoFunctionsError(f"{name} is a {coupled.descriptions[name].kind}")
     variables = coupled.descriptions[name].variables
     names = [*coupled.input_names[name], *coupled.reads[name]]
     other = [n for n in names if variables[n].type != "real"]
     if other:
-        raise NotCompiledError(f"{name}.{other[0]} is {variables[other[0]].type}")
+        raise _NoFunctionsError(f"{name}.{other[0]} is {variables[other[0]].type}")
     try:
         calls = participant.native_calls(coupled.input_names[name], coupled.reads[name], flags)
     except cosim.ModelError as error:
         first = error.problems[0]
-        raise NotCompiledError(f"{name}: {first.where}: {first.text}") from error
+        text = f"{name}: {first.where}: {first.text}"
+        raise (NotCompiledError if first.where == "inside" else _NoFunctionsError)(text) from error
     if calls is None:
-        raise NotCompiledError(
+        raise _NoFunctionsError(
             f"{name} has no solver of its own, arrays, types other than Float64, or lacks a function"
         )
     if along and coupled.follows_lines(name) and not calls.set_slopes:
-        raise NotCompiledError(f"{name} takes slopes of its inputs in Python")
+        raise _NoFunctionsError(f"{name} takes slopes of its inputs in Python")
     if goes_back and not (calls.save and calls.restore and calls.state):
-        raise NotCompiledError(f"{name} saves its state in Python")
+        raise _NoFunctionsError(f"{name} saves its state in Python")
     return calls
 
 

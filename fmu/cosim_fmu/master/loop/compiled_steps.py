@@ -67,8 +67,8 @@ saved or restored in a step in which Python had to do something (SAVES, RESTORES
 # `parts`
 INSTANCE, SET_AT, STEP_AT, GET_AT, FIRST_INPUT, INPUTS, INPUT_REFERENCES = range(7)
 FIRST_OUTPUT, OUTPUTS, OUTPUT_REFERENCES, SAME_SIZE, EVERY, REFRESHES = range(7, 13)
-SLOPES_AT, SLOPE_ORDERS, SAVE_AT, RESTORE_AT, FREE_AT, SAVED_AT, FIRST_OWN, OWN = range(13, 21)
-WIDTH = 21
+SLOPES_AT, SLOPE_ORDERS, SAVE_AT, RESTORE_AT, FREE_AT, SAVED_AT, FIRST_OWN, OWN, ACCESS = range(13, 22)
+WIDTH = 22
 FLAGS = 5
 
 # `inputs`
@@ -77,11 +77,11 @@ REGIONS = 4
 
 # `report`
 STEP, PLACE, STATUS, INPUTS_AT, OUTPUTS_AT, FLAGS_AT = range(6)
-UNDER_WAY, ROWS_USED, LEFT, REQUEST, WATCHED, ALWAYS_WATCHED = range(6, 12)
+UNDER_WAY, ROWS_USED, LEFT, REQUEST, WATCHED, ALWAYS_WATCHED, NOTICED = range(6, 13)
 """`UNDER_WAY`: BETWEEN steps, DECIDING in one, or EXCHANGING from PLACE on. LEFT: so many exchanges before
 PAUSED. REQUEST: what Python decided, or what is left to be done of a request. WATCHED: Python did something
-since the last state was saved."""
-REPORT = 12
+since the last state was saved. NOTICED: a participant that was called in Python brought something about."""
+REPORT = 13
 BETWEEN, DECIDING, EXCHANGING = range(3)
 SIGNATURE = "IIIFIIFFFFIIFFIfffiii>i"
 ADVANCE_SIGNATURE = "IiFIff>i"
@@ -199,6 +199,8 @@ def run_steps(
             report[UNDER_WAY] = DECIDING
         keep_row(rows, report, columns, inputs, outputs, following, 1.0)
         report[UNDER_WAY] = BETWEEN
+        if report[NOTICED] != 0:
+            return DONE
     return DONE
 
 
@@ -284,7 +286,7 @@ def write_inputs(parts, part, report):
     size = parts[part + INPUTS]
     at = report[INPUTS_AT] + 8 * parts[part + FIRST_INPUT]
     references = parts[part + INPUT_REFERENCES]
-    report[STATUS] = call_with_array(parts[part + SET_AT], parts[part + INSTANCE], references, size, at, size)
+    report[STATUS] = call_with_array(parts[part + SET_AT], parts[part + ACCESS], references, size, at, size)
     return SET_FAILED if report[STATUS] > 1 else DONE  # 0 is OK and 1 a warning, in every version of FMI
 
 
@@ -370,7 +372,7 @@ def read(parts, part, report):
         return DONE
     report[STATUS] = call_with_array(
         parts[part + GET_AT],
-        parts[part + INSTANCE],
+        parts[part + ACCESS],
         parts[part + OUTPUT_REFERENCES],
         size,
         report[OUTPUTS_AT] + 8 * parts[part + FIRST_OUTPUT],

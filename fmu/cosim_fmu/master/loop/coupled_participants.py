@@ -290,11 +290,16 @@ class CoupledParticipants:
 
     def drive(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
-        self.held[name], self._slopes[name] = list(self.held[name]), slopes
+        self._slopes[name] = slopes
 
     def values(self) -> list[float]:
         """Those of the interface, as a list."""
         return [self.board[name][place] for name, place in self._ports]
+
+    @property
+    def ticks(self) -> bool:
+        """Whether clocks of participants cut the steps of all."""
+        return bool(self._ticking)
 
     @property
     def places(self) -> list[tuple[str, int]]:
@@ -473,7 +478,7 @@ class CoupledParticipants:
         """Step a participant to ``time + size``; touches nothing but this participant."""
         before, found = perf_counter(), _Step(size=size)
         for member in self.units[name]:
-            self.drives[member] = Drive(time, self.held[member], self._slopes[member])
+            self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
         step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)

@@ -306,7 +306,7 @@ class FmuParticipant(InstanceParticipant):
         self._native_state = token
         return {
             **{"save": save, "restore": restore, "free": free, "state": addressof(token.saved.pointer)},
-            **{"remember": self._remembered, "forget": self._go_back},
+            **{"remember": self._remembered, "forget": self._go_back, "after_state": self._after_state},
         }
 
     def _remembered(self) -> tuple[Any, ...]:
@@ -337,7 +337,7 @@ class FmuParticipant(InstanceParticipant):
         """Raise what `set` or `get` would have raised."""
         self._guard(self._instance.check, verb + self._instance.real, status)
 
-    def after_native_state(self, verb: str, status: int) -> None:
+    def _after_state(self, verb: str, status: int) -> None:
         """Raise what `save` or `restore` would have raised."""
         names = self._instance.state_functions
         self._guard(self._instance.check, names["get" if verb == "save" else "set"], status)

@@ -69,6 +69,7 @@ class SystemParticipant(cosim.Participant):
         self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
         self._written: dict[str, float] = {}
         self._run: CalledSimulator | None = None
+        self._unused = np.zeros(1, dtype=np.int64)
         self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
@@ -132,18 +133,35 @@ class SystemParticipant(cosim.Participant):
             same_size=False,
             keep=(run, written, known, read),
             set_slopes=run.set_slopes,
+            leave=self._leave,
             **self._state_calls(run),
         )
+
+    def _leave(self) -> None:
+        """Compiled code does not step it after all."""
+        self._run = None
 
     def _state_calls(self, run: CalledSimulator) -> dict[str, Any]:
         """What compiled code needs to go back to a state, for `NativeCalls`."""
         state = run.state
         if not state:
-            return {}
-        calls = {"save": run.save, "restore": run.restore, "state": state, "remember": self._remembered}
+            calls = {"save": run.nothing, "restore": run.nothing, "state": int(self._unused.ctypes.data)}
+            hooks = {"remember": self._saved, "forget": self._restore_saved, "always_remembered": True}
+            return {**calls, **hooks}
+        calls = {"save": run.save, "restore": run.restore, "state": state}
         # events that compiled code has noted are read before they are needed to know how many there were
         noted = any(part.handlers for part in self.system.parts.values())
-        return {**calls, "forget": self._go_back, "always_remembered": noted}
+        hooks = {"remember": self._remembered, "forget": self._go_back, "always_remembered": noted}
+        return {**calls, **hooks}
+
+    def _saved(self) -> bytes:
+        token = self.save()
+        self.resume_native()
+        return token
+
+    def _restore_saved(self, token: bytes) -> None:
+        self.restore(token)
+        self.resume_native()
 
     def _remembered(self) -> int:
         """What belongs to a state besides the State: how many events have been."""
@@ -169,9 +187,6 @@ class SystemParticipant(cosim.Participant):
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Nothing: `set` or `get` is called next."""
-
-    def after_native_state(self, verb: str, status: int) -> None:
-        """Nothing: there is nothing to fail."""
 
     def resume_native(self) -> None:
         """Let the compiled functions go on from here, where they are in use."""

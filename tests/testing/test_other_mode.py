@@ -1,0 +1,70 @@
+"""Questions to a process in the other mode: each is answered as if it were the first."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from cosim.testing.other_mode import load, results_in_mode
+
+SOURCE = """
+import os
+asked = []
+
+class Case:
+    @classmethod
+    def count(cls):
+        print("what is printed is no answer")
+        asked.append(1)
+        return [str(len(asked)), os.environ["NUMBA_DISABLE_JIT"], os.getcwd()]
+
+    @classmethod
+    def fail(cls):
+        raise ValueError("no such thing")
+
+    @classmethod
+    def end(cls):
+        os._exit(3)
+"""
+
+
+def case_in(path: Path, source: str = SOURCE) -> type:
+    path.write_text(source)
+    module = load(sys.path, str(path), path.stem)
+    case: type = module.Case
+    return case
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no forks")
+def test_questions_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = case_in(tmp_path / "asked.py")
+    for plain in (True, False, True, True):
+        monkeypatch.chdir(tmp_path / "..")
+        assert results_in_mode(case, "count", plain) == ["1", str(int(plain)), os.getcwd()]
+        monkeypatch.chdir(tmp_path)
+        assert results_in_mode(case, "count", plain) == ["1", str(int(plain)), str(tmp_path)]
+        with pytest.raises(RuntimeError, match="ValueError: no such thing"):
+            results_in_mode(case, "fail", plain)
+        with pytest.raises(RuntimeError, match="it ended with 3"):
+            results_in_mode(case, "end", plain)
+
+
+def test_a_changed_file_and_a_changed_environment_are_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_in(tmp_path / "asked.py", SOURCE.replace("str(len(asked))", "os.environ.get('WORD', '')"))
+    assert results_in_mode(case, "count", True)[0] == ""
+    monkeypatch.setenv("WORD", "heard")
+    assert results_in_mode(case, "count", True)[0] == "heard"
+    case = case_in(tmp_path / "asked.py", SOURCE.replace("str(len(asked))", "'changed'"))
+    os.utime(tmp_path / "asked.py", ns=(0, 0))
+    assert results_in_mode(case, "count", True)[0] == "changed"
+
+
+def test_a_module_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+    case = case_in(tmp_path / "asked.py")
+    (tmp_path / "asked.py").write_text("raise ImportError('not today')")
+    os.utime(tmp_path / "asked.py", ns=(0, 0))
+    with pytest.raises(RuntimeError, match="not today"):
+        results_in_mode(case, "count", True)
