@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from cosim.compiled.lowered_calls import global_name as global_name
     from cosim.compiled.lowered_code import entry_point as entry_point
     from cosim.compiled.machine_code import MachineCode as MachineCode
+    from cosim.compiled.native import c_address as c_address
     from cosim.compiled.native import compile_function as compile_function
     from cosim.compiled.native import function_address as function_address
     from cosim.compiled.native import is_plain as is_plain

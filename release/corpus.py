@@ -19,6 +19,7 @@ from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.loop import compiled_steps
+from cosim_fmu.master.participants import typed_calls
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -176,6 +177,9 @@ def ask_for_all() -> None:
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     kit.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
+    for typed in (typed_calls.write_typed, typed_calls.read_typed):
+        with contextlib.suppress(cosim.ContractError):
+            kit.c_address(typed, typed_calls.ARRAY_CALL)
     kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
         kit.CalledSimulator(next(runs()))

@@ -19,6 +19,29 @@ from exudyn.itemInterface import (
 )
 from exudyn.utilities import RigidBodyInertia
 
+WATCHED = exu.OutputVariableType
+GRAVITY = 9.81
+
+
+def watch(system, sensor, **options):
+    """Sensors of each of these quantities; what they have stored is read after the run."""
+    kinds = options.pop("kinds")
+    return [
+        system.AddSensor(sensor(storeInternal=True, outputVariableType=kind, **options)) for kind in kinds
+    ]
+
+
+def energies(system, bodies, inertia):
+    """Kinetic and potential energy of rods of 1 kg, J, at the stored times.
+
+    `bodies` lists position, velocity and angular velocity of each; `inertia` has the main moments of each.
+    """
+    total = 0.0
+    for sensors, moments in zip(bodies, inertia, strict=True):
+        place, speed, turn = (np.array(system.GetSensorStoredData(s))[:, 1:] for s in sensors)
+        total = total + 0.5 * (speed**2).sum(axis=1) + 0.5 * (turn**2) @ moments + GRAVITY * place[:, 1]
+    return total
+
 
 def four_bars(loops):
     system = exu.SystemContainer().AddSystem()
@@ -44,10 +67,12 @@ def four_bars(loops):
         system.AddObject(ObjectJointRevolute2D(markerNumbers=markers))
 
     rods = [rod([i, 0.5], np.pi / 2, [0.5, 0.0], -1.0) for i in range(loops + 1)]
+    bodies = [body for _, body in rods]
     for i, (_, body) in enumerate(rods):
         pin(ground, [i, 0], body, [-0.5, 0])
     for i in range(loops):
         _, coupler = rod([i + 0.5, 1.0], 0.0, [1.0, 0.0], 0.0)
+        bodies.append(coupler)
         pin(rods[i][1], [0.5, 0], coupler, [-0.5, 0])
         pin(coupler, [0.5, 0], rods[i + 1][1], [0.5, 0])
     sensors = [
@@ -58,8 +83,10 @@ def four_bars(loops):
         )
         for node, _ in (rods[0], rods[-1])
     ]
+    kinds = (WATCHED.Position, WATCHED.Velocity, WATCHED.AngularVelocity)
+    watched = [watch(system, SensorBody, bodyNumber=body, kinds=kinds) for body in bodies]
     system.Assemble()
-    return system, sensors
+    return system, sensors, watched, [np.array([0.0, 0.0, 1 / 12])] * len(bodies)
 
 
 def bricard(corners, axes):
@@ -86,8 +113,10 @@ def bricard(corners, axes):
         localPosition=list(edges[0] / 2),
     )
     sensor = system.AddSensor(end)
+    kinds = (WATCHED.Position, WATCHED.Velocity, WATCHED.AngularVelocityLocal)
+    watched = [watch(system, SensorBody, bodyNumber=body, kinds=kinds) for body in rods]
     system.Assemble()
-    return system, [sensor]
+    return system, [sensor], watched, [(1 - edges[i] ** 2) / 12 + 1e-12 for i in range(5)]
 
 
 def main():
@@ -95,9 +124,9 @@ def main():
     runs = []
     for step in given["steps"]["exudyn"]:
         if given["loops"]:
-            system, sensors = four_bars(given["loops"])
+            system, sensors, *bodies = four_bars(given["loops"])
         else:
-            system, sensors = bricard(np.array(given["corners"]), np.array(given["axes"]))
+            system, sensors, *bodies = bricard(np.array(given["corners"]), np.array(given["axes"]))
         settings = exu.SimulationSettings()
         settings.timeIntegration.numberOfSteps = round(given["until"] / step)
         settings.timeIntegration.endTime = given["until"]
@@ -121,7 +150,8 @@ def main():
             angles = np.column_stack([data[:, -1] for data in stored])
         else:
             angles = np.unwrap(np.arctan2(stored[0][:, 3:4], stored[0][:, 1:2]), axis=0)
-        runs.append({"name": f"step {step:g} s", "angles": angles.tolist(), "time": spent})
+        energy = float(np.ptp(energies(system, *bodies)))
+        runs.append({"name": f"step {step:g} s", "angles": angles.tolist(), "energy": energy, "time": spent})
     print(json.dumps({"version": exu.__version__, "runs": runs}))
 
 

@@ -268,6 +268,9 @@ class StepsNatively(Protocol):
     ----------
     least_native_steps : int
         For fewer steps than that it is not worth the preparation.
+    native_types : tuple of str, optional
+        Types of variables that `native_calls` takes beside real ones: "integer", "boolean". They are handed
+        over as reals that are whole.
     """
 
     @property
@@ -279,7 +282,7 @@ class StepsNatively(Protocol):
     ) -> NativeCalls | None:
         """Where the functions are that write `inputs`, advance, and read `reads`; None when there are none.
 
-        Called after `exit_initialization`, with real variables alone.
+        Called after `exit_initialization`, with real variables alone unless there are `native_types`.
 
         Parameters
         ----------

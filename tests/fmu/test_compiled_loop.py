@@ -232,7 +232,7 @@ def test_units_are_converted_on_the_way(make_fmu: MakeFmu) -> None:
 
 def test_who_cannot_be_compiled_is_named(make_fmu: MakeFmu) -> None:
     loop = CoSimulation({"kinds": make_fmu("types")}, [("kinds.integer_out", "kinds.integer_in")], step=0.1)
-    assert loop.simulate(0.2).statistics["loop"] == "Python (kinds.integer_in is integer)"
+    assert loop.simulate(0.2).statistics["loop"] == "Python (kinds.string_out is string)"
     model = cosim.Model("still")
     model.add("measures.constant", "one", value=1.0)
     loop = CoSimulation({"still": model}, [], step=0.1)
@@ -414,3 +414,42 @@ def test_an_error_of_python_keeps_what_was_before(make_fmu: MakeFmu) -> None:
 
     result = both(Jacobi, {}, make, 0.2)
     assert result.time[-1] < 0.07
+
+
+@pytest.mark.parametrize(("kind", "options"), ALL)
+def test_integers_and_booleans_of_fmus(make_fmu: MakeFmu, kind: type, options: dict[str, Any]) -> None:
+    wires = [("one.integer_out", "two.integer_in"), ("two.boolean_out", "one.boolean_in")]
+    wires += [("one.real_out", "two.real_in"), ("two.real_out", "one.real_in")]
+    starts = {"one.integer_in": -7, "two.boolean_in": True, "one.real_in": 0.5}
+
+    def make(algorithm: Any) -> CoSimulation:
+        fmu = make_fmu("types", abilities=ABILITIES)
+        return CoSimulation({"one": fmu, "two": fmu}, wires, algorithm, step=1e-2, starts=starts)
+
+    record = [
+        f"{part}.{name}_{way}"
+        for part in ("one", "two")
+        for name in ("integer", "boolean", "real")
+        for way in ("in", "out")
+        if (part, name, way) not in {("one", "integer", "in"), ("two", "boolean", "in")}
+    ]
+    result = both(kind, options, make, 0.1, record=record)
+    assert result["two.integer_in"].tolist()[-1] == result["one.integer_out"][-1]
+    assert result["one.boolean_in"].dtype == bool
+
+
+def test_an_integer_that_is_none_is_named(make_fmu: MakeFmu) -> None:
+    class Halves(Counter):
+        def get(self, names: Any) -> list[Any]:
+            return [
+                2.5 if name == "count" and self.count > 4 else super(Halves, self).get([name])[0]
+                for name in names
+            ]
+
+    def make(algorithm: Any) -> CoSimulation:
+        it = Halves(([[-1.0]], [[-3.0]], [[1.0]], [[0.0]]), ["u"], ["y"], [1.0])
+        parts = {"it": it, "kinds": make_fmu("types")}
+        return CoSimulation(parts, [("it.count", "kinds.integer_in")], algorithm, step=1e-2)
+
+    result = both(Jacobi, {}, make, 0.2, record=["it.y", "kinds.integer_in"])
+    assert 0.0 < result.time[-1] < 0.1

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import cosim
+from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.model_description import knowns, unknowns
 from cosim_fmu.export.select_variables import select_variables
 from cosim_fmu.native.all_states import with_all_states
+from cosim_fmu.native.description import describe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -70,6 +74,7 @@ class Probe:
         outputs, derivatives, _ = unknowns(variables)
         self.targets = list({v.name: v for v in (*outputs, *derivatives)}.values())
         self.known = [v for v in variables if v.name in knowns(variables)[0]]
+        self.others = [v for v in variables if v.is_settable and v not in self.known and v.angle is None]
         simulator = cosim.Simulator(system, accuracy=1e-6)
         simulator.initialize()
         simulator.advance_to(until)
@@ -100,10 +105,12 @@ class Probe:
 
     def changed_with(self, variable: FmuVariable) -> set[str]:
         found: set[str] = set()
-        for step in (1e-3, 0.03, 0.3):
-            state = self.state.copy()
-            state[variable.path] = self.value(variable) + step
-            found |= self.changed(state)
+        for step in (1.0,) if variable.type != "Real" else (1e-3, 0.03, 0.3):
+            for sign in (1.0, -1.0):
+                state = self.state.copy()
+                with contextlib.suppress(cosim.CosimError):  # what a parameter may not be
+                    state[variable.path] = self.value(variable) + sign * step
+                    found |= self.changed(state)
         return found
 
 
@@ -115,7 +122,7 @@ def test_what_changes_an_unknown_is_among_its_dependencies(name: str, all_of_it:
     missing, seen = [], 0
     for until in (0.0, 0.31):
         probe = Probe(system, variables, until)
-        for variable in probe.known:
+        for variable in (*probe.known, *probe.others):  # parameters and discrete states count in FMI 3.0
             changed = probe.changed_with(variable)
             seen += len(changed)
             told = {v.name for v in probe.targets if variable.name in v.dependencies}
@@ -158,3 +165,28 @@ def test_states_that_model_exchange_adds_are_depended_on() -> None:
     shown = {v.name: v for v in with_all_states(system, few)}
     assert {"trio.x[1]", "trio.x[2]", "trio.x[3]"} <= set(shown["trio.sum"].dependencies)
     assert "trio.push[1]" in shown["der(trio.v[1])"].dependencies
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_counts_as_known_is_what_the_version_says(version: int, tmp_path: Path) -> None:
+    from fmpy import read_model_description
+
+    system = trio().build()
+    variables = select_variables(system, all=True)
+    interface = FmuInterface("trio", "trio", {}, variables, "integrators.heun", {}, 1e-6)
+    (tmp_path / "modelDescription.xml").write_bytes(describe(version, ["cs"], interface, "t", "{token}", ()))
+    read = read_model_description(str(tmp_path))
+
+    def found(listed: Any, name: str) -> set[str]:
+        unknown = next(u for u in listed if u.variable.name == name)
+        return {v.name for v in unknown.dependencies}
+
+    if version == 2:
+        whole = {f"trio.{name}[{i}]" for name in ("push", "v") for i in (1, 2, 3)}
+        assert found(read.derivatives, "der(trio.v[2])") == whole
+        assert found(read.initialUnknowns, "trio.swinging") == {"trio.x[1]"}
+    else:
+        assert found(read.derivatives, "der(trio.v)") == {"trio.push", "trio.v", "trio.mass", "trio.law"}
+        assert found(read.outputs, "trio.swinging") == {"trio.x", "time"}
+        assert found(read.initialUnknowns, "trio.swinging") == {"trio.x", "time"}
+        assert {"top.best", "top.seen"} <= found(read.outputs, "top")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,12 +24,18 @@ class Ramp(cosim.Component):
 
     period = cosim.parameter(unit="s", default=0.25, minimum=0.01)
     level = cosim.auxiliary_state()
+    amplitude = cosim.discrete(start=2.0)
+    wave = cosim.output()
     samples = cosim.discrete(dtype=int)
     slow_samples = cosim.discrete(dtype=int)
 
     @cosim.kernel
     def rise(level_dot):
         level_dot[0] = 3.0
+
+    @cosim.kernel
+    def swing(t, amplitude, wave):
+        wave[0] = amplitude * math.sin(t)
 
     @cosim.every(PERIOD, offset=OFFSET, does="discrete")
     def sample(samples, samples_next):
@@ -177,3 +184,23 @@ def test_hosts_that_do_not_look_lose_nothing(path: Path) -> None:
     assert seen == pytest.approx(
         [0.05, 0.06, 0.15, 0.16, 0.25, 0.26]
     )  # behind each event, and at the end of its step
+
+
+def test_derivatives_by_the_time_and_by_a_discrete_state(made: Callable[..., Any], path: Path) -> None:
+    """What a description lists among the dependencies is a known of directional derivatives."""
+    from fmpy import read_model_description
+    from fmpy.fmi3 import FMU3Slave
+
+    outputs = {u.variable.name: u for u in read_model_description(str(path)).outputs}
+    assert {v.name for v in outputs["ramp.wave"].dependencies} == {"ramp.amplitude", "time"}
+    with made(FMU3Slave) as fmu:
+        fmu.doStep(0.0, 0.7)
+        r = fmu.references
+        wave, before = r["ramp.wave"], fmu.getFloat64([r["ramp.wave"], r["time"], r["ramp.level"]])
+        by_time = fmu.getDirectionalDerivative([wave], [r["time"]], [1.0])
+        assert by_time == pytest.approx([2.0 * math.cos(0.7)], rel=1e-8)
+        both = fmu.getDirectionalDerivative([wave], [r["time"], r["ramp.amplitude"]], [1.0, -3.0])
+        assert both == pytest.approx([2.0 * math.cos(0.7) - 3.0 * math.sin(0.7)], rel=1e-8)
+        assert fmu.getFloat64([wave, r["time"], r["ramp.level"]]) == before
+        with pytest.raises(Exception, match="fmi3GetDirectionalDerivative"):
+            fmu.getDirectionalDerivative([r["ramp.level"]], [wave], [1.0])

@@ -1,0 +1,68 @@
+"""One system, many simulators."""
+
+import numpy as np
+
+import cosim
+from cosim.step.arrays import ROLES
+
+
+class Bouncer(cosim.Component):
+    """A ball that is late by a delay, and counted."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, bounces, speed_next, bounces_next):
+        speed_next[0] = -0.7 * speed
+        bounces_next[0] = bounces + 1
+
+
+def test_simulators_of_one_system_share_nothing_that_a_run_writes():
+    """Whatever came between, of the same method or of another one."""
+
+    def built():
+        model = cosim.Model("bouncer")
+        model.add(Bouncer, "ball")
+        model.measure("measures.delay", "late", source="ball.height", delay=0.05)
+        return model.build()
+
+    def simulator(system, method="runge_kutta_merson", accuracy=1e-6, **options):
+        return cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=accuracy, **options)
+
+    def end(one):
+        one.advance_to(1.4)
+        return one.state.to_bytes(), [(event.cause, event.time) for event in one.events]
+
+    expected = []
+    for first in (0.6, 0.9):
+        alone = simulator(built())
+        alone.advance_to(first)
+        expected.append(end(alone))
+    system = built()
+    one, two = simulator(system), simulator(system)
+    written = [name for name, role in ROLES.items() if role not in ("constant", "computed")]
+    for name in [*written, "program", "choice"]:
+        mine, other = (getattr(each.compiled_step.arrays, name) for each in (one, two))
+        assert not np.shares_memory(mine, other), name
+    one.advance_to(0.6)
+    others = [
+        simulator(system, "bdf"),
+        simulator(system, accuracy=1e-3),
+        simulator(system, endless_events="report"),
+        simulator(system, "runge_kutta_4", fixed_step=0.01),
+    ]
+    two.advance_to(0.9)
+    for other in others:
+        other.advance_to(1.0)
+    assert [end(one), end(two)] == expected

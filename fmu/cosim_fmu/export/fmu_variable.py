@@ -7,7 +7,7 @@ from typing import Any
 
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
-    *("reinit", "depends_on_time", "items"),
+    *("reinit", "depends_on_time", "initially_on_time", "items"),
 )
 
 
@@ -46,8 +46,8 @@ class FmuVariable:
         Names of the variables that it depends on at the same instant (of outputs and derivatives).
     initial_dependencies : tuple of str
         Names of what it depends on when the simulation is initialized (of the same).
-    depends_on_time : bool
-        Whether it depends on the time at once (of outputs and derivatives).
+    depends_on_time, initially_on_time : bool
+        Whether it depends on the time at once, and when the simulation is initialized (of the same).
     derivative_of : str
         Name of the continuous state whose derivative it is, empty for others.
     angle : int or None
@@ -81,6 +81,7 @@ class FmuVariable:
     nominal: float | None = None
     reinit: bool = False
     depends_on_time: bool = False
+    initially_on_time: bool = False
     angle: int | None = None
     items: tuple[str, ...] = ()
 

@@ -115,12 +115,13 @@ def _dependent(
 ) -> FmuVariable:
     if variable.causality != "output" and not variable.derivative_of:
         return variable
-    now, names = behind(variable.path, False)
+    (now, names), (first, initial_names) = (behind(variable.path, initially) for initially in (False, True))
     return replace(
         variable,
         dependencies=names,
-        initial_dependencies=behind(variable.path, True)[1],
+        initial_dependencies=initial_names,
         depends_on_time=("t", 0) in now,
+        initially_on_time=("t", 0) in first,
     )
 
 

@@ -139,9 +139,17 @@ def _structure(
     event_indicators: Sequence[str],
     clocks: Sequence[Element],
 ) -> Element:
-    """What unknowns depend on; an array on all that one of its elements depends on."""
+    """What unknowns depend on; an array on all that one of its elements depends on.
+
+    Other than in FMI 2.0 parameters and discrete states count between steps, too.
+
+    References
+    ----------
+    Functional Mock-up Interface 3.0, section 2.4.8, attribute ``dependencies``.
+    """
     outputs, derivatives, initial = unknowns(variables)
     now, at_start = knowns(variables)
+    now |= at_start
     structure = Element("ModelStructure")
 
     def add(tag: str, listed: Sequence[FmuVariable], known: Set[str], initially: bool = False) -> None:
@@ -150,7 +158,7 @@ def _structure(
             names = variable.initial_dependencies if initially else variable.dependencies
             needed = needs.setdefault(reference[variable.name], set())
             needed |= {reference[name] for name in known & set(names)}
-            if variable.depends_on_time and not initially:
+            if variable.initially_on_time if initially else variable.depends_on_time:
                 needed.add(len(variables))
         for place, needed in needs.items():
             known_places = " ".join(map(str, sorted(needed)))

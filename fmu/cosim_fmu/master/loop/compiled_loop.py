@@ -164,6 +164,9 @@ class CompiledLoop:
         """Of each participant; its methods of Python where it has no C functions."""
         coupled, found, reasons = self.coupled, dict[str, NativeCalls](), dict[str, str]()
         self._in_python: dict[str, CalledInPython] = {}
+        mapped = [link for link in coupled.links if link.table is not None or link.widens is bool]
+        if mapped:
+            raise NotCompiledError(f"{mapped[0]} is mapped")
         for i, name in enumerate(self._names):
             try:
                 found[name] = _native_calls(coupled, name, self._flags[i], self._along, self._goes_back)
@@ -186,9 +189,6 @@ class CompiledLoop:
         coupled, why = self.coupled, next(iter(reasons.values()))
         if len(reasons) == len(self._names) or coupled.ticks or coupled.threads.count > 1:
             return why
-        mapped = [link for link in coupled.links if link.table is not None or link.widens is bool]
-        if mapped:
-            return f"{why}, and {mapped[0]} is mapped"
         for name in reasons:
             variables = coupled.descriptions[name].variables
             names = [*coupled.input_names[name], *coupled.reads[name]]
@@ -492,11 +492,16 @@ class CompiledLoop:
     def _call_in_python(self, call: int, part: str) -> None:
         """Set or read a participant as the loop in Python does."""
         coupled, memory = self.coupled, self._memory
-        if call in (SET, layout.SET_ALONG):
-            coupled.set_inputs(part, memory.course if call == layout.SET_ALONG else None)
-        else:
-            end = memory.row(layout.END) if call == layout.READ_AT_END else None
-            coupled.read_outputs(part, end)
+        arrays = dict(coupled.board)
+        coupled.board.update({name: board.tolist() for name, board in arrays.items()})  # Python's own numbers
+        try:
+            if call in (SET, layout.SET_ALONG):
+                coupled.set_inputs(part, memory.course if call == layout.SET_ALONG else None)
+            else:
+                end = memory.row(layout.END) if call == layout.READ_AT_END else None
+                coupled.read_outputs(part, end)
+        finally:
+            coupled.board.update({name: board for name, board in arrays.items() if name != part})
         self._take_over(part)
         if call == layout.SET_ALONG:
             held, slopes = self._region(compiled_steps.HELD, part), coupled.slopes(part)
@@ -629,7 +634,8 @@ def _native_calls(
         raise _NoFunctionsError(f"{name} is a {coupled.descriptions[name].kind}")
     variables = coupled.descriptions[name].variables
     names = [*coupled.input_names[name], *coupled.reads[name]]
-    other = [n for n in names if variables[n].type != "real"]
+    known = ("real", *getattr(participant, "native_types", ()))
+    other = [n for n in names if variables[n].type not in known]
     if other:
         raise _NoFunctionsError(f"{name}.{other[0]} is {variables[other[0]].type}")
     try:

@@ -17,8 +17,9 @@ from cosim.kit import InnerPoint, NativeCalls
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
-from cosim_fmu.master.participants.fmu_interface import FmuInterface
+from cosim_fmu.master.participants.fmu_interface import Element, FmuInterface
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
+from cosim_fmu.master.participants.typed_variables import TypedVariables
 from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -71,6 +72,7 @@ class FmuParticipant(InstanceParticipant):
         self._passages: list[cosim.EventRecord] = []
         self._usual_size = 0.0
         self._flags = np.zeros(5)
+        self._typed: dict[str, TypedVariables] = {}
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -243,6 +245,11 @@ class FmuParticipant(InstanceParticipant):
         return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
 
     @property
+    def native_types(self) -> tuple[str, ...]:
+        """Of variables that `native_calls` takes, beside real ones."""
+        return ("integer", "boolean")
+
+    @property
     def least_native_steps(self) -> int:
         """The loop over C functions is at hand at once."""
         return 0
@@ -250,7 +257,7 @@ class FmuParticipant(InstanceParticipant):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
-        """Where compiled code finds the functions that write, advance and read; all variables are real.
+        """Where compiled code finds the functions that write, advance and read.
 
         None when the library does not export one of them, and for arrays, aliases of other sign, clocks and
         what is written in event mode: these are left to Python.
@@ -264,7 +271,7 @@ class FmuParticipant(InstanceParticipant):
         interface = self._read_interface()
         chosen = [interface.elements[name] for name in (*inputs, *reads)]
         real = self._instance.real
-        if any(e.size > 1 or e.type != real or e.sign < 0 for e in chosen):
+        if any(e.size > 1 or e.sign < 0 for e in chosen):
             return None
         self.exit_initialization()
         if self._special(tuple(inputs)) or self.ticks_by_time:
@@ -275,6 +282,9 @@ class FmuParticipant(InstanceParticipant):
             return None
         self._flags = flags
         self.resume_native()
+        self._typed = {}
+        if any(e.type != real for e in chosen):
+            return self._typed_calls(chosen[: len(inputs)], chosen[len(inputs) :], functions[1])
         written, read = (
             (c_uint * max(1, len(names)))(*[interface.elements[name].reference for name in names])
             for names in (inputs, reads)
@@ -290,6 +300,30 @@ class FmuParticipant(InstanceParticipant):
             same_size=not interface.variable_step,
             keep=(written, read),
             set_slopes=0 if interface.intermediate else library.address("SetRealInputDerivatives"),
+            **self._state_calls(),
+        )
+
+    def _typed_calls(
+        self, written: Sequence[Element], read: Sequence[Element], step: int
+    ) -> NativeCalls | None:
+        """As `native_calls`, with integers and booleans."""
+        try:
+            self._typed = {
+                "Set": TypedVariables(self._instance, written, "Set"),
+                "Get": TypedVariables(self._instance, read, "Get"),
+            }
+        except ValueError:
+            return None
+        self._log.begin()
+        return NativeCalls(
+            instance=self._instance.component,
+            set=self._typed["Set"].function,
+            step=step,
+            get=self._typed["Get"].function,
+            input_references=self._typed["Set"].address,
+            output_references=self._typed["Get"].address,
+            same_size=not self._read_interface().variable_step,
+            keep=self._typed,
             **self._state_calls(),
         )
 
@@ -335,7 +369,11 @@ class FmuParticipant(InstanceParticipant):
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised."""
-        self._guard(self._instance.check, verb + self._instance.real, status)
+        typed = self._typed.get(verb)
+        if typed is not None:
+            self._guard(typed.check, status)
+        else:
+            self._guard(self._instance.check, verb + self._instance.real, status)
 
     def _after_state(self, verb: str, status: int) -> None:
         """Raise what `save` or `restore` would have raised."""

@@ -1,4 +1,5 @@
 /* Values of variables: read, set, and how some change with others. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,8 @@ static Status check_value(Instance *instance, const char *function, const Variab
 {
     if (!isfinite(value))
         return refuse(instance, function, "%s is given %g, needs a finite number", variable->name, value);
+    if (value < variable->minimum && variable->minimum == DBL_MIN)
+        return refuse(instance, function, "%s is given %.17g, needs more than 0", variable->name, value);
     if (value < variable->minimum)
         return refuse(instance, function, "%s is given %.17g, needs at least %.17g", variable->name, value,
                       variable->minimum);
@@ -366,13 +369,6 @@ void start_slopes(Instance *instance, double start)
 
 /* Directional derivatives: central differences of the compiled equations, about the present values. */
 
-static int is_continuous_state(const Model *model, uint32_t reference)
-{
-    for (int64_t i = 0; i < model->state_count; i++)
-        if (model->states[i].variable == (int64_t)reference) return 1;
-    return 0;
-}
-
 static Status check_unknowns_and_knowns(Instance *instance, const char *function, const uint32_t *unknowns,
                                         size_t unknown_count, const uint32_t *knowns, size_t known_count)
 {
@@ -383,8 +379,8 @@ static Status check_unknowns_and_knowns(Instance *instance, const char *function
         if (known == NULL) return ERROR;
         if (known->angle >= 0)
             return refuse(instance, function, "%s: there is no derivative by an angle of a frame", known->name);
-        if (known->settable != INPUT && known->settable != TUNABLE && !is_continuous_state(instance->model, knowns[i]))
-            return refuse(instance, function, "%s: it is no input, parameter or continuous state", known->name);
+        if (known->settable == NEVER && known->array >= 0)
+            return refuse(instance, function, "%s: it is no input, parameter or state, and not the time", known->name);
     }
     return OK;
 }
@@ -401,12 +397,13 @@ static double step_along(Instance *instance, const uint32_t *knowns, size_t coun
     return step;
 }
 
+/* Knowns may be the time, too: what it reads is put back. */
 static Status values_at(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
                         const uint32_t *knowns, size_t known_count, const double *moved, double *values)
 {
     for (size_t i = 0; i < known_count; i++) {
         const Variable *known = &instance->model->variables[knowns[i]];
-        numbers(instance, known->array)[known->index] = moved[i];
+        *place_of(instance, known) = moved[i];
     }
     forget_computed(instance);
     return get_real(instance, function, unknowns, unknown_count, values);
