@@ -126,5 +126,6 @@ class TreeSolver(contracts.DynamicsSolver):
             accelerations += constrained(assembly, tree, work, factor, targets, constraints)
         self._constraint_rows = constraints.rows
         assembly.projection = projection_of(assembly, tree, constraints)
-        self.choice = f"{solved}; {tree.size} speeds, at most {tree.height} between Ground and a tip"
+        speeds = f"{tree.size} speed{'' if tree.size == 1 else 's'}"
+        self.choice = f"{solved}; {speeds}, at most {tree.height} between Ground and a tip"
         return [*motion, *own.blocks, *accelerations]

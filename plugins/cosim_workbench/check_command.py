@@ -56,6 +56,12 @@ def _entries(name: str) -> list[Any]:
         return own
     failed = next((str(record) for record in registry.failures if record.name == name), "")
     plugins = [record.name for record in registry.plugins]
+    others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
+    if others:
+        raise cosim.CosimError(
+            f"{', '.join(others)}: checked are components and integrators; participants and master "
+            "algorithms have kits for a test file, in cosim_fmu.testing"
+        )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
     raise cosim.LookUpError("plugin, component or integrator", name, [*found, *plugins], hint)
 

@@ -10,6 +10,7 @@ from export_tools import oscillator
 from test_master_coupling import Block
 
 import cosim
+from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.master.participants.system_participant import SystemParticipant
 from cosim_fmu.master.scenario.scenario import Scenario
@@ -143,6 +144,21 @@ def test_changes_at_times(make_fmu: MakeFmu, tmp_path: Path) -> None:
     assert result["m.f"].tolist() == [1.0, 1.0, 2000.0, 2000.0, 3.0, 3.0]
     assert result["t.boolean_in"].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
     assert result["t.integer_in"].tolist() == [0.0, 0.0, 7.0, 7.0, 7.0, 7.0]
+
+
+def test_a_change_behind_the_end_is_told(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_fmu("mass")
+    make_fmu("types")
+    (tmp_path / "s.toml").write_text(CHANGES, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["cosimulate", "s.toml"]) == 0
+    assert "changes[" not in capsys.readouterr().err
+    assert main(["cosimulate", "s.toml", "--until", "200 ms"]) == 0
+    told = capsys.readouterr().err
+    assert "warning: changes[0] is at 0.3 s, behind the end of the run at 0.2 s: it changes nothing" in told
+    assert "changes[1]" not in told
 
 
 TUNED = """\

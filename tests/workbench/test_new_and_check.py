@@ -165,3 +165,8 @@ def test_one_of_each_kind_is_used_exported_natively_and_taken_away(package: Path
     gone = cosim_with(Path("nowhere"), "describe", "acme.my_joint")
     assert gone.returncode == 2 and "No plugin 'acme' is installed." in gone.stderr
     assert cosim_with(Path("nowhere"), "plugins", "--strict").returncode == 0
+
+
+def test_other_kinds_have_kits_for_test_files(capsys: Captured) -> None:
+    assert main(["check", "fmu.jacobi"]) == 2
+    assert "fmu.jacobi: checked are components and integrators; participants and" in capsys.readouterr().err

@@ -116,6 +116,9 @@ class CosimulateCommand(cosim.Command):
             print(loop.explain())
             return 0
         until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
+        if isinstance(scenario, Scenario) and not arguments.quiet:
+            for text in scenario.late_changes(until):
+                print(f"warning: {text}", file=sys.stderr)
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
         checkpoint = _checkpoint(arguments)
         streams = target.suffix.lower() == PARQUET and checkpoint is None and arguments.resume is None

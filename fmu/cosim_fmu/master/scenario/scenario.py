@@ -126,6 +126,15 @@ class Scenario:
         """None: what is wrong with a scenario is an error."""
         return []
 
+    def late_changes(self, until: float) -> list[str]:
+        """Sentences about ``[[changes]]`` that a run to this time (s) does not see."""
+        entries = self.source.data.get(NAME, [])
+        return [
+            f"changes[{i}] is at {time:g} s, behind the end of the run at {until:g} s: it changes nothing"
+            for i, time in enumerate(cosim.parse_quantity(entry["at"], "s") for entry in entries)
+            if time > until
+        ]
+
     def couple(self) -> CoSimulation:
         """The co-simulation, checked.
 

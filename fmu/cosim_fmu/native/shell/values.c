@@ -1,4 +1,5 @@
 /* Values of variables: read, set, and how some change with others. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,8 @@ static Status check_value(Instance *instance, const char *function, const Variab
 {
     if (!isfinite(value))
         return refuse(instance, function, "%s is given %g, needs a finite number", variable->name, value);
+    if (value < variable->minimum && variable->minimum == DBL_MIN)
+        return refuse(instance, function, "%s is given %.17g, needs more than 0", variable->name, value);
     if (value < variable->minimum)
         return refuse(instance, function, "%s is given %.17g, needs at least %.17g", variable->name, value,
                       variable->minimum);
