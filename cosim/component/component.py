@@ -57,6 +57,10 @@ class Component:
         Of a subclass that another component makes for the values it is given: that one.
     not_exported : str
         Of a subclass: why a model that has one cannot be exported.
+    not_saved : str
+        Of a subclass: why no State of a model that has one goes on in another process.
+    goes_back : bool
+        Of a subclass: whether a State from before an event can be put back in the same process.
     contract_kit : str
         Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
     open_units : tuple of str
@@ -93,6 +97,8 @@ class Component:
     takes_more: ClassVar[bool] = False
     made_by: ClassVar[type[Component] | None] = None
     not_exported: ClassVar[str] = ""
+    not_saved: ClassVar[str] = ""
+    goes_back: ClassVar[bool] = True
     contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cosim.contracts.result_stream import ResultStream
-from cosim.errors import LookUpError, ModelError, SimulationError
+from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
 from cosim.options import check_options, option_names, seconds
 from cosim.simulation.checkpoint import Checkpoint
@@ -161,6 +161,8 @@ def simulate(
     """
     check_system(system, "cosim.simulate")
     check_simulate_options("simulate()", options, integrator)
+    if checkpoint is not None:
+        _check_is_saved(system)
     until = end_of_run(until)
     options.setdefault("event_limit", EVENT_LIMIT)
     simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
@@ -245,3 +247,14 @@ def simulate(
             error.result = result  # type: ignore[union-attr]
         raise
     return end(message)
+
+
+def _check_is_saved(system: System) -> None:
+    """Say before a run which parts no checkpoint holds."""
+    faults = [
+        Problem(name, f"this part cannot be saved in a checkpoint: {part.not_saved}")
+        for name, part in system.parts.items()
+        if part.not_saved
+    ]
+    if faults:
+        raise ModelError(faults)

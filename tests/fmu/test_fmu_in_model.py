@@ -141,23 +141,101 @@ class AboveAFan:
         return [np.concatenate([result["ball.h"], result["fan.thrust"]]).tobytes().hex()]
 
 
-def test_a_state_of_another_run_is_refused(ball: Path) -> None:
-    system = one(ball).build()
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_state_of_another_run_is_refused(ball: Path, kept: int) -> None:
+    """Between 0.2 and 0.5 s lies an impact; the state behind the one before is none of the last `kept`."""
+    system = one(ball, kept_events=kept).build()
     simulators = [cosim.Simulator(system, system.default_state(), accuracy=1e-6) for _ in range(2)]
     for simulator in simulators:
         simulator.advance_to(0.2)
     first, second = simulators
-    kept = second.state.to_bytes()
+    saved = second.state.to_bytes()
     second.advance_to(0.4)
-    second.replace_state(system.state_from_bytes(kept))
+    second.replace_state(system.state_from_bytes(saved))
     second.advance_to(0.3)
     assert second.state["fmu.h"] == pytest.approx(height(0.3), abs=1e-7)
     with pytest.raises(cosim.SimulationError, match="fmu.*(serves one run|runs for another State)"):
         first.advance_to(0.3)
     second.advance_to(0.5)
-    second.replace_state(system.state_from_bytes(kept))
-    with pytest.raises(cosim.SimulationError, match="does not go back over events|runs for another State"):
+    second.replace_state(system.state_from_bytes(saved))
+    with pytest.raises(cosim.SimulationError, match="does not go back over|runs for another State"):
         second.advance_to(0.3)
+
+
+def test_a_state_from_before_an_event_is_put_back(ball: Path) -> None:
+    system = one(ball, kick_at=0.25).build()
+    simulator = cosim.Simulator(system, system.default_state(), accuracy=1e-9)
+    simulator.advance_to(0.2)
+    early = simulator.state.to_bytes()
+    simulator.advance_to(1.5)
+    late, height_there = simulator.state.to_bytes(), float(simulator.state["fmu.h"])
+
+    def impacts() -> list[float]:
+        return [e.time for e in simulator.events if e.cause is cosim.EventCause.TRIGGERED and e.time <= 1.5]
+
+    first = impacts()
+    assert len(first) == 3
+    for i in range(2):
+        simulator.replace_state(system.state_from_bytes(early))
+        simulator.advance_to(1.5)
+        assert simulator.state["fmu.h"] == height_there and impacts() == first * (i + 2)
+        simulator.replace_state(system.state_from_bytes(late))
+        assert simulator.state["fmu.h"] == height_there
+        simulator.advance_to(1.7)
+
+
+def test_two_states_of_one_run_go_on_by_turns(ball: Path) -> None:
+    system = one(ball).build()
+    simulator = cosim.Simulator(system, system.default_state(), accuracy=1e-9)
+    simulator.advance_to(0.3)
+    states = {name: simulator.state.to_bytes() for name in ("one", "other")}
+    for time in (0.5, 0.7, 0.9):  # behind the impact at 0.45 s each has an FMU of its own
+        for name in states:
+            simulator.replace_state(system.state_from_bytes(states[name]))
+            simulator.advance_to(time)
+            assert simulator.state["fmu.h"] == pytest.approx(height(time), abs=1e-6)
+            states[name] = simulator.state.to_bytes()
+
+
+def test_a_state_without_its_fmu_is_refused(ball: Path, tmp_path: Path) -> None:
+    """In another process, and after a run that was closed: not zeros in place of the FMU's outputs."""
+    system = one(ball).build()
+    simulator = cosim.Simulator(system, system.default_state(), accuracy=1e-6)
+    simulator.advance_to(0.2)
+    saved = simulator.state.to_bytes()
+    other = one(ball).build()
+    with pytest.raises((cosim.CosimError, ValueError), match="fmu.*(FMU is gone|runs for another State)"):
+        cosim.Simulator(other, other.state_from_bytes(saved), accuracy=1e-6).advance_to(0.3)
+    with pytest.raises(
+        cosim.ModelError, match="fmu: this part cannot be saved in a checkpoint: it is an FMU"
+    ):
+        one(ball).simulate(until=0.1, checkpoint=cosim.Checkpoint(tmp_path / "saved", 10.0))
+
+
+def test_who_cannot_go_back_is_named_beforehand(ball: Path, tmp_path: Path) -> None:
+    from cosim_fmu.master import CoSimulation
+
+    fixed = tmp_path / "fixed.fmu"
+    with zipfile.ZipFile(ball) as source, zipfile.ZipFile(fixed, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            target.writestr(name, data.replace(b'canGetAndSetFMUstate="true"', b""))
+    with pytest.raises(cosim.ModelError, match="participants.p: cannot save and restore its state"):
+        CoSimulation({"p": one(fixed)}, [], "waveform_iteration", 0.1)
+    loop = CoSimulation({"p": one(ball)}, [], "waveform_iteration", 0.1)
+    with pytest.raises(cosim.ModelError, match="participants.p: cannot be saved in a checkpoint"):
+        loop.simulate(0.1, checkpoint=cosim.Checkpoint(tmp_path / "saved", 10.0))
+
+
+def test_a_master_rolls_a_model_with_an_fmu_back(ball: Path) -> None:
+    loop = cosim.registry().get("master_algorithm", "fmu.waveform_iteration")
+    from cosim_fmu.master import CoSimulation
+
+    model = above_a_fan(FMU, fmu=ball)
+    coupled = CoSimulation({"fan": model}, [], loop, 0.1)
+    found = coupled.simulate(1.2, record=["fan.ball.h"])
+    alone = above_a_fan(FMU, fmu=ball).simulate(until=1.2, output_interval=0.1)
+    assert found["fan.ball.h"][-1] == pytest.approx(alone["ball.h"][-1], abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,25 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, SET_REALS, GET_REALS,
     STATES_AT, RATES_AT, INDICATORS_AT, INPUTS_AT, INPUT_REFERENCES, OUTPUTS_AT, OUTPUT_REFERENCES,
     STATES, INDICATORS,
+    RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
     SIZE,
-) = range(21)  # fmt: skip
+) = range(24)  # fmt: skip
 REFERENCE = 4  # bytes of a value reference
 REAL = 8
 WARNING, DISCARD = 1, 2
 
 
 def has_instance(live, epoch):
-    """Whether there is an FMU behind a control block, and this State has been initialized with one."""
-    return integers_at(int(live), SIZE)[HANDLE] != 0 and epoch != 0
+    """Whether this State has been initialized with an FMU; before, its outputs are 0.
+
+    Raises
+    ------
+    ValueError
+        It has, and that FMU is gone.
+    """
+    if epoch != 0 and integers_at(int(live), SIZE)[HANDLE] == 0:
+        raise ValueError("this State is that of a run whose FMU is gone: initialize the simulation again")
+    return epoch != 0
 
 
 def move_to(live, t, z, scale, epoch):
@@ -43,10 +52,10 @@ def move_to(live, t, z, scale, epoch):
         The State belongs to another run, or the FMU refuses.
     """
     block = integers_at(int(live), SIZE)
-    if block[EPOCH] != epoch and block[LOOSE] == 0:
+    if block[EPOCH] != epoch and block[LOOSE] == 0 and not go_back(live, epoch):
         raise ValueError(
-            "this State is not that of the run that the FMU is in, or lies before its last event: "
-            "such an FMU serves one run, and does not go back over events"
+            "this State is not that of the run that the FMU is in, or lies before an event that it does not "
+            "go back over: an FMU serves one run, and goes back as far as its states are kept"
         )
     if block[STOPPED] != 0:
         return
@@ -61,6 +70,21 @@ def move_to(live, t, z, scale, epoch):
         status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], count, 0, 0)
         if status > WARNING:
             raise ValueError("the FMU refuses its states")
+
+
+def go_back(live, epoch):
+    """Put the FMU back to what it was after that event mode; whether that is kept."""
+    block = integers_at(int(live), SIZE)
+    kept = integers_at(block[KEPT_AT], 2 * block[KEPT])
+    for i in range(block[KEPT]):
+        if kept[2 * i] == epoch:
+            status = call_with_array(block[RESTORE], block[HANDLE], kept[2 * i + 1], 0, 0, 0)
+            if status > WARNING:
+                raise ValueError("the FMU refuses to go back to a state that it has saved")
+            block[EPOCH] = epoch
+            block[STOPPED] = 0
+            return True
+    return False
 
 
 def write_input(live, index, value):

@@ -61,6 +61,7 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         "__doc__": f"{description.kind} '{file[0].stem}'.",
         "variables": {name: own[name] for name in (*inputs, *outputs, *(v.name for v in parameters))},
         "made_by": ModelExchangeFmu,
+        "goes_back": description.can_restore and not (interface.restores_by_states and count),
         "inputs": tuple(inputs),
         "outputs": tuple(outputs),
         "follows": follows,

@@ -11,7 +11,7 @@ import numpy as np
 import cosim
 from cosim.kit import data_file
 from cosim_fmu.component import calls
-from cosim_fmu.component.running_fmu import RunningFmu, scales, wish_to_stop
+from cosim_fmu.component.running_fmu import NotKeptError, RunningFmu, scales, wish_to_stop
 
 
 class ModelExchangeFmu(cosim.Component):
@@ -24,9 +24,10 @@ class ModelExchangeFmu(cosim.Component):
     order in which the model description lets them depend on inputs; a loop is refused by name.
 
     Limits: the FMU runs for one State at a time. A State can be put back as long as the FMU has not been in
-    event mode since; that of an FMU without discrete variables and indicators always can. Others are refused.
-    A model with such a part is not exported as an FMU. States are kept in units of ``scale``, the powers of
-    two next to their nominal values.
+    event mode since, or, where it saves its state, over the last `kept_events` events; that of an FMU without
+    discrete variables and indicators always can. Others are refused. In another process, or after another
+    run has begun, only the latter goes on. A model with such a part is not exported as an FMU. States are
+    kept in units of ``scale``, the powers of two next to their nominal values.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ class ModelExchangeFmu(cosim.Component):
         every output follows every input.
     tolerance : float
         That the FMU is told for what it solves inside; 0: that of its default experiment.
+    kept_events : int
+        Behind so many of its last events the state of the FMU is kept, where it can save it; 0: none.
 
     Attributes
     ----------
@@ -58,6 +61,7 @@ class ModelExchangeFmu(cosim.Component):
     plain_methods: ClassVar[tuple[str, ...]] = ("bind",)
     takes_more: ClassVar[bool] = True
     not_exported: ClassVar[str] = "it is an FMU itself, which an FMU cannot bring along"
+    not_saved: ClassVar[str] = "it is an FMU, which runs in this process alone"
     variables: ClassVar[Mapping[str, str]] = {}
     inputs: ClassVar[tuple[str, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = ()
@@ -65,6 +69,7 @@ class ModelExchangeFmu(cosim.Component):
 
     fmu = data_file("the FMU")
     tolerance = cosim.option(0.0)
+    kept_events = cosim.option(100)
     epoch = cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME, internal=True)
     next_event = cosim.timer(description="when the FMU wants event mode next")
     live = cosim.cache_slot(description="where the control block lies")
@@ -84,6 +89,7 @@ class ModelExchangeFmu(cosim.Component):
         self.values.given |= {**self.others, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
+        self.keeps_nothing = False
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither a real input nor a real parameter."""
@@ -96,25 +102,31 @@ class ModelExchangeFmu(cosim.Component):
     def begin(self, state, next_state):
         """Instantiate and initialize the FMU at the present time."""
         self.close()
-        fmu = RunningFmu(self.fmu, self.name, self.inputs, self.outputs, self.block, self.follows)
         parameters = {
             n: own for n, own in self.variables.items() if self.declarations[own].kind == "parameter"
         }
         values = {n: float(state[f"{self.name}.{own}"]) for n, own in parameters.items()}
         # what stays as it is declared is not set: an FMU may refuse even that
         values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
-        inputs = self._inputs(state)
+        given = state.time, {**values, **self.others}, self._inputs(state), self.tolerance or None
         try:
-            states, following = fmu.start(
-                state.time, {**values, **self.others}, inputs, self.tolerance or None
-            )
-        except BaseException:
-            fmu.close()
-            raise
+            fmu, states, following = self._started(given, 0 if self.keeps_nothing else self.kept_events)
+        except NotKeptError:  # after that it is of no use: those of OpenModelica, for example
+            self.keeps_nothing = True
+            fmu, states, following = self._started(given, 0)
         self.running = fmu
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
         self._take(next_state, states, following, True)
         return wish_to_stop(fmu) or cosim.EventStatus.succeeded()
+
+    def _started(self, given: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
+        ports = self.inputs, self.outputs, self.block, self.follows
+        fmu = RunningFmu(self.fmu, self.name, *ports, kept_events)
+        try:
+            return fmu, *fmu.start(*given)
+        except BaseException:
+            fmu.close()
+            raise
 
     @cosim.on(next_event, does="unrestricted")
     def time_event(self, state, next_state):
@@ -141,7 +153,7 @@ class ModelExchangeFmu(cosim.Component):
 
     def _fmu(self, state: Any) -> RunningFmu:
         fmu = self.running
-        if fmu is None or (state[f"{self.name}.epoch"] != fmu.epoch and not self.block[calls.LOOSE]):
+        if fmu is None or not fmu.go_to(int(state[f"{self.name}.epoch"])):
             raise cosim.FmuError(str(self.fmu), "runs for another State: initialize the simulation again")
         return fmu
 

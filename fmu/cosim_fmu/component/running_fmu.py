@@ -15,10 +15,15 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.component import calls
 from cosim_fmu.master.participants.fmu_model import FmuModel
+from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 
 _epochs = itertools.count(secrets.randbits(48))
 """Numbers of event modes: no other process has the same."""
+
+
+class NotKeptError(cosim.FmuError):
+    """An FMU that declares that it saves its state does not do so in continuous-time mode."""
 
 
 class RunningFmu(InstanceParticipant):
@@ -34,6 +39,8 @@ class RunningFmu(InstanceParticipant):
         See `calls`; filled by `start`.
     follows : mapping of str to sequence of str
         For each output the inputs that it is evaluated after.
+    kept_events : int
+        Over so many of its events it goes back, if it saves its state.
     """
 
     _interface_wanted: ClassVar[str] = "ModelExchange"
@@ -46,8 +53,12 @@ class RunningFmu(InstanceParticipant):
         outputs: Sequence[str],
         block: NDArray[np.int64],
         follows: Mapping[str, Sequence[str]],
+        kept_events: int = 0,
     ) -> None:
         super().__init__(path, name)
+        self._kept_states: dict[int, FmuState] = {}
+        self._table = np.zeros((max(0, kept_events), 2), dtype=np.int64)  # epoch, address of the state
+        self._seen = 0  # the epoch that Python's half of the instance is in
         self.inputs, self.outputs, self.block, self.follows = tuple(inputs), tuple(outputs), block, follows
         self._buffers: list[Any] = []
         self.model: Any = None  # FmuModel
@@ -107,6 +118,11 @@ class RunningFmu(InstanceParticipant):
         block[calls.STATES], block[calls.INDICATORS] = states, indicators
         block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
         block[calls.STOPPED] = int(self.model.asked_to_stop)
+        if not self._read_interface().description.can_restore or block[calls.LOOSE]:
+            self._table = self._table[:0]
+        if len(self._table):
+            block[calls.RESTORE] = library.address(instance.state_functions["set"])
+            block[calls.KEPT_AT], block[calls.KEPT] = self._table.ctypes.data, len(self._table)
         block[calls.HANDLE] = instance.component
         self.next_epoch()
 
@@ -115,9 +131,43 @@ class RunningFmu(InstanceParticipant):
         return (ctypes.c_uint32 * max(1, len(names)))(*[elements[name].reference for name in names])
 
     def next_epoch(self) -> int:
-        """The instance has been in event mode: States from before do not fit any more."""
-        self.block[calls.EPOCH] = next(_epochs)
+        """The instance has been in event mode: States from before fit no more, but for what is kept."""
+        self.block[calls.EPOCH] = self._seen = next(_epochs)
+        if len(self._table) and not self.model.asked_to_stop:
+            try:
+                token = self.save()
+            except cosim.FmuError as error:
+                raise NotKeptError(str(self.path), f"{error}: give the part kept_events = 0") from error
+            token.more = self._clocks.save()
+            place = len(self._kept_states)
+            if place == len(self._table):  # the oldest is given up
+                oldest = next(iter(self._kept_states))
+                place = int(np.flatnonzero(self._table[:, 0] == oldest)[0])
+                self._kept_states.pop(oldest).free()
+            self._kept_states[self._seen] = token
+            self._table[place] = self._seen, token.saved.pointer.value
         return self.epoch
+
+    def go_to(self, epoch: int) -> bool:
+        """Let the instance be what it was after that event mode; whether it can be.
+
+        Compiled code may have put it there already: then what Python knows of it follows.
+        """
+        if epoch == self._seen and epoch == self.epoch:
+            return True
+        if self.block[calls.LOOSE]:
+            return True
+        token = self._kept_states.get(epoch)
+        if token is None:
+            return False
+        if epoch != self.epoch:
+            self.restore(token)
+        self._instance.mode = token.saved.mode
+        self._clocks.restore(token.more)
+        self.model.asked_to_stop = False
+        self.model.forget()
+        self.block[calls.EPOCH], self.block[calls.STOPPED], self._seen = epoch, 0, epoch
+        return True
 
     @property
     def epoch(self) -> int:
@@ -191,7 +241,8 @@ class RunningFmu(InstanceParticipant):
 
     def close(self) -> None:
         """Terminate, free, unload."""
-        self.block[calls.HANDLE] = 0
+        self.block[calls.HANDLE] = self.block[calls.KEPT] = 0
+        self._kept_states.clear()
         self.model = None
         super().close()
 
