@@ -32,4 +32,4 @@ class HeldSystem:
     def derivative_structure(self) -> tuple[Integers, Integers]:
         """As `System.derivative_structure`: what holds a witness may depend on every state."""
         n = self._system.ny
-        return np.arange(0, n * n + 1, n, dtype=np.int64), np.tile(np.arange(n, dtype=np.int64), n)
+        return n * np.arange(n + 1, dtype=np.int64), np.tile(np.arange(n, dtype=np.int64), n)

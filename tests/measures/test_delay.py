@@ -312,3 +312,19 @@ def test_a_delay_of_a_delay_keeps_a_jump_of_an_input() -> None:
     simulator.advance_to(1.0)
     simulator.state.realize(cosim.Stage.REPORT)
     assert simulator.state["sum"] == pytest.approx(0.7 - 0.1500001, abs=1e-12)
+
+
+@pytest.mark.parametrize("integrator", ["radau5", "bdf"])
+def test_implicit_methods_take_a_variable_delay_where_nothing_is_integrated(integrator: str) -> None:
+    """The structure of the derivatives that may be held was divided by the number of states."""
+    model = cosim.Model("delayed")
+    model.add("measures.sinusoid", "wave", amplitude=1.0, frequency=5.0)
+    model.add("measures.sinusoid", "sway", amplitude=0.3, frequency=2.0)
+    model.add("measures.constant", "mean", value=0.6)
+    model.add("measures.plus", "lag", first="mean", second="sway")
+    model.add("measures.variable_delay", "late", source="wave", delay="lag")
+    result = model.simulate(
+        until=2.0, integrator=f"integrators.{integrator}", accuracy=1e-6, output_interval=0.01
+    )
+    past = np.maximum(result.time - 0.6 - 0.3 * np.sin(2.0 * result.time), 0.0)
+    assert np.abs(result["late"] - np.sin(5.0 * past)).max() < 1e-5
