@@ -110,7 +110,9 @@ def main() -> None:
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()
-    for path in sorted(arguments.folder.resolve().glob(f"*{arguments.only}*.fmu")):
+    for path in sorted(arguments.folder.resolve().glob("*.fmu")):
+        if arguments.only not in path.name:
+            continue
         for kind, id in KINDS.items():
             try:
                 offered = cosim.registry().get("participant", id)(path).describe().kind

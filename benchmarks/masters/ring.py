@@ -1,12 +1,14 @@
 """What a master costs per communication step and FMU: rings and chains of tiny FMUs, rings of tiny systems.
 
     python benchmarks/masters/ring.py [--sizes 2 10 100 1000] [--plot cost.png]
+    python benchmarks/masters/ring.py --algorithms [--sizes 10 100]
 
 Ours and others in one run. Each FMU is ``node.c``: x' = u - x by one explicit Euler step, a few nanoseconds.
 The first starts at 2, the others at 1. The systems are that equation with integrators.explicit_euler; what
 their steps take without a master is measured by the way (one Simulator, all steps in one call). The time is
 that of the loop over the communication steps, without instantiation, divided by steps and FMUs; the smallest
-of `--rounds` runs counts.
+of `--rounds` runs counts. With `--algorithms` it is divided by exchanges and FMUs, what the FMUs' own
+functions take included: saving, restoring and freeing a state, too, where an algorithm goes back.
 """
 
 from __future__ import annotations
@@ -118,6 +120,54 @@ def peer(name: str, script: str) -> Callable[[Path, int, int], Measured]:
     return run
 
 
+ALGORITHMS: dict[str, tuple[str, dict[str, float]]] = {
+    "jacobi": ("jacobi", {}),
+    "jacobi, extrapolation = 1": ("jacobi", {"extrapolation": 1}),
+    "jacobi, extrapolation = 2": ("jacobi", {"extrapolation": 2}),
+    "gauss_seidel": ("gauss_seidel", {}),
+    "gauss_seidel, extrapolation = 1": ("gauss_seidel", {"extrapolation": 1}),
+    "waveform_iteration": ("waveform_iteration", {}),
+    "adaptive": ("adaptive", {"tolerance": 1e-6}),
+    "adaptive, iterations = 2": ("adaptive", {"tolerance": 1e-6, "iterations": 2}),
+    "interface_newton": ("interface_newton", {}),
+}
+
+
+def each_exchange(path: Path, count: int, steps: int, algorithm: str, options: dict[str, float]) -> float:
+    """µs of an exchange and FMU of a ring, everything included."""
+    loop = CoSimulation(
+        {f"n{i}": path for i in range(count)},
+        links(count, "ring"),
+        algorithm,
+        STEP,
+        starts={"n0.y": 2.0},
+        options=options,
+    )
+    result = loop.simulate(steps * STEP, record=["n0.y"])
+    assert result.statistics["loop"] == "compiled", result.statistics["loop"]
+    told = result.statistics["algorithm"]
+    beside = told.get("iterations", 0) + told.get("rejected", 0)
+    # iterations of adaptive come on top of its exchanges, those of the others are all that there are
+    exchanges = told["exchanges"] + beside if "exchanges" in told else max(steps, beside)
+    return float(result.statistics["stepping_time"] / exchanges / count * 1e6)
+
+
+def by_algorithm(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[int, float]]:
+    """The table of `--algorithms`."""
+    table: dict[str, dict[int, float]] = {}
+    for name, (algorithm, options) in ALGORITHMS.items():
+        calls = CALLS // (400 if algorithm == "interface_newton" else 4)
+        for count in sizes:
+            steps = max(100, calls // count)
+            found = [each_exchange(path, count, steps, algorithm, options) for _ in range(rounds)]
+            table.setdefault(name, {})[count] = min(found)
+    for count in sizes:
+        steps = max(20, CALLS // 100 // count)
+        seconds = min(fmpy_loop(path, count, steps)[0] for _ in range(rounds))
+        table.setdefault("fmpy in a Python loop (jacobi)", {})[count] = seconds / steps / count * 1e6
+    return table
+
+
 OURS: dict[str, Callable[[Path, int, int], Measured]] = {
     "cosim, one signal recorded": lambda path, count, steps: ours(path, count, steps, "ring", ["n0.y"]),
     "cosim, everything recorded": lambda path, count, steps: ours(path, count, steps, "ring", None),
@@ -150,7 +200,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--algorithms", action="store_true")
     arguments = parser.parse_args()
+    if arguments.algorithms:
+        with tempfile.TemporaryDirectory() as folder:
+            show(by_algorithm(make_node(Path(folder)), arguments.sizes, arguments.rounds), arguments.sizes)
+        return
     table: dict[str, dict[int, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         path = make_node(Path(folder))

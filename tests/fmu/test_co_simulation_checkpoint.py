@@ -140,6 +140,37 @@ def test_slow_participants_in_the_middle_of_their_step(make_fmu: MakeFmu) -> Non
     same(plain, resumed.simulate(1.0))
 
 
+def test_a_longer_run_goes_on_from_the_end(tmp_path: Path) -> None:
+    """The checkpoint is written once more when a run ends, also when it is stopped."""
+    model = cosim.Model("third")
+    model.add(Mass, "m")
+    model.add("measures.signal", "place", source="m.x")
+    drive = {"u": [[0.0, 0.0], [0.3, 1.0]]}
+
+    def loop() -> CoSimulation:
+        parts = {"third": SystemParticipant(model), "drive": TimedInputs(drive)}
+        return CoSimulation(parts, ["drive.u -> third.m.f"], "jacobi", 0.01)
+
+    path = tmp_path / "loop.saved"
+    whole = loop().simulate(1.0)
+    loop().simulate(0.5, checkpoint=cosim.Checkpoint(path, every=3600.0))
+    begun: list[float] = []
+    again = loop()
+    again.restore(path.read_bytes())
+    resumed = again.simulate(1.0, observe=lambda time, values: begun.append(time))
+    assert begun[0] == pytest.approx(0.51)
+    assert resumed["third.place"].tobytes() == whole["third.place"].tobytes()
+    loop().simulate(
+        1.0, observe=lambda time, values: time < 0.3, checkpoint=cosim.Checkpoint(path, every=3600.0)
+    )
+    begun.clear()
+    again = loop()
+    again.restore(path.read_bytes())
+    resumed = again.simulate(1.0, observe=lambda time, values: begun.append(time))
+    assert begun[0] == pytest.approx(0.31)
+    assert resumed["third.place"].tobytes() == whole["third.place"].tobytes()
+
+
 def test_who_cannot_be_saved_is_named_before_the_run(tmp_path: Path) -> None:
     parts = {"a": Block({"y": lambda t: t}), "b": Block({"y": lambda t, u: u}, ["u"])}
     loop = CoSimulation(parts, [("a.y", "b.u")], "jacobi", 0.1)

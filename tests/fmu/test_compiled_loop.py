@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from box3_fmu import make_box3
 
 import cosim
 from cosim import kit
@@ -18,6 +19,7 @@ from cosim_fmu.master.algorithms.jacobi import Jacobi
 from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.loop import compiled_loop
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
@@ -453,3 +455,32 @@ def test_an_integer_that_is_none_is_named(make_fmu: MakeFmu) -> None:
 
     result = both(Jacobi, {}, make, 0.2, record=["it.y", "kinds.integer_in"])
     assert 0.0 < result.time[-1] < 0.1
+
+
+@pytest.mark.parametrize(("kind", "options"), ALL)
+@pytest.mark.parametrize("events", [False, True])
+def test_fmi3_with_event_mode_and_small_types(
+    tmp_path: Path, compiled: Any, kind: type, options: dict[str, Any], events: bool
+) -> None:
+    path = make_box3(tmp_path, compiled, events=events)
+    wires = [("one.x", "two.u"), ("two.x", "one.u")]
+    if not events:  # discrete inputs are written in event mode, which Python does
+        wires += [("one.byte_out", "two.byte_in"), ("two.flag_out", "one.flag_in")]
+    starts = {"one.ring_at": 0.053, "one.byte_in": -5, "two.flag_in": True}
+
+    def make(algorithm: Any) -> CoSimulation:
+        return CoSimulation({"one": path, "two": path}, wires, algorithm, step=1e-2, starts=starts)
+
+    record = [f"{part}.{name}" for part in ("one", "two") for name in ("x", "u", "rings")]
+    result = both(kind, options, make, 0.1, record=record + ["two.byte_in", "one.flag_in"] * (not events))
+    if events:
+        assert result["one.rings"][-1] > 0
+    else:
+        assert result["two.byte_in"][-1] == -5
+        assert result["one.flag_in"][-1]
+
+
+def test_few_rows_at_once(make_fmu: MakeFmu, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = masses(make_fmu("mass"), "jacobi", until=2.0)
+    monkeypatch.setattr(compiled_loop, "MOST_VALUES_AT_ONCE", 1)
+    same(masses(make_fmu("mass"), "jacobi", until=2.0), whole, bars=False)

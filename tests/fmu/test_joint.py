@@ -308,6 +308,31 @@ def test_steps_of_the_integrator_are_recorded_for_all(part: Path) -> None:
     assert result["q.road"].tolist() == result["p.x"].tolist()
 
 
+def test_an_ssp_keeps_what_is_inside(part: Path, tmp_path: Path) -> None:
+    starts = {"wheel.k": 20.0, "body.k": 3.0, "body.x": 0.5}
+    loop = joint({"body": part, "wheel": part}, FORCE, starts)
+    loop.to_ssp(tmp_path / "car.ssp", until=0.5)
+    again = CoSimulation.from_ssp(tmp_path / "car.ssp")
+    assert again.joint is not None and sorted(map(str, again.joint.links)) == sorted(map(str, loop.all_links))
+    assert again.simulate()["wheel.x"][-1] == loop.simulate(0.5)["wheel.x"][-1]
+    apart = CoSimulation.from_ssp(tmp_path / "car.ssp", algorithm="jacobi", step=0.01)
+    assert apart.joint is None and len(apart.links) == 3
+
+
+def test_runs_that_follow_each_other_are_the_same(part: Path) -> None:
+    """Also behind one that failed, and with instances that are reset."""
+    loop = joint({"body": part, "wheel": part}, FORCE, {"body.k": 3.0})
+    first = loop.simulate(0.3)["wheel.x"].tolist()
+    loop.start_values["body"]["fail_at"] = 0.2
+    with pytest.raises(cosim.SimulationError, match="body: .* bearing has seized"):
+        loop.simulate(0.3)
+    del loop.start_values["body"]["fail_at"]
+    assert loop.simulate(0.3)["wheel.x"].tolist() == first
+    loop.keep_instances()
+    assert [loop.simulate(0.3)["wheel.x"].tolist() for _ in range(2)] == [first] * 2
+    loop.keep_instances(False)
+
+
 def test_bonds_inside_create_no_energy(part: Path) -> None:
     bonds = [["wheel.v", "body.reaction"]]
     loop = joint({"body": part, "wheel": part}, FORCE, {"body.k": 1.0}, bonds=bonds)

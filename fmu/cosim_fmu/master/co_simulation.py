@@ -371,6 +371,11 @@ class CoSimulation:
         return self.result
 
     @property
+    def all_links(self) -> list[Link]:
+        """All connections: those of the exchange, of a joint system, and those that are passed once."""
+        return [*self.links, *self._inner_links, *self.parameter_links]
+
+    @property
     def _exchanging(self) -> cosim.MasterAlgorithm | None:
         """The algorithm that exchanges values at communication points."""
         return self.algorithm.others if isinstance(self.algorithm, Joint) else self.algorithm

@@ -50,7 +50,7 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
     names = {(name, old): new for name in systems for old, new in _new_names(loop, name).items()}
     exchanged = CoSimulation(
         participants,
-        [_connection(link, names) for link in (*loop.links, *loop.parameter_links)],
+        [_connection(link, names) for link in loop.all_links],
         loop.algorithm if loop.algorithm is not None else "jacobi",
         loop.step,
         options=loop.options,
@@ -72,7 +72,7 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
 
 def _taken(loop: CoSimulation, name: str) -> list[str]:
     """Variables of a participant that others read."""
-    return [link.output for link in loop.links if link.source == name]
+    return [link.output for link in loop.all_links if link.source == name]
 
 
 def _new_names(loop: CoSimulation, name: str) -> dict[str, str]:

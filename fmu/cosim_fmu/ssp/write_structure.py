@@ -41,7 +41,7 @@ def new_structure(loop: Any, name: str) -> tuple[Element, dict[str, bytes | Path
     for participant in loop.participants:
         writer.component(elements, participant)
     connections = add(top, "ssd:Connections")
-    for link in [*loop.links, *loop.parameter_links]:
+    for link in loop.all_links:
         writer.connection(connections, link)
     if writer.problems:
         raise cosim.ModelError(writer.problems)
@@ -131,9 +131,7 @@ class _Writer:
             source=quote(self._sources[name]), implementation=wanted,
         )  # fmt: skip
         connectors = add(made, "ssd:Connectors")
-        connected = {
-            end for link in [*self.loop.links, *self.loop.parameter_links] for end in (link.start, link.end)
-        }
+        connected = {end for link in self.loop.all_links for end in (link.start, link.end)}
         arrays = description.arrays
         whole = {element: array for array, (_, names) in arrays.items() for element in names}
         shown: set[str] = set()

@@ -215,7 +215,7 @@ def lifted(b: Sequence[float], node: float) -> tuple[list[tuple[float, list[floa
     Examples
     --------
     >>> extra, dense = lifted([1 / 6, 2 / 3, 1 / 6], 0.2)
-    >>> [round(sum(column), 12) for column in zip(*dense)], round(sum(extra[0][1]), 12)
+    >>> [round(sum(column), 12) + 0.0 for column in zip(*dense)], round(sum(extra[0][1]), 12)
     ([1.0, 0.0, 0.0, 0.0], 0.2)
     """
     s, stages = np.poly1d([1, 0]), len(b)

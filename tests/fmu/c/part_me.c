@@ -27,14 +27,22 @@ enum { CONTINUOUS, EVENT };
 
 EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
 EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
+EXPORT int fmi2Reset(Component c) {
+    Part *p = c;
+    Callbacks calls = p->calls;
+    memset(p, 0, sizeof(Part));
+    p->calls = calls;
+    p->real[X] = p->real[M] = 1.0;
+    p->real[FAIL_AT] = p->real[LIMIT] = p->real[STOP_AT] = 1e300;
+    p->mode = EVENT;
+    return OK;
+}
 EXPORT Component fmi2Instantiate(const char *name, int type, const char *guid, const char *where, const Callbacks *c,
                                  int visible, int logging) {
     Part *p = type == 0 ? calloc(1, sizeof(Part)) : NULL;
     if (p == NULL) return NULL;
-    p->real[X] = p->real[M] = 1.0;
-    p->real[FAIL_AT] = p->real[LIMIT] = p->real[STOP_AT] = 1e300;
-    p->mode = EVENT;
     p->calls = *c;
+    fmi2Reset(p);
     return p;
 }
 EXPORT void fmi2FreeInstance(Component c) { free(c); }
@@ -46,8 +54,6 @@ EXPORT int fmi2SetupExperiment(Component c, int a, double b, double start, int d
 EXPORT int fmi2EnterInitializationMode(Component c) { return OK; }
 EXPORT int fmi2ExitInitializationMode(Component c) { return OK; }
 EXPORT int fmi2Terminate(Component c) { return OK; }
-EXPORT int fmi2Reset(Component c) { return OK; }
-
 static void compute(Part *p) {
     double *r = p->real;
     r[REACTION] = r[K] * (r[X] - r[ROAD]) + r[C] * (r[V] - r[ROAD_RATE]);

@@ -169,7 +169,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
             name: [description.kind, "" if (path := paths[name]) is None else file_digest(path)]
             for name, description in loop.descriptions.items()
         },
-        "connections": [f"{link} {link.factor!r} {link.offset!r}" for link in loop.links],
+        "connections": [f"{link} {link.factor!r} {link.offset!r}" for link in loop.all_links],
         "start values": repr({name: dict(values) for name, values in loop.start_values.items()}),
         "tolerances": repr(dict(loop.tolerances)),
         "algorithms": [type(run.algorithm).__name__, repr(loop.options)],

@@ -149,6 +149,10 @@ class JointMember(ModelExchangeParticipant):
         """Whether a clock has ticked at this instant."""
         return name in self._clocks.ticked
 
+    def leave_event_mode(self, time: float) -> Any:
+        """From its first event mode to continuous-time mode, see `FmuModel.leave_event_mode`."""
+        return self._leave_event_mode(time)
+
     def begin_instant(self) -> None:
         """Before event mode: what ticks from now on is new."""
         self._clocks.fired = set()

@@ -136,7 +136,10 @@ class JointSystem:
         self._lazy = None
         for part in parts:
             part.member.begin_instant()
-            part.now, part.next_event, _ = part.member._leave_event_mode(start)
+            try:
+                part.now, part.next_event, _ = part.member.leave_event_mode(start)
+            except Exception as error:
+                raise CoSimulationError(start, str(part.member.failed(error)), part.name) from error
         wiring, self._lazy = self._wire()
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring

@@ -229,6 +229,14 @@ class SimulationRun:
         take = self._steps(check)
         if self._checkpoint is not None:
             self._write_checkpoint(self._checkpoint)  # what cannot be saved is said before the first step
+        ended = self._take_the_rest(take, check)
+        if self._checkpoint is not None:
+            self._write_checkpoint(self._checkpoint)  # a longer run goes on from the end
+        return ended
+
+    def _take_the_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
+        """All steps that are left; returns as `_take_all`."""
+        coupled, points = self.coupled, self._points
         shown = looked = perf_counter()
         while self._done < points.count:
             self._done = take(self._done)
