@@ -101,11 +101,11 @@ class PythonMethod:
         return self._guarded(work, take)
 
     def _redo(self, *given: Any) -> int:
-        if given[5].size == 0:  # its step was the Step's own: there is nothing to integrate
-            *schedule, t_event = given[:5]
-            way = compile_function(whole_way, STEP_SIGNATURE)
-            return int(way(*schedule, given[14][START], *given[5:], t_event, math.inf))
         system, state = self._system(given[2]), self._state
+        if given[5].size == 0:  # its step was the Step's own: there is nothing to integrate
+            way = compile_function(whole_way, STEP_SIGNATURE)
+            schedule = (system.table, system.ints, *given[2:4], given[14][START])
+            return int(way(*schedule, *given[5:], given[4], math.inf))
         return self._guarded(given[14], lambda: self.integrator.redo(system, state, given[4]))
 
     def _begin(self, *given: Any) -> int:
