@@ -73,6 +73,8 @@ def unpack(system: System, data: bytes) -> State:
         at += 8 * size
         if name not in OWN_LENGTH and size != state._arrays[name].size:
             raise StateError(f"section {name} has {size} numbers, the system has {state._arrays[name].size}")
+        if name == "p" and np.any(np.isnan(array) & ~np.isnan(state._arrays["p"])):
+            raise StateError("the bytes of this State are damaged (a parameter is no number)")
         state._arrays[name] = array
     if at != len(data) - 4:
         raise StateError("the bytes of this State are damaged (something follows its sections)")

@@ -91,11 +91,17 @@ def _declared(cls: type[Any]) -> list[dict[str, str]]:
             "kind": d.kind,
             "name": d.name,
             "unit": " ".join(sorted(set(d.units) - {"1", ""})),
-            "description": d.description,
+            "description": "; ".join(filter(None, (d.description, _one_of(d)))),
         }
         for d in cls.declarations.values()
         if not d.options.get("internal")
     ]
+
+
+def _one_of(declaration: Any) -> str:
+    """The words that there are, of an option or a parameter that is one of them."""
+    words = declaration.options.get("words") or declaration.options.get("choices") or ()
+    return f"one of {', '.join(map(str, words))}" if words else ""
 
 
 def _declarations(cls: type[Any]) -> list[str]:

@@ -11,6 +11,7 @@ from mixer import Mixer
 from native_tools import export_native, needs_compiler
 
 import cosim
+from cosim.cli import main
 from cosim.kit import component_schema
 from cosim_fmu import CoSimulation
 
@@ -135,3 +136,9 @@ def test_a_co_simulation_sets_them_by_their_words(kind: str, version: int, tmp_p
     path = written(kind, version, tmp_path, outputs=["mixer.mixed"])
     loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.mixer.law": "square root"})
     assert loop.simulate(0.2)["m.mixer.mixed"][-1] == 1202.0
+
+
+def test_the_command_that_describes_a_class_lists_the_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", "measures.delay"]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if " interpolation " in line]
+    assert row.split() == ["option", "interpolation", *["one", "of", "hermite,", "dense_output"]]

@@ -19,6 +19,7 @@ from cosim_fmu.master.algorithms.jacobi import Jacobi
 from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.loop import compiled_loop
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
@@ -477,3 +478,9 @@ def test_fmi3_with_event_mode_and_small_types(
     else:
         assert result["two.byte_in"][-1] == -5
         assert result["one.flag_in"][-1]
+
+
+def test_few_rows_at_once(make_fmu: MakeFmu, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = masses(make_fmu("mass"), "jacobi", until=2.0)
+    monkeypatch.setattr(compiled_loop, "MOST_VALUES_AT_ONCE", 1)
+    same(masses(make_fmu("mass"), "jacobi", until=2.0), whole, bars=False)

@@ -49,6 +49,13 @@ def test_foreign_bytes(foreign):
         SYSTEM.state_from_bytes(foreign)
 
 
+def test_a_parameter_that_is_no_number_under_a_right_checksum():
+    state = SYSTEM.default_state()
+    state.arrays["p"][0] = math.nan
+    with pytest.raises(cosim.StateError, match="a parameter is no number"):
+        SYSTEM.state_from_bytes(state.to_bytes())
+
+
 @pytest.mark.parametrize("length", [1, 8, 24, 40, 100, -1, -4, -8])
 def test_truncated(length):
     with pytest.raises(cosim.StateError):

@@ -269,7 +269,7 @@ class CompiledLoop:
             spent = perf_counter() - begun
             whole = code == compiled_steps.PAUSED or last - first >= at_once
             if whole and code in (compiled_steps.DONE, compiled_steps.PAUSED) and spent < SECONDS_AT_ONCE:
-                self._at_once = min(8 * self._at_once, int(self._at_once * SECONDS_AT_ONCE / spent) + 1)
+                self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
             self._keep(rows)
             if code == compiled_steps.DONE:
                 return int(self._report[STEP]) + 1
