@@ -211,7 +211,10 @@ def test_the_impact_of_a_ball_is_located_beside_a_swinging_mass(
     assert result["ball.h"][before] == pytest.approx([height(t) for t in result.time[before]], abs=1e-8)
 
 
-@pytest.mark.parametrize(("others", "order"), [("jacobi", 1), ("gauss_seidel", 1), ("interface_newton", 2)])
+@pytest.mark.parametrize(
+    ("others", "order"),
+    [("jacobi", 1), ("gauss_seidel", 1), pytest.param("interface_newton", 2, marks=pytest.mark.thorough)],
+)
 def test_other_participants_are_coupled_as_ever(part: Path, others: str, order: int) -> None:
     """p - q stiffly in the system, a spring in Python between q and r."""
     starts = {"p.k": 1.0, "q.k": 50.0, "q.c": 0.5, "q.x": 0.2, "r.k": 2.0, "r.x": -0.5}
@@ -254,7 +257,9 @@ def mixed(part: Path, **options: Any) -> CoSimulation:
     return joint({"p": part, "s": Spring(5.0), "q": part}, connections, starts, step=0.1, options=options)
 
 
-@pytest.mark.parametrize("others", ["gauss_seidel", "waveform_iteration"])
+@pytest.mark.parametrize(
+    "others", ["gauss_seidel", pytest.param("waveform_iteration", marks=pytest.mark.thorough)]
+)
 def test_a_run_that_was_saved_goes_on_to_the_same_bytes(part: Path, others: str) -> None:
     whole, saved = mixed(part, others=others), []
 
