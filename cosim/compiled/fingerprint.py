@@ -159,7 +159,8 @@ def _constants(code: types.CodeType) -> tuple[Any, ...]:
         is_function = bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
         has_docstring = is_function and isinstance(next(iter(code.co_consts), None), str)
     instructions = zip(code.co_code[::2], code.co_code[1::2], strict=True)
-    if not has_docstring or (dis.opmap["LOAD_CONST"], 0) in instructions:  # the same text is used, too
+    uses = {(dis.opmap[name], 0) for name in ("LOAD_CONST", "RETURN_CONST") if name in dis.opmap}
+    if not has_docstring or not uses.isdisjoint(instructions):  # the same text is used, too
         return code.co_consts
     return (None, *code.co_consts[1:])
 
