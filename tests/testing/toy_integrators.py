@@ -38,7 +38,7 @@ class Boasting(Merson):
     """Declares more than it does."""
 
 
-Boasting.order = 5
+Boasting.order = 6
 
 
 class Disturbed(Merson):

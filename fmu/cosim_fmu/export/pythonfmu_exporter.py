@@ -133,7 +133,9 @@ class PythonFmuExporter(cosim.Exporter):
             }
             files = {name: text.encode() for name, text in resources.items()}
             archive = {
-                name: _finished(data, libpython) if name.startswith("binaries/") else data
+                name: _finished(data, libpython)
+                if name.startswith("binaries/") and name.endswith(".so")
+                else data
                 for name, data in _build(files, bundle, interface).items()
             }
             resumes = simulator.integrator.capabilities.resumes_exactly
