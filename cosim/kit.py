@@ -17,7 +17,7 @@ helper processes  `kill_with_parent`, `end_with_parent`: they end with the proce
 many runs         `OwnProcesses`, `OwnThreads`, executors; `Job`, `do_in_chunks`: runs that go to any executor
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
-                  `declared_kinds`: the base class of each kind
+                  `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text
 commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from cosim.component.run_source import run_source as run_source
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
+    from cosim.contracts.contract_kit import ContractKit as ContractKit
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import re
 import tempfile
@@ -31,15 +32,16 @@ class KitRun:
     Parameters
     ----------
     entry : Entry
-        Of a component or an integrator.
+    kit : str
+        ``module:Class`` of the kit; empty where the class says it.
     values : mapping
         Parameters; what has neither one here nor a default gets a number between its bounds.
     only : str
         Words that the names of checks have to have.
     """
 
-    def __init__(self, entry: Any, values: Mapping[str, Any], only: str = "") -> None:
-        self.entry, self.only = entry, only
+    def __init__(self, entry: Any, kit: str, values: Mapping[str, Any], only: str = "") -> None:
+        self.entry, self.kit, self.only = entry, kit, only
         self.values = {**_needed(entry.cls), **values}
         self.outcomes: list[tuple[str, str, str]] = []
         self.seconds = 0.0
@@ -61,15 +63,17 @@ class KitRun:
         cls = self.entry.cls
         if cosim.Component in cls.__mro__:
             cls(**self.values)  # a wrong parameter is said at once
-        module, _, kit = cls.contract_kit.partition(":")
+        else:
+            self._check_arguments(cls)
+        module, _, kit = (self.kit or cls.contract_kit).partition(":")
         if not quiet:
             given = ", ".join(f"{name} = {value}" for name, value in self.values.items())
             print(f"{self.entry.id}: {kit}{f' with {given}' if given else ''}", flush=True)
         began = time.perf_counter()
-        kind = "integrator" if issubclass(cls, cosim.Integrator) else "component"
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"check_{self.entry.id.replace('.', '_')}.py"
-            words = {"kit_module": module.rpartition(".")[0], "kit": kit, "kind": kind, "id": self.entry.id}
+            words = {"kit_module": module.rpartition(".")[0], "kit": kit, "id": self.entry.id}
+            words["kind"] = self.entry.kinds[-1]
             file.write_text(TEST.format(**words, values=self.values), "utf-8")
             options = [str(file), "-p", "no:cacheprovider", "-p", "no:terminal", "--rootdir", folder]
             options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
@@ -81,6 +85,14 @@ class KitRun:
             told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
             is_checked = self.passed or counts["failed"]
             print(f"  {told if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
+
+    def _check_arguments(self, cls: type) -> None:
+        """`CosimError` where the class cannot be made with these values."""
+        try:
+            inspect.signature(cls).bind(**self.values)
+        except TypeError as cause:
+            name = f"cosim check {self.entry.id}"
+            raise cosim.CosimError(f"{self.entry.id}: {cause}; as in `{name} NAME=VALUE`") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Id, values, and each check with its outcome and message."""

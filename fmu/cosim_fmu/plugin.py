@@ -2,6 +2,7 @@
 
 import cosim
 from cosim_fmu.component.fmu_component import ModelExchangeFmu
+from cosim_fmu.contract_kits import MasterAlgorithmKit, ParticipantKit
 from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
@@ -43,3 +44,5 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.ssp", SspDescriber)
     register("fmu.scenario", ScenarioSchema)
     register("fmu.scenario_subject", ScenarioSubject)
+    register("fmu.participant_kit", ParticipantKit)
+    register("fmu.master_algorithm_kit", MasterAlgorithmKit)

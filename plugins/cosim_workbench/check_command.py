@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import tomllib
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ class CheckCommand(cosim.Command):
     """Run the contract kit on what a plugin brings, without a test file."""
 
     name: ClassVar[str] = "check"
-    summary: ClassVar[str] = "check a component or integrator of yours against its contract"
+    summary: ClassVar[str] = "check a class of yours against its contract"
     examples = (
         ("cosim check acme", "all that the plugin `acme` brings"),
         ("cosim check acme.soft_damper", "one class"),
@@ -39,19 +40,20 @@ class CheckCommand(cosim.Command):
         """Status 1 when a check fails."""
         kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
         values = dict(map(_value, arguments.values))
-        runs = [kit.KitRun(entry, values, arguments.only) for entry in _entries(arguments.id)]
+        runs = [kit.KitRun(entry, own, values, arguments.only) for entry, own in _entries(arguments.id)]
         for run in runs:
             run.run(quiet=arguments.json)
         self.report(checked=[run.to_dict() for run in runs])
         return 0 if all(run.passed for run in runs) else 1
 
 
-def _entries(name: str) -> list[Any]:
-    """The classes with a kit that an id, or a plugin, means."""
+def _entries(name: str) -> list[tuple[Any, str]]:
+    """The classes that an id, or a plugin, means, each with the kit that its kind has from elsewhere."""
     registry, found = cosim.registry(), _with_kit()
     if name in found:
-        return [found[name]]
-    own = [entry for entry in found.values() if entry.plugin == name]
+        return found[name]
+    own = [(entry, kit) for several in found.values() for entry, kit in several if entry.plugin == name]
+    own = [(entry, kit) for entry, kit in own if not (kit and required_arguments(entry.cls))]
     if own:
         return own
     failed = next((str(record) for record in registry.failures if record.name == name), "")
@@ -59,16 +61,28 @@ def _entries(name: str) -> list[Any]:
     others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
     if others:
         raise cosim.CosimError(
-            f"{', '.join(others)}: checked are components and integrators; participants and master "
-            "algorithms have kits for a test file, in cosim_fmu.testing"
+            f"{', '.join(others)}: checked are components, integrators, participants and master algorithms"
         )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
-    raise cosim.LookUpError("plugin, component or integrator", name, [*found, *plugins], hint)
+    raise cosim.LookUpError("plugin, or class with a kit,", name, [*found, *plugins], hint)
 
 
-def _with_kit() -> dict[str, Any]:
+def _with_kit() -> dict[str, list[tuple[Any, str]]]:
     registry = cosim.registry()
-    return {entry.id: entry for kind in ("component", "integrator") for entry in registry.entries(kind)}
+    found: dict[str, list[tuple[Any, str]]] = {}
+    kits = {entry.cls.kind: entry.cls.kit for entry in registry.entries("contract_kit")}
+    for kind in ("component", "integrator", *kits):
+        for entry in registry.entries(kind):
+            found.setdefault(entry.id, []).append((entry, kits.get(kind, "")))
+    return found
+
+
+def required_arguments(cls: type) -> list[str]:
+    """Arguments without which a class cannot be made."""
+    needed = inspect.signature(cls).parameters.values()
+    return [
+        p.name for p in needed if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
 
 
 def _value(text: str) -> tuple[str, Any]:

@@ -75,9 +75,9 @@ class NewCommand(cosim.Command):
 
 
 def _kinds(words: Sequence[str] = ()) -> list[str]:
-    from cosim_workbench.scaffold import FILES, kinds_with_kit
+    from cosim_workbench.scaffold import FILES, kinds_with_template
 
-    return [*kinds_with_kit(), *FILES]
+    return [*kinds_with_template(), *FILES]
 
 
 def _installed(folder: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import keyword
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class NewFiles(NamedTuple):
     id: str = ""
 
 
-def kinds_with_kit() -> dict[str, str]:
+def kits_of_kinds() -> dict[str, str]:
     """The kit of each kind that has one: ``module:Class``, by the name of the kind."""
     seen: set[str] = set()
     for plugin in cosim.registry().plugins:
@@ -44,13 +44,19 @@ def kinds_with_kit() -> dict[str, str]:
                 seen.update(entry.kinds)
                 _ = entry.cls  # which brings the base class of its kind
     found = {name: getattr(base, "contract_kit", "") for name, base in declared_kinds().items()}
-    return {name: kit for name, kit in sorted(found.items()) if kit and template_of(name, kit).exists()}
+    found |= {entry.cls.kind: entry.cls.kit for entry in cosim.registry().entries("contract_kit")}
+    return {name: kit for name, kit in sorted(found.items()) if kit}
+
+
+def kinds_with_template() -> dict[str, str]:
+    """The kits of those kinds that ``cosim new`` can make."""
+    return {name: kit for name, kit in kits_of_kinds().items() if template_of(name, kit).exists()}
 
 
 def template_of(kind: str, kit: str) -> Path:
     """The template of a kind lies beside its kit."""
-    module = importlib.import_module(kit.partition(":")[0])
-    return Path(str(module.__file__)).parent / "templates" / f"{kind}.txt"
+    module = importlib.util.find_spec(kit.partition(":")[0])
+    return Path(str(module.origin if module else "")).parent / "templates" / f"{kind}.txt"
 
 
 def new_files(kind: str, name: str, where: Path) -> NewFiles:
@@ -63,7 +69,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     ModelError
         The name is none, or something is there already.
     """
-    kits = kinds_with_kit()
+    kits = kinds_with_template()
     if kind not in (*kits, *FILES):
         raise cosim.LookUpError("kind with a template", kind, [*kits, *FILES])
     plugin, _, own = name.rpartition(".")

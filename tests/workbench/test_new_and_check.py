@@ -12,7 +12,10 @@ import pytest
 
 from cosim.cli import main
 
-KINDS = ("component", "constraint", "force_element", "integrator", "joint", "measure")
+KINDS = (
+    *("component", "constraint", "force_element", "integrator", "joint", "master_algorithm", "measure"),
+    "participant",
+)
 Captured = pytest.CaptureFixture[str]
 
 
@@ -43,7 +46,7 @@ def test_one_of_each_kind_is_listed(package: Path) -> None:
     assert acme["status"] == "loaded"
 
 
-@pytest.mark.parametrize("kind", ["component", "measure", "joint"])
+@pytest.mark.parametrize("kind", ["component", "measure", "joint", "participant", "master_algorithm"])
 def test_what_was_made_is_green_at_once(package: Path, kind: str) -> None:
     done = cosim_with(package, "check", f"acme.my_{kind}", "-k", "not compiled")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -167,6 +170,10 @@ def test_one_of_each_kind_is_used_exported_natively_and_taken_away(package: Path
     assert cosim_with(Path("nowhere"), "plugins", "--strict").returncode == 0
 
 
-def test_other_kinds_have_kits_for_test_files(capsys: Captured) -> None:
-    assert main(["check", "fmu.jacobi"]) == 2
-    assert "fmu.jacobi: checked are components and integrators; participants and" in capsys.readouterr().err
+def test_what_takes_part_in_co_simulations_is_checked_too(capsys: Captured) -> None:
+    assert main(["check", "fmu.jacobi", "-k", "explained or algorithm"]) == 0
+    assert "fmu.jacobi: MasterAlgorithmContract" in capsys.readouterr().out
+    assert main(["check", "fmu.co_simulation"]) == 2
+    assert "missing a required argument: 'path'" in capsys.readouterr().err
+    assert main(["check", "fmu.validate"]) == 2
+    assert "fmu.validate: checked are components, integrators, participants and" in capsys.readouterr().err
