@@ -12,11 +12,11 @@ import atexit
 import enum
 import functools
 import hashlib
+import inspect
 import json
 import sys
 import types
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ from cosim.compiled import kernel_cache
 from cosim.compiled.debugging import is_debugging
 from cosim.version import __version__
 
-RULES = ("kernel_rules.py", "assigned_names.py", "kernel_source.py", "clean_sources.py")
-"""The files that decide what is a fault."""
+RULES = ("kernel_rules", "assigned_names", "kernel_source", "clean_sources")
+"""The modules that decide what is a fault."""
 
 
 class _Source:
@@ -89,7 +89,7 @@ def _rules() -> str:
     """The rules as a digest: ours, and the Python that reads the source."""
     found = hashlib.sha256(f"{__version__} {sys.version}".encode())
     for name in RULES:
-        found.update(Path(__file__).with_name(name).read_bytes())
+        found.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
     return found.hexdigest()
 
 
