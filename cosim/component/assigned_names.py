@@ -77,7 +77,8 @@ class _Watch:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             names.append(node.target)
         for name in names:
-            if name.id in self.local and name.id not in assigned | _walrus(node):
+            is_bound = name.id not in self.local or name.id in assigned or name.id in _walrus(node)
+            if not is_bound:
                 self.faults.setdefault(name.id, name.lineno)
 
 

@@ -15,7 +15,15 @@ import numpy as np
 from cosim.compiled.debugging import VARIABLE, is_debugging
 from cosim.compiled.fingerprint import REPLACED, environment
 from cosim.component.assigned_names import names_without_value
-from cosim.component.kernel_source import assigned_in_class, bound_names, definition_of, names_of_file, where
+from cosim.component.clean_sources import is_known_clean, key_of, remember_clean
+from cosim.component.kernel_source import (
+    assigned_in_class,
+    bound_names,
+    definition_of,
+    names_of_file,
+    source_of,
+    where,
+)
 from cosim.errors import ContractError, nearest
 
 FORBIDDEN: dict[type[ast.AST], str] = {
@@ -92,13 +100,25 @@ def check_rules(function: types.FunctionType, declared: Iterable[str] = ()) -> N
 @functools.cache
 def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """What breaks a rule in a function and in its helpers, each with file and line, in order of lines."""
-    checked = _Checked(function, declared)
-    found = [(line, f"{where(function, line)}: {text}") for line, text in checked.faults()]
-    faults = [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
-    for helper in checked.globals.values():
+    faults = _own_faults(function, declared)
+    for helper in environment(function).values():
         if isinstance(helper, types.FunctionType) and helper is not function and helper not in REPLACED:
             faults += rule_faults(helper)
     return tuple(dict.fromkeys(faults))
+
+
+def _own_faults(function: types.FunctionType, declared: frozenset[str]) -> list[str]:
+    """Those of the function itself; its source is looked through once, not in each process."""
+    source = source_of(function)
+    key = key_of(function, declared, environment(function))
+    if is_known_clean(source, key):
+        return []
+    found = [
+        (line, f"{where(function, line)}: {text}") for line, text in _Checked(function, declared).faults()
+    ]
+    if not found:
+        remember_clean(source, key)
+    return [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
 
 
 class _Checked:

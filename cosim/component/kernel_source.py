@@ -84,8 +84,10 @@ def _top_level_names(source: str) -> frozenset[str]:
 
 def bound_names(tree: ast.AST) -> set[str]:
     """Names that a statement or a function binds: by assignment, by a loop, by an import."""
-    found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    found: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
             found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
     return found

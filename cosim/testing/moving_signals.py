@@ -58,7 +58,7 @@ def observed_system(measure: Any) -> cosim.System:
     names = {"body": "body", "coordinate": "joint"}
     for declaration in attachments:
         options = declaration.options
-        if declaration.name in given or (options["optional"] and has_unit_of_another(declaration)):
+        if declaration.name in given or (options.get("optional") and has_unit_of_another(declaration)):
             continue
         provides = options["provides"]
         if provides != "source":

@@ -8,6 +8,23 @@ import cosim
 from cosim import kit
 
 
+class Notes(logging.Handler):
+    """Keeps what the kernel says about compiling."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
+if __name__ == "__main__":  # before any class is made: the folder is looked at then
+    notes = Notes()
+    logging.getLogger("cosim.native").addHandler(notes)
+    logging.getLogger("cosim.native").setLevel(logging.INFO)
+
+
 def curve(x):
     """A helper that the kernel function reaches by name."""
     return math.sin(x) + 1.0
@@ -32,17 +49,6 @@ class Curve(cosim.Component):
         out[0] = curve(t)
 
 
-class Notes(logging.Handler):
-    """Keeps what the kernel says about compiling."""
-
-    def __init__(self):
-        super().__init__()
-        self.texts = []
-
-    def emit(self, record):
-        self.texts.append(record.getMessage())
-
-
 def results():
     """sin(0.5) + 1 as a system's output, and twice of it as a function's value."""
     model = cosim.Model("curve")
@@ -53,9 +59,6 @@ def results():
 
 
 if __name__ == "__main__":
-    notes = Notes()
-    logging.getLogger("cosim.native").addHandler(notes)
-    logging.getLogger("cosim.native").setLevel(logging.INFO)
     value, doubled = results()
     assert doubled == 2.0 * value
     print(json.dumps({"value": float.hex(value), "notes": notes.texts}))

@@ -1,8 +1,14 @@
 """Each check of the kit for measures finds its own deliberately wrong toy, and nothing else."""
 
+import math
+
 import pytest
 import toy_measures as toys
 from failing_checks import checks, failing_checks, fails_exactly
+
+import cosim
+import cosim_mechanics
+from cosim.testing.moving_signals import observed_system
 
 WRONG = {
     "test_has_a_docstring_with_its_law": toys.SilentCase,
@@ -31,3 +37,10 @@ def test_wrong_toy_fails_exactly_its_check(check):
 
 def test_right_measure_passes():
     assert failing_checks(toys.RightCase) == []
+
+
+def test_measures_of_bodies_and_coordinates_are_observed():
+    """They look at what is no source: a body and a joint that move."""
+    for cls in (cosim_mechanics.Position, cosim_mechanics.Velocity):
+        state = observed_system(cls()).default_state().realize(cosim.Stage.ACCELERATION)
+        assert math.isfinite(state["measure"])
