@@ -152,6 +152,7 @@ if TYPE_CHECKING:
     from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
     from cosim.contracts.participant_abilities import Resizes as Resizes
     from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
+    from cosim.contracts.participant_abilities import TellsFailedEnd as TellsFailedEnd
     from cosim.contracts.participant_abilities import TellsInside as TellsInside
     from cosim.contracts.participant_abilities import Ticks as Ticks
     from cosim.contracts.participant_abilities import Watches as Watches

@@ -133,6 +133,14 @@ class KeepsInstance(Protocol):
 
 
 @runtime_checkable
+class TellsFailedEnd(Protocol):
+    """A participant whose `close`, which never raises, can say what went wrong in it."""
+
+    def failed_end(self) -> str:
+        """Why the last `close` did not end it as it should; "" when it did. A result has it as a warning."""
+
+
+@runtime_checkable
 class KeepsLog(Protocol):
     """A participant that logs: its messages can be written to a file."""
 

@@ -22,6 +22,10 @@ calling: list[tuple[Any, str] | None] = [None]
 """The instance that is being called, and the function; None outside of calls from Python."""
 loaded: WeakSet[Any] = WeakSet()
 """Libraries of FMUs."""
+living: WeakSet[Any] = WeakSet()
+"""Instances that are made and not yet freed."""
+FRAMES = 256
+"""Frames of the stack that are looked at; those of the FMU are among the innermost."""
 _said: list[Callable[[str], None]] = []
 _kept: list[Any] = []
 _is_ours: list[bool] = []
@@ -76,9 +80,51 @@ def watch_exit() -> None:
     atexit.register(take_back)
 
 
-def _notice(nothing: int | None) -> None:
-    if _is_ours or not loaded:
-        return
+class _Symbol(ctypes.Structure):
+    """Dl_info of ``dlfcn.h``."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    )
+
+
+def _call_in_stack() -> tuple[Any, str] | None:
+    """The library, and the function of FMI in it, that this thread is in: compiled code has called it."""
+    libc = ctypes.CDLL(None)
+    if not (hasattr(libc, "backtrace") and hasattr(libc, "dladdr")):
+        return None
+    of_files = {os.fsencode(library.path): library for library in loaded}
+    frames, symbol = (ctypes.c_void_p * FRAMES)(), _Symbol()
+    for address in frames[: libc.backtrace(frames, FRAMES)]:
+        # a return address lies behind its call, which may be the last thing in its function
+        if not address or not libc.dladdr(ctypes.c_void_p(address - 1), ctypes.byref(symbol)):
+            continue
+        library = of_files.get(symbol.file)
+        if library is None or symbol.name is None:
+            continue
+        for function in library.table.signatures:
+            if library.symbol(function).encode() == symbol.name:
+                return library, library.table.prefix + function
+    return None
+
+
+def _who() -> str:
+    """Whose code calls ``exit``, as far as that is known."""
     now = calling[0]
-    who = f"{now[0].name}: {now[0].name_of(now[1])}: the FMU" if now is not None else "an FMU"
-    end_process(f"{who} called exit(), which would have ended this program")
+    if now is not None:
+        return f"{now[0].name}: {now[0].name_of(now[1])}: the FMU"
+    with suppress(Exception):
+        found = _call_in_stack()
+        if found is not None:
+            library, function = found
+            names = sorted(instance.name for instance in living if instance.library is library)
+            return "".join(f"{part}: " for part in (" or ".join(names), function) if part) + "the FMU"
+    return "an FMU"
+
+
+def _notice(nothing: int | None) -> None:
+    if not _is_ours and loaded:
+        end_process(f"{_who()} called exit(), which would have ended this program")

@@ -219,6 +219,7 @@ class FmuInstance(ABC):
         if not made:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
         self.component, self.mode = int(made), modes.INSTANTIATED
+        exit_guard.living.add(self)
 
     @abstractmethod
     def _instantiation(self) -> str:
@@ -247,6 +248,7 @@ class FmuInstance(ABC):
         """Free the instance, also after an error; nothing happens without one, or after *fatal*."""
         component, mode = self.component, self.mode
         self.component, self.mode = 0, modes.FREED
+        exit_guard.living.discard(self)
         if component and mode in modes.FREEABLE:
             free = self._function(self._freeing())
             exit_guard.calling[0] = self, self._freeing()

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import cosim
-from cosim.kit import InitializationMode
+from cosim.kit import InitializationMode, TellsFailedEnd
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.initial_exchange import make_consistent
 from cosim_fmu.master.participants.same_folder import same_folder
@@ -48,7 +48,7 @@ def begin(
     start, stop = times
     coupled.time = start
     for name, participant in coupled.participants.items():
-        stack.callback(_close, participant)
+        stack.callback(_close, name, participant, coupled.statistics.warnings)
         with same_folder():
             coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])
     given: dict[Port, Any] = {}
@@ -65,6 +65,8 @@ def begin(
     return given
 
 
-def _close(participant: cosim.Participant) -> None:
+def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> None:
     with suppress(Exception):  # a close that fails hides neither the results nor what failed before
         participant.close()
+        if isinstance(participant, TellsFailedEnd) and (why := participant.failed_end()):
+            warnings.append(f"{name}: it did not end as it should: {why}")

@@ -58,6 +58,7 @@ class InstanceParticipant(cosim.Participant):
         self._interface: FmuInterface | None = None
         self._slot: FmuInstance | None = None
         self._is_closed = False
+        self._failed_end = ""
         self._log = fmu_log.FmuLog()
         self._log_file: tuple[Path | None, str] = None, "warning"
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
@@ -295,6 +296,7 @@ class InstanceParticipant(cosim.Participant):
     def close(self) -> None:
         """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
         instance, self._slot, self._is_closed = self._slot, None, True
+        self._failed_end = ""
         self._accesses.clear()
         try:
             if instance is not None:
@@ -304,6 +306,10 @@ class InstanceParticipant(cosim.Participant):
             with process_lock:  # the library may be unloaded
                 self._unpacked = None
             self._log.close()
+
+    def failed_end(self) -> str:
+        """That the FMU has refused to be terminated, "" when it has not."""
+        return self._failed_end
 
     def _end(self, instance: FmuInstance) -> None:
         if instance.mode != modes.FATAL:
@@ -320,8 +326,10 @@ class InstanceParticipant(cosim.Participant):
         for token in list(self._states):
             token.free()
         if instance.mode in modes.RUNNING:
-            with suppress(FmiError):
+            try:
                 instance.terminate()
+            except FmiError as error:
+                self._failed_end = str(self._error(str(error), error.function))
         if not (self._keeps and instance.mode == modes.TERMINATED):
             with suppress(Exception):
                 instance.free()

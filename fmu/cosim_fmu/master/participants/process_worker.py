@@ -102,7 +102,7 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsInside, Watches
+    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsFailedEnd, TellsInside, Watches
 
     optional: dict[str, Any] = {
         "exit_initialization": InitializationMode,
@@ -116,6 +116,9 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         reached = participant.step(*given)
         points = participant.inside() if isinstance(participant, TellsInside) else ()
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
+    if name == "close":
+        participant.close()
+        return participant.failed_end() if isinstance(participant, TellsFailedEnd) else ""
     if name == "events":
         return list(participant.events)
     if name in ("get", "directional_derivative"):
