@@ -147,6 +147,26 @@ def test_verify_takes_half_the_step_and_leaves_the_loop_as_it_was() -> None:
     assert true <= report["capacitor.v"].error < 1.5 * true
 
 
+class Coarse(LinearParticipant):
+    """Steps of 0.02 s inside, whatever the master asks for."""
+
+    def step(self, time: float, size: float) -> float:
+        if np.floor((time + size) / 0.02 + 1e-6) > np.floor(time / 0.02 + 1e-6):
+            super().step(time + size - 0.02, 0.02)
+        return time + size
+
+
+def test_steps_inside_that_are_longer_are_not_verified() -> None:
+    parts = {
+        "capacitor": Coarse([[[0.0]], [[1.0]], [[1.0]], [[0.0]]], ["i_in"], ["v"], [1.0]),
+        "coil": Coarse([[[0.0]], [[-1.0]], [[1.0]], [[0.0]]], ["v_in"], ["i"], [0.0]),
+    }
+    loop = CoSimulation(parts, LC, "jacobi", 0.01)
+    report = loop.verify(loop.simulate(2.0), 2.0)
+    assert report.verdict == "unknown"
+    assert "the same to the last bit for capacitor, coil" in report.advice
+
+
 def test_what_nothing_feeds_has_no_error() -> None:
     source, sink = Block({"y": lambda t: 3.0}), Block({"y": lambda t, u: u}, ["u"])
     loop = CoSimulation({"source": source, "sink": sink}, [("source.y", "sink.u")], "gauss_seidel", 0.1)

@@ -164,6 +164,7 @@ def test_objectives_that_fail_are_failed_points(model):
         ("study_objectives:larger", "no function larger"),
         ("max(engine.zz)", "engine.z"),
         ("maxi(engine.z)", "Nearest: max"),
+        ("end=last(engine.z)", "'end' is another column of the table"),
     ],
 )
 def test_objectives_that_are_none(model, objective, says):

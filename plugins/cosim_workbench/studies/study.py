@@ -97,7 +97,13 @@ class Study:
                 text = "is not for a study of this: give it where the subject is made"
                 raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
             self._runs = SubjectRuns(model, objectives, threads, run_in)
-        problems, variations = [], []
+        columns = {"point", "seed", *OUTCOMES, SECONDS, SERIES, *vary}
+        problems = [
+            cosim.Problem("objectives", f"'{name}' is another column of the table: choose another name")
+            for name in self._runs.objectives
+            if name in columns
+        ]
+        variations = []
         for path, given in vary.items():
             try:
                 variations.append(read_variation(path, given, self._runs.unit(path)))
