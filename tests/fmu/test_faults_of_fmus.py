@@ -125,7 +125,7 @@ def test_faults_in_calls_for_states_and_derivatives(where: str, tmp_path: Path, 
             part.initialize(0.0, 1.0, {"u": 1.0})
             part.exit_initialization()
             part.step(0.0, 0.1)
-            if where == "FreeFMUstate":  # called when nobody holds the state; in the end it has to be closed
+            if where == "FreeFMUstate":  # when the state is held no more; the end closes it
                 call(part)
             else:
                 with pytest.raises(cosim.CosimError, match=said):

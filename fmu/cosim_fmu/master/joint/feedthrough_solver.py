@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_fmu.master.loop.damped_step import damped_step
+
 TOLERANCE = 1e-13
 """Of the values on a loop, relative: the integrator's own tolerances go down to 1e-12."""
 GOOD_ENOUGH = 1e-10
 """Where rounding in the FMUs lets nothing better be reached."""
 MOST_STEPS = 40
-MOST_HALVINGS = 12
 LEAST = 2.0**-26
 """Of a singular matrix that differences have found this much is left at most, relative."""
 
@@ -79,7 +80,8 @@ class FeedthroughSolver:
             else:
                 fresh = False
             least = min(least, residual)
-            x, g = self._damped(x, g)
+            assert self.inverse is not None
+            x, g = damped_step(self._pass, x, g, self.inverse @ (g - x))
             residual = self._residual(x, g)
         return self._failed(x, g, f"{MOST_STEPS} Newton steps did not find any")
 
@@ -103,17 +105,6 @@ class FeedthroughSolver:
             return "its Jacobian is singular, so that there is none or many"
         self.inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
         return ""
-
-    def _damped(self, x: Vector, g: Vector) -> tuple[Vector, Vector]:
-        """As much of a Newton step as makes the residual smaller; the smallest part if none does."""
-        assert self.inverse is not None
-        step, size = self.inverse @ (g - x), float(np.linalg.norm(g - x))
-        for halvings in range(MOST_HALVINGS + 1):
-            tried = x + step * 0.5**halvings
-            found = self._pass(tried)
-            if np.all(np.isfinite(found)) and float(np.linalg.norm(found - tried)) < size:
-                break
-        return tried, found
 
     def _failed(self, x: Vector, g: Vector, why: str) -> str:
         self.values = self.inverse = None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.damped_step import damped_step
 from cosim_fmu.master.wiring.feedthrough import Port, instant_graph, path_text
 from cosim_fmu.master.wiring.graph import closed_path, components
 from cosim_fmu.master.wiring.link import Link
@@ -19,7 +20,6 @@ from cosim_fmu.master.wiring.link import Link
 TOLERANCE = 1e-10
 MOST_SWEEPS = 40
 MOST_NEWTON_STEPS = 40
-MOST_HALVINGS = 12
 LARGEST_NEWTON_LOOP = 200
 MOST_CONDITION = 1e7  # differences have about nine digits
 
@@ -153,7 +153,7 @@ class _Loop:
             if step is None:
                 self.reason = ": its Jacobian is singular, so that it has no solution or many"
                 return False
-            x, g = self._damped(x, g, step)
+            x, g = damped_step(self._pass, x, g, step)
         return False
 
     def _newton_step(self, x: Vector, g: Vector) -> Vector | None:
@@ -166,16 +166,6 @@ class _Loop:
         if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix) > MOST_CONDITION:
             return None
         return np.asarray(np.linalg.solve(matrix, g - x), dtype=np.float64)
-
-    def _damped(self, x: Vector, g: Vector, step: Vector) -> tuple[Vector, Vector]:
-        """As much of a Newton step as makes the residual smaller; the smallest part if none does."""
-        size = float(np.linalg.norm(g - x))
-        for halvings in range(MOST_HALVINGS + 1):
-            tried = x + step * 0.5**halvings
-            found = self._pass(tried)
-            if np.all(np.isfinite(found)) and float(np.linalg.norm(found - tried)) < size:
-                break
-        return tried, found
 
     def _pass(self, x: Vector) -> Vector:
         for port, value in zip(self.outputs, x, strict=True):
