@@ -18,6 +18,7 @@ from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim_fmu.lowering.program import Program
+from cosim_fmu.master.algorithms import next_request
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.participants import typed_calls
 from cosim_mechanics import Joint, Multibody
@@ -181,5 +182,6 @@ def ask_for_all() -> None:
         with contextlib.suppress(cosim.ContractError):
             kit.c_address(typed, typed_calls.ARRAY_CALL)
     kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
+    kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
         kit.CalledSimulator(next(runs()))
