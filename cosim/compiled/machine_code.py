@@ -20,6 +20,8 @@ MATHEMATICS = (
     "remainder rint round sin sinh sqrt tan tanh tgamma trunc"
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
+PASSES = 2
+"""How often a module is optimized: the second time loops and branches whose lengths calls have made known."""
 
 
 class MachineCode:
@@ -103,7 +105,8 @@ class MachineCode:
         tuning.slp_vectorization = True
         tuning.loop_vectorization = tuning.loop_interleaving = False
         builder = llvm.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(self._module, builder)
+        for _ in range(PASSES):
+            builder.getModulePassManager().run(self._module, builder)
 
     @property
     def externals(self) -> set[str]:
