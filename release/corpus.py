@@ -17,8 +17,8 @@ from cosim.step import batch
 from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
-from cosim_fmu.evaluation import by_address, system_calls
 from cosim_fmu.lowering.program import Program
+from cosim_fmu.master.evaluation import by_address, system_calls
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.participants import typed_calls
 from cosim_mechanics import Joint, Multibody

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_fmu.component import calls
-from cosim_fmu.evaluation.access import Access
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant

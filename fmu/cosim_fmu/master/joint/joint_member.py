@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.binding import modes
-from cosim_fmu.evaluation.access import Access
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant

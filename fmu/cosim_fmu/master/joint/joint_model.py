@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cosim_fmu.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.evaluation import Evaluation
 from cosim_fmu.master.joint.joint_wiring import JointWiring
 from cosim_fmu.master.participants.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmu.evaluation.instance_calls import LAZY
 from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.evaluation.instance_calls import LAZY
 from cosim_fmu.master.joint.joint_member import JointMember
 from cosim_fmu.master.joint.joint_model import JointModel, JointPart, UnsolvedError
 from cosim_fmu.master.joint.joint_wiring import JointWiring, with_more_feedthrough

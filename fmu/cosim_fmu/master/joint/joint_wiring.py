@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from cosim.kit import ParticipantDescription
-from cosim_fmu.evaluation.access import Access
-from cosim_fmu.evaluation.evaluation import Evaluation
-from cosim_fmu.evaluation.exchange_program import ExchangeProgram
+from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.exchange_program import ExchangeProgram
 from cosim_fmu.master.wiring.feedthrough import Port, direct_inputs, instant_graph, path_text
 from cosim_fmu.master.wiring.graph import closed_path, components
 from cosim_fmu.master.wiring.link import Link

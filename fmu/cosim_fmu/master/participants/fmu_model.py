@@ -12,9 +12,9 @@ import numpy as np
 
 from cosim_fmu.binding.fmi_error import DISCARD, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, Update
-from cosim_fmu.evaluation.access import Access
-from cosim_fmu.evaluation.evaluation import Evaluation
-from cosim_fmu.evaluation.instance_block import InstanceBlock
+from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.instance_block import InstanceBlock
 from cosim_fmu.master.participants.fmu_clocks import FmuClocks
 
 MOST_EVENT_ITERATIONS = 100

@@ -13,7 +13,7 @@ import cosim
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance
-from cosim_fmu.evaluation.access import Access
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState

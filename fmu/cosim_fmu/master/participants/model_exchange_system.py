@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import cosim
 from cosim.kit import call_with_array, foreign
-from cosim_fmu.evaluation.evaluation import Evaluation
-from cosim_fmu.evaluation.instance_calls import OK
-from cosim_fmu.evaluation.system_calls import (
+from cosim_fmu.master.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.instance_calls import OK
+from cosim_fmu.master.evaluation.system_calls import (
     COMPLETE,
     EVALUATE,
     INDICATORS,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_fmu.binding.fmu_instance import FmuInstance
-from cosim_fmu.evaluation import instance_calls as words
+from cosim_fmu.master.evaluation import instance_calls as words
 
 Reals = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_fmu.evaluation import loop_calls, system_calls
-from cosim_fmu.evaluation.access import Access
+from cosim_fmu.master.evaluation import loop_calls, system_calls
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.wiring.link import Link
 
 Port = tuple[str, str]

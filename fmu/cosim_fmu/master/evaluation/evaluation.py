@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from cosim_fmu.binding.fmu_instance import FmuInstance
-from cosim_fmu.evaluation import system_calls as words
-from cosim_fmu.evaluation.access import Access
-from cosim_fmu.evaluation.by_address import kernel_address
-from cosim_fmu.evaluation.exchange_program import ExchangeProgram
-from cosim_fmu.evaluation.instance_block import InstanceBlock
-from cosim_fmu.evaluation.instance_calls import FAULT, OK
+from cosim_fmu.master.evaluation import system_calls as words
+from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.evaluation.by_address import kernel_address
+from cosim_fmu.master.evaluation.exchange_program import ExchangeProgram
+from cosim_fmu.master.evaluation.instance_block import InstanceBlock
+from cosim_fmu.master.evaluation.instance_calls import FAULT, OK
 
 
 class Evaluated(Protocol):

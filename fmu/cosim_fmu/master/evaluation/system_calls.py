@@ -19,9 +19,9 @@ from __future__ import annotations
 import math
 
 from cosim.kit import call_with_array, foreign
-from cosim_fmu.evaluation import instance_calls as instance
-from cosim_fmu.evaluation import loop_calls as loops
-from cosim_fmu.evaluation.instance_calls import (
+from cosim_fmu.master.evaluation import instance_calls as instance
+from cosim_fmu.master.evaluation import loop_calls as loops
+from cosim_fmu.master.evaluation.instance_calls import (
     DISCARD,
     FAULT,
     OK,
@@ -36,7 +36,7 @@ from cosim_fmu.evaluation.instance_calls import (
     note_fault,
     put_point,
 )
-from cosim_fmu.evaluation.loop_calls import begin, next_point, place, take
+from cosim_fmu.master.evaluation.loop_calls import begin, next_point, place, take
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import cosim
 from cosim_fmu.binding.fmu_instance import FmuInstance
-from cosim_fmu.evaluation.by_address import CalledPython
+from cosim_fmu.master.evaluation.by_address import CalledPython
 from cosim_fmu.master.participants.fmu_interface import Element
 from cosim_fmu.master.participants.typed_variables import TypedVariables
 from cosim_fmu.master.participants.variable_access import VariableAccess
