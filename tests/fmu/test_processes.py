@@ -77,7 +77,7 @@ def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None
         CoSimulation({"a": leaving}, [], "jacobi", 0.1).simulate(1.0)
     hanging = ProcessParticipant(make_fmu("heavy"), timeout=0.5)
     loop = CoSimulation({"a": hanging}, [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
-    with pytest.raises(CoSimulationError, match=r"a: its process did not answer to step within 0\.5 s and"):
+    with pytest.raises(CoSimulationError, match=r"a: its process did not return from step within 0\.5 s and"):
         loop.simulate(1.0)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
 

@@ -313,7 +313,7 @@ class ProcessParticipant(cosim.Participant):
             if monotonic() >= end:
                 self._process.kill()
                 raise cosim.CosimError(
-                    f"its process did not answer to {name} within {limit:g} s and was killed"
+                    f"its process did not return from {name} within {limit:g} s and was killed"
                 )
             if seconds_interrupted() > SECONDS_TO_ANSWER:
                 self._process.kill()
