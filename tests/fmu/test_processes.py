@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_a_process import Ramp
+from in_a_process import Ramp, SlowToBegin
 from test_threads import NAMES, STAR
 
 import cosim
@@ -82,15 +82,8 @@ def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
 
 
-class SlowToBegin(Ramp):
-    """Takes longer to begin than a call may take."""
-
-    def keep_log(self, file: Path | None, level: str = "warning") -> None:
-        time.sleep(0.5)
-
-
 def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(tmp_path: Path) -> None:
-    slow = ProcessParticipant(SlowToBegin, timeout=0.25)
+    slow = ProcessParticipant(SlowToBegin, timeout=1.0)
     slow.keep_log(tmp_path / "log.txt")
     result = CoSimulation({"a": slow}, [], "jacobi", 0.1).simulate(0.5)
     assert result.time[-1] == pytest.approx(0.5)
