@@ -138,7 +138,7 @@ def _kernels(
     indicators: int,
     wants_steps: bool,
 ) -> dict[str, Any]:
-    """Functions for outputs that follow the same inputs, one for the derivatives, witnesses, ends of steps."""
+    """Functions for outputs that follow the same inputs, derivatives, witnesses and ends of steps."""
     text = [
         "import cosim",
         "from cosim_fmu.component.calls import *",
