@@ -12,7 +12,7 @@ from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
 from cosim.step.holds import has_held_derivatives
-from cosim.step.realize import first_coefficient, last_coefficient, realize
+from cosim.step.realize import first_coefficient, last_coefficient, realize, realized
 from cosim.system.history_buffer import (
     AFTER_ARRIVAL,
     BEFORE,
@@ -53,7 +53,7 @@ def arrived_break(a: Arrays) -> float:
 @part("Aff>i", needed_for="memories")
 def remember(a: Arrays, side: float, smoothness: float) -> int:
     """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
-    code = realize(a, ix.MOTION)
+    code = realized(a, ix.MOTION)
     if code != 0 or a.program[ix.END_FIRST] == a.program[ix.END_LAST]:
         return code
     code = run_updates(
@@ -62,7 +62,7 @@ def remember(a: Arrays, side: float, smoothness: float) -> int:
     )  # fmt: skip
     if code == 0 and a.program[ix.RINGS] != 0 and a.places[ix.STAGE] >= ix.MOTION:
         code = look_again(a)
-    return realize(a, ix.MOTION) if code == 0 else code
+    return realized(a, ix.DERIVATIVES) if code == 0 else code
 
 
 @part("A>i")
@@ -70,6 +70,7 @@ def look_again(a: Arrays) -> int:
     """Compute what is looked up in histories, to which something was appended; 0 or a code.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
+    Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
     """
     if a.program[ix.PAST] == 0 or has_held_derivatives(a):
         a.places[ix.STAGE] = min(a.places[ix.STAGE], ix.INSTANCE)
@@ -78,20 +79,23 @@ def look_again(a: Arrays) -> int:
     before = a.program[ix.FOUND_BEFORE]
     for i in range(a.program[ix.FOUND]):
         a.scratch[before + i] = a.c[a.program[at + i]]
+    stage = ix.MOTION
     for i in range(a.program[ix.PAST]):
-        row = a.program[a.program[ix.PAST_AT] + i]
+        row = a.program[a.program[ix.PAST_AT] + 2 * i]
+        if a.program[a.program[ix.PAST_AT] + 2 * i + 1] != 0:
+            stage = ix.DERIVATIVES
+            continue
         status = walk(a.table, a.ints, row, row + 1, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
             a.places[ix.BLOCK] = status - 1
             return CODE_BLOCK
-    stage = ix.MOTION
     for i in range(a.program[ix.FOUND]):
         one = a.scratch[before + i]
         other = a.c[a.program[at + i]]
         if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
             stage = ix.INSTANCE
     a.places[ix.STAGE] = min(a.places[ix.STAGE], stage)
-    return 0
+    return 0 if stage != ix.DERIVATIVES or a.places[ix.GOES_ON] != 0 else realize(a, ix.MOTION)
 
 
 @part("AiifFFfff>i")
@@ -153,11 +157,12 @@ def run_updates(
 @part("A>i", needed_for="memories")
 def remember_step(a: Arrays) -> int:
     """Append to histories what the step has brought; 0 or a code."""
-    code = realize(a, ix.MOTION)
+    code = realized(a, ix.MOTION)
     if code != 0:
         return code
     arrived = arrived_break(a)
-    if a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
+    has_inside = a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]
+    if has_inside and a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
         code = remember_inside(a)  # else `refine_step` has done it
     if code == 0:
         code = remember(a, BEFORE, math.inf)
@@ -220,6 +225,12 @@ def remember_inside(a: Arrays) -> int:
 @part("A>i", needed_for="memories")
 def make_room(a: Arrays) -> int:
     """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
+    has_room = True
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
+        has_room = has_room and a.k[ring + CAPACITY] - a.k[ring + COUNT] >= a.program[ix.ROOM]
+    if has_room:
+        return 0
     wanted = 0
     used = 0
     for i in range(a.program[ix.RINGS]):
@@ -229,8 +240,6 @@ def make_room(a: Arrays) -> int:
         while capacity - a.k[ring + COUNT] < a.program[ix.ROOM]:
             capacity *= 2
         wanted += WIDTH * (capacity - a.k[ring + CAPACITY])
-    if wanted == 0:
-        return 0
     if a.h.shape[0] < used + wanted:
         a.places[ix.NEEDED] = used + wanted
         return GROW

@@ -27,7 +27,8 @@ from __future__ import annotations
     FIRST, LAST, ALL, REPORTS, NQ, NU,
     STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES, FORECAST, HANDLER, DRAIN, HEAD,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
-    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, STAGES_D, STAGES_D_AT,
+    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, KINDS, HAS_SCHEDULE, HAS_TIMERS, HAS_GRIDS,
+    STAGES_D, STAGES_D_AT,
     STAGES_K, STAGES_K_AT,
     SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
     WITNESSES, WITNESSES_AT, WITNESS_MEMORY, WATCHED, WATCHED_AT, POLICY, NOTICES, NOTICES_AT,
@@ -43,7 +44,7 @@ from __future__ import annotations
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     HEADER,
-) = range(129)  # fmt: skip
+) = range(132)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
@@ -115,9 +116,11 @@ HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
     EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
     ARRIVED,  # whether a delayed break has arrived at the end of the step
     HALTS,  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
+    GOES_ON,  # whether another step follows at once, so that blocks of PAST may wait
     PLACES_HEADER,
-) = range(36)  # fmt: skip
-RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
+) = range(37)  # fmt: skip
+# STAGE: what is evaluated; DERIVATIVES: all of the motion but the blocks of PAST that wait
+RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING
 ORIGIN, INTERVAL, POINT, UNTIL, ROWS_HEADER = range(5)  # header of the rows that are recorded

@@ -40,6 +40,11 @@ def empty_ring(start: int) -> list[int]:
     return [start, ENTRIES, 0, 0, 0, -1, -1, -1]
 
 
+def entry_count(ring):
+    """How many entries a history has."""
+    return ring[COUNT]
+
+
 def entry_offset(ring, index):
     """Where the entry with this index (0 is the oldest, no more than the capacity) starts in `past`."""
     place = ring[FIRST] + index
@@ -58,6 +63,11 @@ def entry_kind(past, ring, index):
     return past[entry_offset(ring, index) + 1]
 
 
+def is_open(ring):
+    """Whether the present piece reaches to the newest entry."""
+    return ring[BEGIN] >= 0 and ring[END] < 0
+
+
 def margin(t):
     """How far two times may differ and still be one instant, s."""
     return SAME_TIME * max(1.0, abs(t))
@@ -68,7 +78,7 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
 
     Entries that are later (of a run that was taken back) are dropped; a point inside a step (side -1)
     that is there already is replaced and leaves them. A value on the other side of an instant is kept
-    only if something jumps there. When there is no room, ``ring[4]`` is set and nothing else changes.
+    only if something jumps there. When there is no room, ``ring[FULL]`` is set and nothing else changes.
 
     Parameters
     ----------
@@ -109,7 +119,7 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
     drop_later(ring, count)
     write_entry(past, entry_offset(ring, count), t, kind, value, derivative)
     ring[COUNT] = count + 1
-    if kind > 0.0 and ring[BEGIN] >= 0 and ring[END] < 0:
+    if kind > 0.0 and is_open(ring):
         ring[END] = count - 1
     if count == 0:
         ring[START_ORDER] = 2 if derivative == 0.0 else 1
@@ -179,9 +189,14 @@ def trim_history(past, ring, t, t_delayed):
     now = t_delayed + margin(t)
     jump = 0
     index = 1
-    while index < ring[COUNT] and entry_time(past, ring, index) <= now:
-        if entry_time(past, ring, index - 1) == entry_time(past, ring, index):
+    before = past[ring[START] + WIDTH * ring[FIRST]]
+    while index < ring[COUNT]:
+        time = entry_time(past, ring, index)
+        if not time <= now:
+            break
+        if before == time:
             jump = index
+        before = time
         index += 1
     drop = max(jump, min(index - KEPT_BEFORE, ring[COUNT] - KEPT))
     if drop > 0:
@@ -233,7 +248,7 @@ def break_time(past, ring):
 
 def next_break_order(past, ring):
     """Order of the lowest derivative that jumps where the present piece ends."""
-    if ring[COUNT] == 0 or (ring[BEGIN] >= 0 and ring[END] < 0):
+    if ring[COUNT] == 0 or is_open(ring):
         return math.inf
     order = math.inf
     index = ring[END] + 1
@@ -249,7 +264,7 @@ def next_break_order(past, ring):
 
 def has_jump_ahead(past, ring):
     """Whether one of the breaks that are still to be reached is a jump."""
-    if ring[COUNT] == 0 or (ring[BEGIN] >= 0 and ring[END] < 0):
+    if ring[COUNT] == 0 or is_open(ring):
         return False
     found = False
     first = ring[END] + 1
@@ -281,9 +296,11 @@ def newest_not_after(past, ring, low, high, t):
         if begin <= t < end:
             guess = low + int((t - begin) / (end - begin) * (high - low))
             if entry_time(past, ring, guess) <= t:
-                low = guess
                 if entry_time(past, ring, guess + 1) > t:
                     return guess
+                low = guess + 1  # no later than `end`, which is after `t`
+                if entry_time(past, ring, low + 1) > t:
+                    return low
             else:
                 high = guess - 1
                 if guess - 1 > low and entry_time(past, ring, guess - 1) <= t:

@@ -13,6 +13,7 @@ from cosim.system.history_buffer import (
     entry_offset,
     entry_time,
     find,
+    is_open,
     margin,
     newest_not_after,
 )
@@ -230,7 +231,7 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
     if t - entry_time(past, ring, newest) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
         return 0.0
     error = 0.0
-    open_piece = ring[BEGIN] >= 0 and ring[END] < 0
+    open_piece = is_open(ring)
     if not has_present and not ahead and open_piece and t_delayed > entry_time(past, ring, newest):
         guessed, _ = in_piece(past, ring, ring[BEGIN], newest, t_delayed, t, 0.0, 0.0, kind)
         known, _ = in_piece(past, ring, ring[BEGIN], newest + 1, t_delayed, t, value, derivative, kind)
