@@ -81,8 +81,9 @@ def look_again(a: Arrays) -> int:
         a.scratch[before + i] = a.c[a.program[at + i]]
     stage = ix.MOTION
     for i in range(a.program[ix.PAST]):
-        row = a.program[a.program[ix.PAST_AT] + 2 * i]
-        if a.program[a.program[ix.PAST_AT] + 2 * i + 1] != 0:
+        listed = a.program[ix.PAST_AT] + ix.PAST_WIDTH * i
+        row = a.program[listed + ix.PAST_ROW]
+        if a.program[listed + ix.WAITS] != 0:
             stage = ix.DERIVATIVES
             continue
         status = walk(a.table, a.ints, row, row + 1, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
@@ -115,14 +116,17 @@ def run_updates(
     at = a.program[ix.SMOOTHNESS_AT]
     for i in range(a.program[ix.SMOOTHNESS]):
         order = smoothness
-        if side == AFTER_ARRIVAL and a.program[at + 2 * i + 1] == 0:
+        row = at + ix.SMOOTHNESS_WIDTH * i
+        if side == AFTER_ARRIVAL and a.program[row + ix.AT_ONCE] == 0:
             order = smoothness + 1.0
-        c[a.program[at + 2 * i]] = order if order <= tracked else math.inf
+        c[a.program[row + ix.SMOOTHNESS_OF]] = order if order <= tracked else math.inf
     at = a.program[ix.SWAPS_AT]
     for i in range(a.program[ix.SWAPS]):
         row = at + ix.SWAP_WIDTH * i
-        place = a.program[row + 2]
-        c[a.program[row]] = float(a.k[place]) if a.program[row + 1] == ix.IN_K else a.d[place]
+        place = a.program[row + ix.SWAPPED_AT]
+        c[a.program[row + ix.NEW_AT]] = (
+            float(a.k[place]) if a.program[row + ix.SWAPPED_IN] == ix.IN_K else a.d[place]
+        )
     status = walk(a.table, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
     if status != 0:
         a.places[ix.BLOCK] = status - 1
@@ -133,10 +137,10 @@ def run_updates(
             return FAILED_HISTORY
     for i in range(a.program[ix.SWAPS]):
         row = at + ix.SWAP_WIDTH * i
-        place = a.program[row + 2]
-        value = c[a.program[row]]
+        place = a.program[row + ix.SWAPPED_AT]
+        value = c[a.program[row + ix.NEW_AT]]
         changed = False
-        if a.program[row + 1] == ix.IN_K:
+        if a.program[row + ix.SWAPPED_IN] == ix.IN_K:
             changed = value != float(a.k[place])
             if changed:
                 a.k[place] = int(value)
@@ -145,7 +149,7 @@ def run_updates(
             if changed:
                 a.d[place] = value
         if changed:
-            depends = a.program[row + 3]
+            depends = a.program[row + ix.DEPENDS]
             valid = (
                 ix.MOTION if depends == ix.ON_REPORTS else ix.NOTHING if depends == ix.ON_ALL else ix.INSTANCE
             )

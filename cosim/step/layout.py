@@ -69,9 +69,26 @@ IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # of the variables), which array, where in it, how many, whether a hold may switch it.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
 WITNESS_WIDTH = 2  # direction, whether it is a condition
-SWAP_WIDTH = 4  # where in the cache, which array, where in it, what depends on it
+# What is swapped in: where in the cache, which array, where in it, what depends on it.
+NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)
+# Where in the cache stands how smooth a source is; whether it follows a delayed signal at once.
+SMOOTHNESS_OF, AT_ONCE, SMOOTHNESS_WIDTH = range(3)
+PAST_ROW, WAITS, PAST_WIDTH = range(3)  # a block that reads histories; whether it waits, see DERIVATIVES
+# First row in `watched`, and how many are walked for a look; then such rows of the blocks.
+BETWEEN_ROWS, LOOKED_ROWS, BETWEEN_WIDTH = range(3)
 ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
+
+# probe: what a search for crossings calls and walks, and how many witnesses it looks at; then of each
+# where its value lies in the cache, where its rate (-1: found by differences), which way it has to cross
+PROBE_DENSE, PROBE_BLOCKS, PROBE_WITNESSES, PROBE_HEADER = range(4)
+VALUE_AT, RATE_AT, DIRECTION, PROBE_WIDTH = range(4)
+# scratch, of each witness: the value that counts as zero, and whether it starts there on guard (1: leaving
+# downward is a crossing, -1: leaving upward); when it is expected to cross, and by how much that may be wrong
+LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
+EXPECTED_TIME, EXPECTED_DOUBT, EXPECTED_WIDTH = range(3)
+# scratch: what was found, then the witnesses at the start of the step, at its end, and at present
+WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
 ACCURACY, SHORTEST_PULSE = 0, 1

@@ -42,8 +42,9 @@ def realize_here(a: Arrays, stage: int) -> int:
     t = a.clock[ix.TIME]
     if a.places[ix.STAGE] == ix.DERIVATIVES and stage > ix.DERIVATIVES:
         for i in range(a.program[ix.PAST]):
-            row = a.program[a.program[ix.PAST_AT] + 2 * i]
-            waits = a.program[a.program[ix.PAST_AT] + 2 * i + 1] != 0
+            listed = a.program[ix.PAST_AT] + ix.PAST_WIDTH * i
+            row = a.program[listed + ix.PAST_ROW]
+            waits = a.program[listed + ix.WAITS] != 0
             if waits and walk(a.table, a.ints, row, row + 1, t, a.y, a.p, a.d, a.k, a.h, a.c) != 0:
                 a.places[ix.BLOCK] = row
                 return CODE_BLOCK

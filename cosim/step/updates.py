@@ -26,6 +26,9 @@ from cosim.step.copies import different, keep, take_over
 from cosim.step.event_log import (
     ANSWER,
     CELL,
+    CELL_ARRAY,
+    CELL_OFFSET,
+    CELL_SIZE,
     CELLS,
     RECORD,
     TOOK,
@@ -373,9 +376,10 @@ def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) 
     a.log[at + WITNESS_AFTER] = math.nan
     witness = a.program[row + ix.FLAG]
     window = a.program[ix.WINDOW]
-    if a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0 and a.scratch[window] == a.scratch[window]:
-        a.log[at + WINDOW_START] = a.scratch[window]
-        a.log[at + WINDOW_END] = a.scratch[window + 1]
+    start = a.scratch[window + ix.WINDOW_START]
+    if a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0 and start == start:
+        a.log[at + WINDOW_START] = start
+        a.log[at + WINDOW_END] = a.scratch[window + ix.WINDOW_END]
         a.log[at + WITNESS_BEFORE] = a.scratch[a.program[ix.LOCATED_BEFORE] + witness]
         a.log[at + WITNESS_AFTER] = a.scratch[a.program[ix.LOCATED_AFTER] + witness]
     a.log[at + ANSWER] = float(severity)
@@ -389,9 +393,9 @@ def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) 
         a.log[at + CELLS] += 1.0
         array = a.program[cell + ix.TARGET]
         many = a.program[cell + ix.SIZE]
-        a.log[write] = float(array)
-        a.log[write + 1] = float(a.program[cell + ix.OFFSET])
-        a.log[write + 2] = float(many)
+        a.log[write + CELL_ARRAY] = float(array)
+        a.log[write + CELL_OFFSET] = float(a.program[cell + ix.OFFSET])
+        a.log[write + CELL_SIZE] = float(many)
         for m in range(many):
             a.log[write + CELL + m] = working_value(a, array, a.program[cell + ix.OFFSET] + m)
             a.log[write + CELL + many + m] = result_value(a, row, cell, m)

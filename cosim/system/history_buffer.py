@@ -26,6 +26,7 @@ from cosim.component.declarations import RING as RING
 WIDTH = 4
 ENTRIES = 16  # room that a new history has
 START, CAPACITY, FIRST, COUNT, FULL, BEGIN, END, START_ORDER = 0, 1, 2, 3, 4, 5, 6, 7
+TIME, KIND, VALUE, DERIVATIVE = 0, 1, 2, 3  # of an entry
 KEPT = 6  # what is never forgotten: a cubic through values needs four
 KEPT_BEFORE = 4  # entries up to the delayed time: the points of one step
 JUMP = 1.0  # kind of an entry at which the value itself jumps
@@ -55,12 +56,12 @@ def entry_offset(ring, index):
 
 def entry_time(past, ring, index):
     """Time of an entry, s."""
-    return past[entry_offset(ring, index)]
+    return past[entry_offset(ring, index) + TIME]
 
 
 def entry_kind(past, ring, index):
     """Kind of an entry: -1 inside a step, 0 at its end, more after a break."""
-    return past[entry_offset(ring, index) + 1]
+    return past[entry_offset(ring, index) + KIND]
 
 
 def is_open(ring):
@@ -94,16 +95,16 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
         index = count - 1
         while index >= 0 and entry_time(past, ring, index) > t:
             index -= 1
-        if index >= 0 and entry_time(past, ring, index) == t and past[entry_offset(ring, index) + 1] < 0.0:
+        if index >= 0 and entry_time(past, ring, index) == t and past[entry_offset(ring, index) + KIND] < 0.0:
             write_entry(past, entry_offset(ring, index), t, -1.0, value, derivative)
             return
     known = math.inf
     while count > 0:
         at = entry_offset(ring, count - 1)
-        if past[at] < t or (past[at] == t and past[at + 1] <= 0.0 < side):
+        if past[at + TIME] < t or (past[at + TIME] == t and past[at + KIND] <= 0.0 < side):
             break
-        if past[at] == t and side > 0.0:
-            known = past[at + 1] - 1.0
+        if past[at + TIME] == t and side > 0.0:
+            known = past[at + KIND] - 1.0
         count -= 1
     kind = min(side, 0.0)
     if side > 0.0 and count > 0 and entry_time(past, ring, count - 1) == t:
@@ -127,10 +128,10 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
 
 def write_entry(past, at, t, kind, value, derivative):
     """Store the four numbers of an entry."""
-    past[at] = t
-    past[at + 1] = kind
-    past[at + 2] = value
-    past[at + 3] = derivative
+    past[at + TIME] = t
+    past[at + KIND] = kind
+    past[at + VALUE] = value
+    past[at + DERIVATIVE] = derivative
 
 
 def forget_after(past, ring, t):
@@ -159,10 +160,10 @@ def break_order(past, at, side, smoothness, value, derivative):
     """
     if side == AFTER_ARRIVAL:
         return smoothness
-    if past[at + 2] != value:
+    if past[at + VALUE] != value:
         return 0.0
-    unknown = derivative != derivative or past[at + 3] != past[at + 3]
-    if not unknown and past[at + 3] != derivative:
+    unknown = derivative != derivative or past[at + DERIVATIVE] != past[at + DERIVATIVE]
+    if not unknown and past[at + DERIVATIVE] != derivative:
         return 1.0
     if unknown and smoothness < math.inf:
         return 1.0
@@ -174,9 +175,9 @@ def mark_start(past, ring, value, derivative):
     if ring[COUNT] == 1 and value == value:
         at = entry_offset(ring, 0)
         ring[START_ORDER] = 2
-        if past[at + 2] != value:
+        if past[at + VALUE] != value:
             ring[START_ORDER] = 0
-        elif past[at + 3] != derivative:
+        elif past[at + DERIVATIVE] != derivative:
             ring[START_ORDER] = 1
 
 
@@ -257,7 +258,7 @@ def next_break_order(past, ring):
         index = 1
     # several at one instant, with nothing between them
     while index < ring[COUNT] and entry_time(past, ring, index) == break_time(past, ring):
-        order = min(order, past[entry_offset(ring, index) + 1] - 1.0)
+        order = min(order, past[entry_offset(ring, index) + KIND] - 1.0)
         index += 1
     return order
 
