@@ -107,7 +107,7 @@ def test_flights_that_pile_up_are_not_looked_at_a_thousand_times():
 
 
 def test_what_lies_on_a_floor_by_rounding_is_not_looked_at_for_ever():
-    """It falls by one unit of rounding in a nanosecond: rates without a change look like turns, without end."""
+    """It falls by one unit of rounding in a nanosecond: its rates look like turns, without end."""
     events, looks, rests = counted_looks(RESTING)
     assert int(events) > 5
     assert int(looks) < 10_000
