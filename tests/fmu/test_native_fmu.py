@@ -16,6 +16,7 @@ from export_tools import Fmu, running
 from native_tools import SHELL, WARNINGS, InProcess, c_compiler, export_native, needs_compiler, own_platform
 
 import cosim
+from cosim_fmu.native import compilers
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
@@ -210,9 +211,21 @@ def test_model_exchange_in_a_host_that_integrates(path: Path) -> None:
     assert found["osc.position"][-1] == pytest.approx(here["osc.position"], rel=1e-6)
 
 
-def test_the_same_model_gives_the_same_bytes(path: Path, tmp_path: Path) -> None:
+def test_the_same_model_gives_the_same_bytes(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the C compiler runs again."""
+    monkeypatch.setattr(compilers, "kept", lambda digest: None)
     again = export_native(oscillator(), tmp_path / "again.fmu", step_size=0.01)
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_a_library_is_made_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilers, "_run", lambda *given: pytest.fail("the C compiler runs again"))
+    again = export_native(oscillator(), tmp_path / "again.fmu", step_size=0.01)
+    assert again.read_bytes() == path.read_bytes()
+    with pytest.raises(BaseException, match="runs again"):
+        export_native(oscillator(), tmp_path / "another.fmu", step_size=0.02)
 
 
 def test_what_cannot_be_lowered_is_refused_all_at_once(tmp_path: Path) -> None:
