@@ -38,6 +38,7 @@ from cosim.step.histories import (
     halt,
     make_room,
     next_kink,
+    note_swapped,
     remember,
     remember_step,
 )
@@ -289,6 +290,7 @@ def one_step(a: Arrays, boundary: float) -> int:
     if start < kink < min(event_time, boundary) - margin(start):
         event_time = kink
     if start < min(event_time, boundary):
+        note_swapped(a)
         code = integrate(a, event_time, boundary)
         if code != 0:
             return code
