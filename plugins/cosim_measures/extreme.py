@@ -51,7 +51,7 @@ class Extreme(cosim.Measure):
     best = cosim.discrete(description="the extreme up to the last step; set it to begin anew from there")
     seen = cosim.discrete(dtype=int, description="whether there is one yet")
     best_time = cosim.discrete(unit="s", internal=True, description="when that was")
-    time = cosim.output(unit="s", description="when the extreme was")
+    time = cosim.output(unit="s", description="when the extreme was", diagnostic=True)
     is_new = cosim.cache_slot(description="whether the source is at the extreme")
 
     @cosim.kernel
