@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from cosim.kit import entry_kind, entry_time, has_derivatives, interpolate_history, value_in_piece
+from cosim.kit import (
+    entry_count,
+    entry_kind,
+    entry_time,
+    has_derivatives,
+    interpolate_history,
+    value_in_piece,
+)
 
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
 OLD, PRESENT, NEW = 0.0, 1.0, 2.0
@@ -43,12 +50,12 @@ def changed(value, rate, derivative, kind, is_new):
 
 def is_inside(past, ring, t):
     """Whether `t` lies before the newest entry: where a step is looked into after it was taken."""
-    return ring[3] > 0 and t < entry_time(past, ring, ring[3] - 1)
+    return entry_count(ring) > 0 and t < entry_time(past, ring, entry_count(ring) - 1)
 
 
 def newest_step(past, ring):
     """Indices of the entries at the two ends of the newest step; the first is -1 where there is no step."""
-    last = ring[3] - 1
+    last = entry_count(ring) - 1
     while last > 0 and entry_time(past, ring, last - 1) == entry_time(past, ring, last):
         last -= 1
     first = last - 1
