@@ -49,8 +49,9 @@ def changed(value, rate, derivative, kind, is_new):
 
 
 def is_inside(past, ring, t):
-    """Whether `t` lies before the newest entry: where a step is looked into after it was taken."""
-    return entry_count(ring) > 0 and t < entry_time(past, ring, entry_count(ring) - 1)
+    """Whether `t` lies before the newest entry, the end of a step: where that is looked into afterwards."""
+    last = entry_count(ring) - 1
+    return last >= 0 and t < entry_time(past, ring, last) and entry_kind(past, ring, last) >= 0.0
 
 
 def newest_step(past, ring):
