@@ -29,6 +29,7 @@ PARTS = 4  # of a step, looked at whatever the witnesses do
 MOST_PARTS = 1024  # where they oscillate
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
+SPLITS = 64  # of a part, between two turns: more are made by rounding alone
 NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
 
 SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFffi>i"
@@ -429,6 +430,7 @@ def first_crossing(
                 work[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
         depth = 0
         dips = 0
+        splits = 0
         while depth >= 0:
             copy_row(work, width, FIRST_STACKED + depth, RIGHT)
             again = False
@@ -471,11 +473,12 @@ def first_crossing(
             if again:
                 continue
             split = math.nan
-            for i in range(count):
-                at = between_turns(work, count, i)
-                if not at >= split:
-                    split = at if at == at else split
-            if depth < DEPTH and work[LEFT * width] < split < work[RIGHT * width]:
+            if depth < DEPTH and splits < SPLITS:
+                for i in range(count):
+                    at = between_turns(work, count, i)
+                    if not at >= split:
+                        split = at if at == at else split
+            if work[LEFT * width] < split < work[RIGHT * width]:
                 status = point(
                     table,
                     ints,
@@ -497,6 +500,7 @@ def first_crossing(
                 if status != 0:
                     return -status
                 depth += 1
+                splits += 1
                 continue
             guess = first_guess(work, count, probe, level)
             crossed = guess == guess
