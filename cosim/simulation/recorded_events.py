@@ -25,8 +25,8 @@ WORDS = {
     log.RELEASED_BY_WRITE: ("released", "is let go: a variable was written that moves it"),
 }
 NO_VALUE = (
-    "is not a number (NaN): it does not fire while that is so. Where that is not meant, look for a division by "
-    "zero, and for a root or a logarithm of what is not positive"
+    "is not a number (NaN): it does not fire while that is so. Where that is not meant, look for a division "
+    "by zero, and for a root or a logarithm of what is not positive"
 )
 OF_HISTORIES = {
     log.NOT_SMOOTH: (

@@ -67,7 +67,7 @@ def newest_step(past, ring):
 
 def start_of_step(past, ring):
     """When the newest step began, s; there has to be an entry."""
-    first, last = newest_step(past, ring)
+    first, _ = newest_step(past, ring)
     return entry_time(past, ring, max(first, 0))
 
 
