@@ -519,8 +519,8 @@ def option(
     for choice in (*exchanged, *exchanged.values()):
         if choice not in (choices or ()):
             raise ContractError(f"option({default!r}): in_model_exchange: {choice!r} is none of the choices")
-    options = {"choices": choices, "in_model_exchange": exchanged}
-    return Declaration("option", start=default, description=description, options=options)
+    offered = {"choices": choices, "in_model_exchange": exchanged}
+    return Declaration("option", start=default, description=description, options=offered)
 
 
 def text(description: str = "") -> Any:

@@ -275,7 +275,7 @@ class System:
 
     @cached_property
     def options_in_model_exchange(self) -> dict[int, float]:
-        """Options that are others where an importer integrates: their places in `p`, and their numbers there."""
+        """Options that are others where an importer integrates: places in `p`, and their numbers there."""
         found = {}
         for name, part in self.parts.items():
             for option, declaration in part.declarations.items():
