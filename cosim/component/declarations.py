@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -495,12 +495,19 @@ def signal(description: str = "") -> Any:
 
 @options_checked
 def option(
-    default: Any, choices: Sequence[Any] | None = None, description: str = "", unit_of: str = ""
+    default: Any,
+    choices: Sequence[Any] | None = None,
+    description: str = "",
+    unit_of: str = "",
+    in_model_exchange: Mapping[str, str] | None = None,
 ) -> Any:
     """A constant of the topology (bool, int or str): changing it means building the system again.
 
     Text needs `choices`; a kernel function sees the place of the chosen one among them. With `unit_of` it is
     the unit of that quantity, as text, and empty by default: ``unit = cosim.option("", unit_of="value")``.
+
+    `in_model_exchange` says what stands for choices that need an integrator of ours, in an FMU whose importer
+    integrates: ``in_model_exchange={"iterate": "limit"}``.
     """
     if unit_of:
         text = description or "unit; found from what is given or connected where it is empty"
@@ -508,7 +515,12 @@ def option(
         return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
-    return Declaration("option", start=default, description=description, options={"choices": choices})
+    exchanged = dict(in_model_exchange or {})
+    for choice in (*exchanged, *exchanged.values()):
+        if choice not in (choices or ()):
+            raise ContractError(f"option({default!r}): in_model_exchange: {choice!r} is none of the choices")
+    offered = {"choices": choices, "in_model_exchange": exchanged}
+    return Declaration("option", start=default, description=description, options=offered)
 
 
 def text(description: str = "") -> Any:

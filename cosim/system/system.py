@@ -273,6 +273,19 @@ class System:
                     )
         return found
 
+    @cached_property
+    def options_in_model_exchange(self) -> dict[int, float]:
+        """Options that are others where an importer integrates: places in `p`, and their numbers there."""
+        found = {}
+        for name, part in self.parts.items():
+            for option, declaration in part.declarations.items():
+                instead = declaration.options.get("in_model_exchange", {})
+                chosen = part.values.options.get(option)
+                if chosen in instead:
+                    at = self.assembly.layout.slots[name, option].offset
+                    found[at] = float(declaration.options["choices"].index(instead[chosen]))
+        return found
+
     # States
 
     def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
