@@ -238,7 +238,7 @@ class _Checked:
     def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
         *within, name = shown.split(".")[1:]
         if "random" in (module.__name__, *within):
-            yield f"{shown}: a kernel function is pure; random numbers come from a signal, such as signals.noise"
+            yield f"{shown}: a kernel function is pure; random numbers come from a signal: signals.noise"
         elif module.__name__ != "math":
             advice = (
                 "use math"
