@@ -112,7 +112,7 @@ class Delay(cosim.Measure):
     }
 
     source = cosim.source(description="what is delayed")
-    delay = cosim.parameter(unit="s", minimum=0.0, description="how long")
+    delay = cosim.parameter(unit="s", minimum=0.0, description="how much later than its source")
     longest_delay = cosim.parameter(unit="s", default=0.0, minimum=0.0, description="can be asked for later")
     history = cosim.source(optional=True, description="the source before the start")
     default_value = cosim.parameter(default=0.0, each=True, description="value while nothing is remembered")

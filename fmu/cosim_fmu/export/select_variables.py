@@ -327,4 +327,7 @@ def _about(variable: Variable, element: _Element) -> str:
         return f"{variable.description}: body-fixed x-y-z angle about {'xyz'[element.angle]}"
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
+    if variable.elements:
+        what, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
+        return f"{what}: {variable.elements[element.index]}"
     return variable.description
