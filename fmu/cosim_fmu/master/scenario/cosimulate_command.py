@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.master")
 
 PARQUET = ".parquet"
+PICTURE = "workbench.plot"
 
 
 class NothingWasRun(cosim.ModelError):
@@ -46,7 +47,7 @@ class CosimulateCommand(cosim.Command):
     name: ClassVar[str] = "cosimulate"
     summary: ClassVar[str] = "run FMUs and models together, from a scenario file or an SSP"
     examples = (
-        ("cosim cosimulate loop.toml", "results to loop.csv"),
+        ("cosim cosimulate loop.toml --plot loop.png", "results to loop.csv, and a picture"),
         ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
         ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
     )
@@ -64,6 +65,9 @@ class CosimulateCommand(cosim.Command):
         )
         parser.add_argument(
             "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
+        )
+        parser.add_argument(
+            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
         )
         parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
@@ -121,7 +125,10 @@ class CosimulateCommand(cosim.Command):
                 print(f"warning: {text}", file=sys.stderr)
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
         checkpoint = _checkpoint(arguments)
-        streams = target.suffix.lower() == PARQUET and checkpoint is None and arguments.resume is None
+        whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
+        streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
+        if arguments.plot is not None:
+            check_picture(arguments.plot)
         if arguments.coupling is not None:
             check_target(arguments.coupling)
         if arguments.resume is not None:
@@ -166,6 +173,11 @@ class CosimulateCommand(cosim.Command):
                 if text not in loop.warnings:  # said before the run
                     print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target))
+        if arguments.plot is not None:
+            result.plot(path=arguments.plot)
+            self.report(picture=arguments.plot)
+            if not arguments.quiet:
+                print(f"plot → {arguments.plot}")
         return 0
 
 
@@ -192,6 +204,14 @@ def check_target(target: Path) -> None:
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
+
+
+def check_picture(target: Path) -> None:
+    """Refuse a picture that cannot be written, before the run: `CosimError`, `ModelError`."""
+    endings = cosim.registry().get("result_sink", PICTURE).suffixes
+    if target.suffix.lower() not in endings:
+        raise cosim.CosimError(f"{target}: a picture ends in {', '.join(endings)}")
+    check_target(target)
 
 
 def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
