@@ -99,7 +99,7 @@ class Optimizer:
 
     def close(self) -> None:
         """End the process."""
-        self._process.kill()  # between two modules nothing is lost, and inside one its answer is not waited for
+        self._process.kill()  # inside a module, its answer is not waited for
         self._process.communicate()
         self._said.close()
 

@@ -38,7 +38,7 @@ def refine_step(a: Arrays, may_shorten: int) -> int:
     """Complete the histories of the step that was taken last, which may end sooner then; 0 or a code."""
     if a.scratch[a.program[ix.REFINED_UNTIL]] == a.clock[ix.TIME]:
         return 0
-    shorter = may_shorten != 0 and a.settings[FIXED] == 0.0
+    shorter = may_shorten != 0 and (a.settings[FIXED] == 0.0 or a.y.shape[0] == 0)
     for _ in range(SHORTENED):
         start = a.work[STEP_START]
         if not start < a.clock[ix.TIME]:
@@ -82,7 +82,7 @@ def refine(a: Arrays, shorter: int) -> int:
         return FAILED
     at = a.program[ix.SMOOTHNESS_AT]
     for i in range(a.program[ix.SMOOTHNESS]):
-        c[a.program[at + 2 * i]] = CLOSE * a.settings[ACCURACY]
+        c[a.program[at + ix.SMOOTHNESS_WIDTH * i + ix.SMOOTHNESS_OF]] = CLOSE * a.settings[ACCURACY]
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
     low = start
     added = 0
@@ -97,9 +97,10 @@ def refine(a: Arrays, shorter: int) -> int:
             return FAILED
         added += more
         is_shortest = high - low <= shortest
-        if more > 0 and is_shortest and start < low and high < now:
+        is_full = added > ROOM - 4
+        if more > 0 and (is_full or (is_shortest and start < low and high < now)):
             tell_once(a, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
-        if more == 0 or is_shortest or added > ROOM - 4:
+        if more == 0 or is_shortest or is_full:
             low = high
         elif shorter != 0 and added >= MOST and low > start:
             break
@@ -127,14 +128,15 @@ def look_between(a: Arrays, t: float) -> int:
 def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
     """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
     at = a.program[ix.BETWEEN_AT]
-    first = a.program[at]
-    last = first + a.program[at + 1]
+    listed = a.program[at + ix.BETWEEN_ROWS]
+    first = listed
+    last = first + a.program[at + ix.LOOKED_ROWS]
     if side != LOOKED:
-        first, last = last, a.program[at] + a.program[ix.BETWEEN] - 1
+        first, last = last, listed + a.program[ix.BETWEEN] - 1
     c[a.program[ix.SIDE]] = side
     status = walk(a.watched, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
     if status != 0:
-        a.places[ix.BLOCK] = a.program[at + 2 * (status - a.program[at])]
+        a.places[ix.BLOCK] = a.program[at + ix.BETWEEN_WIDTH * (status - listed)]
         return FAILED
     more = 0
     for i in range(a.program[ix.RINGS]):

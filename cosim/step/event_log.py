@@ -14,12 +14,13 @@ from cosim.step.layout import DRAIN, LOG_USED, LOGGING, TIME
 LENGTH, WHEN, WHO, WINDOW_START, WINDOW_END, WITNESS_BEFORE, WITNESS_AFTER, ANSWER, TOOK, CELLS, RECORD = (
     range(11)
 )
-CELL = 3  # array, offset, size
+CELL_ARRAY, CELL_OFFSET, CELL_SIZE, CELL = range(4)  # behind them the values after and before
 FINDING_WITNESS, FINDING_VALUE, FINDING = 3, 4, 5
 WRONG_SIDE, CHATTERING, ZENO, HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, NOTICE = range(
     -1, -9, -1
 )
 NOT_SMOOTH, NOT_KNOWN_INSIDE = -9, -10  # of a history, by the number of its ring
+NOT_A_NUMBER = -11  # of a witness; its value is when
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 

@@ -67,6 +67,8 @@ class ModelFile:
         for key in self.file.data:
             if key not in known:
                 self._add((key,), key, self._unknown_table(key, list(known)))
+        if not self.file.data.keys().isdisjoint(ELSEWHERE):
+            return  # what a scenario has under the names of tables of a model is no fault
         self._read_header(tables)
         for key, table in tables.items():
             if key in self.file.data:
@@ -120,7 +122,12 @@ class ModelFile:
                 path, label = self._place(problem.where)
                 mentioned = set(re.findall(r"\w+", f"{problem.where} {problem.text.partition('.')[0]}"))
                 is_of_a_quantity = "." in problem.where or problem.text.startswith(("no signal", "no part"))
-                if path and is_of_a_quantity and not mentioned & missing and label not in told:
+                if (
+                    path
+                    and is_of_a_quantity
+                    and not mentioned & missing
+                    and label.partition(" (")[0] not in told
+                ):
                     self._add(path, label, problem.text)
         except cosim.CosimError:
             pass  # it follows from what is told already

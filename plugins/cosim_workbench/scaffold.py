@@ -53,6 +53,15 @@ def kinds_with_template() -> dict[str, str]:
     return {name: kit for name, kit in kits_of_kinds().items() if template_of(name, kit).exists()}
 
 
+def distribution_of(plugin: str) -> str:
+    """Name of the package that brings a plugin.
+
+    >>> distribution_of("soft_parts")
+    'cosim-soft-parts'
+    """
+    return f"cosim-{plugin.replace('_', '-')}"
+
+
 def template_of(kind: str, kit: str) -> Path:
     """The template of a kind lies beside its kit."""
     module = importlib.util.find_spec(kit.partition(":")[0])
@@ -76,9 +85,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     for part in filter(None, (plugin, own or " ")):
         if not NAME.fullmatch(part) or keyword.iskeyword(part):
             example = "mount" if kind in FILES else "acme.soft_damper"
-            text = (
-                f"'{name}' is not a name: use small letters, digits and underscores, such as {example}"
-            )
+            text = f"'{name}' is not a name: use small letters, digits and underscores, such as {example}"
             raise cosim.ModelError.of("", text)
     if kind in FILES:
         return _of_file(kind, own, where)
@@ -108,7 +115,7 @@ def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFi
     first, _, source = template.partition("\n")
     class_name = "".join(word.capitalize() for word in name.split("_"))
     values = {
-        "name": f"cosim-{plugin.replace('_', '-')}",
+        "name": distribution_of(plugin),
         "kind": kind,
         "id": f"{plugin}.{name}",
         "plugin": plugin,

@@ -7,6 +7,7 @@ import pytest
 from kernel_parts import BouncingBall, Oscillator
 
 import cosim
+from cosim.simulation import verify
 from cosim.simulation.verification import Verification, VerifiedRun
 
 TIMES = np.linspace(0.0, 1.0, 11)
@@ -47,6 +48,11 @@ def test_a_method_that_is_implicit_is_compared_with_another_one_that_is():
     found = oscillator().verify(until=1.0, accuracy=1e-6, integrator="integrators.radau5")
     assert "integrators.bdf" in found.runs[2].method
     assert found.is_confirmed
+
+
+def test_a_method_given_by_its_last_word_is_not_compared_with_itself():
+    found = oscillator().verify(until=1.0, accuracy=1e-8, integrator="dormand_prince_853")
+    assert "dormand_prince_853" not in found.runs[2].method
 
 
 def test_events_are_counted_and_the_points_after_them_compared():
@@ -134,3 +140,24 @@ def test_constraints_are_solved_by_another_solver_too():
     assert found.runs[-1].method.endswith("dynamics.articulated_body")
     assert found.is_confirmed, str(found)
     assert model.solver_id == "dynamics.sval"
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_another_method_that_is_off_by_itself_is_set_aside(monkeypatch, stays):
+    """As where a method of a high order steps over a short contact."""
+
+    as_it_is = verify.simulate
+
+    def simulate(system, **options):
+        result = as_it_is(system, **options)
+        rival = options.get("integrator", "").endswith("853")
+        if rival and (stays or options["accuracy"] > 5e-10):
+            result.signals["oscillator.x"] = result["oscillator.x"] + 1e-4
+        return result
+
+    monkeypatch.setattr(verify, "simulate", simulate)
+    found = oscillator().verify(until=1.0, accuracy=1e-8)
+    assert found.is_confirmed != stays
+    assert [run.method.split()[-1] for run in found.set_aside] == ([] if stays else ["1e-09"])
+    assert ("set aside" in str(found)) != stays
+    assert {a.odd for a in found.doubtful} == ({"another method"} if stays else set())

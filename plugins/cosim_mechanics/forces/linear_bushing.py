@@ -8,8 +8,15 @@ from collections.abc import Sequence
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.contracts import Law
-from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, NOTICE, require_no_turn, require_regular
+from cosim_mechanics.forces.bushing_limits import (
+    NEARLY_SINGULAR,
+    NOTICE,
+    require_no_flip,
+    require_no_turn,
+    require_regular,
+)
 from cosim_mechanics.spatial import (
+    ABOUT_AND_ALONG,
     NO_POSE,
     POSE_UNITS,
     add_force_at,
@@ -141,13 +148,15 @@ class LinearBushing(contracts.ForceElement):
         unit=["N.m/rad"] * 3 + ["N/m"] * 3,
         shape=6,
         minimum=0.0,
-        description="rotation first, then translation. For translation alone write [0, 0, 0, kx, ky, kz].",
+        description="against rotation, then translation. For translation alone write [0, 0, 0, kx, ky, kz].",
+        elements=ABOUT_AND_ALONG,
     )
     damping = cosim.parameter(
         unit=["N.m.s/rad"] * 3 + ["N.s/m"] * 3,
         shape=6,
         minimum=0.0,
-        description="rotation first, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
+        description="of rotation, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
+        elements=ABOUT_AND_ALONG,
     )
     dissipated_energy = cosim.auxiliary_state(
         unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
@@ -260,6 +269,8 @@ class LinearBushing(contracts.ForceElement):
 
     @cosim.update
     def follow(q, side, stiffness, last_angles, last_angles_next):
+        if side == 0.0 and (stiffness[0] > 0.0 or stiffness[2] > 0.0):
+            require_no_flip(last_angles, q)
         for i in range(3):
             if side == 0.0 and stiffness[i] > 0.0:
                 require_no_turn(last_angles[i], q[i])
