@@ -239,7 +239,7 @@ class System:
         if state.stage >= stage:
             return
         first, last = self.block_range(state.stage.next, stage)
-        failed = self.walk(state, first, last)
+        failed = self.walk(state, first, last) if first < last else 0
         if failed:
             raise self.failure(state, failed - 1)
         state.stage = stage
