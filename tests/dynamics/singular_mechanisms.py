@@ -58,7 +58,7 @@ def four_bars(
 
 
 def parallel_rods(rods: int, angle: float, speed: float) -> Multibody:
-    """A bar on rods of 1 m that stand side by side, all of 1 kg: from the third rod on each is one too many."""
+    """A bar on rods of 1 m side by side, all of 1 kg: from the third on each is one too many."""
     model = Multibody("parallel_rods", gravity=(0, -GRAVITY, 0))
     for i in range(rods):
         model.body(f"rod{i}", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(1e-3, 1 / 12, 1 / 12))
