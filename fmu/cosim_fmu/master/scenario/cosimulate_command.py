@@ -174,6 +174,7 @@ class CosimulateCommand(cosim.Command):
                     print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target))
         if arguments.plot is not None:
+            result.statistics.setdefault("model", arguments.scenario.stem)  # the title
             result.plot(path=arguments.plot)
             self.report(picture=arguments.plot)
             if not arguments.quiet:
@@ -255,12 +256,13 @@ def summary(result: CoSimulationResult, target: Path) -> str:
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
-    slowest = max(figures["participant_time"].items(), key=lambda item: item[1], default=None)
+    spent = figures["participant_time"]  # 0 for who steps in compiled code, which is not measured
+    slowest = max(spent.items(), key=lambda item: item[1]) if spent and all(spent.values()) else None
     if figures["overruns"]:
         late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
         said.append(late)
     line = ", ".join(said)
-    if slowest is not None and slowest[1] > 0.0:
+    if slowest is not None:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
