@@ -132,6 +132,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import SMALLEST as SMALLEST
     from cosim.contracts.method_layout import SMOOTH_SLOTS as SMOOTH_SLOTS
     from cosim.contracts.method_layout import START as START
+    from cosim.contracts.method_layout import STEP_ACCURACY as STEP_ACCURACY
     from cosim.contracts.method_layout import STEPS as STEPS
     from cosim.contracts.method_layout import STIFF_HITS as STIFF_HITS
     from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES

@@ -22,6 +22,11 @@ GROUPS = ("q", "u", "z")
 SCALE = 1e-3
 
 
+def accuracy_of_step(accuracy, factor, power):
+    """What the error of one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
+    return accuracy * min(1.0, factor * math.pow(accuracy, power))
+
+
 def tolerances(
     where: str,
     system: System,
